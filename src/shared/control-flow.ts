@@ -1,0 +1,121 @@
+/**
+ * The ways out that are no failures: redirect, not found, forbidden, unauthorized. They are thrown, so that a loader,
+ * an action or a component can leave from any depth, and they are never logged or reported as errors.
+ */
+
+/** Redirect statuses with a meaning for documents (RFC 9110, section 15.4). */
+export type RedirectStatus = 301 | 302 | 303 | 307 | 308
+
+/** The refusals that have a fallback page of their own, with their status. */
+export const REFUSAL_STATUS = { notFound: 404, forbidden: 403, unauthorized: 401 } as const
+
+/** The name of a refusal, equal to the segment key of its fallback page. */
+export type RefusalKind = keyof typeof REFUSAL_STATUS
+
+/** Thrown by `redirect()`. `to` is as the application wrote it; the Location guard judges it before it is sent. */
+export class RedirectSignal extends Error {
+  override readonly name = 'RedirectSignal'
+  readonly to: string
+  readonly status: RedirectStatus
+  /** Whether an absolute URL of another site is meant. */
+  readonly external: boolean
+
+  constructor(to: string, status: RedirectStatus, external = false) {
+    super(`Redirect to ${to}`)
+    this.to = to
+    this.status = status
+    this.external = external
+  }
+}
+
+/** Thrown by `notFound()`, `forbidden()` and `unauthorized()`. */
+export class RefusalSignal extends Error {
+  override readonly name = 'RefusalSignal'
+  readonly kind: RefusalKind
+
+  constructor(kind: RefusalKind) {
+    super(kind)
+    this.kind = kind
+  }
+}
+
+/**
+ * Leaves for another URL. In a loader before the first byte it is a real redirect; after it, a refresh in the page.
+ * @param to a path of this site. Anything else ends in a 500, never in a Location: most targets come from visitors.
+ * @param status 307 unless told: the method is kept and nothing is remembered.
+ * @param options `external: true` also takes an absolute http(s) URL; only for targets that no visitor can choose.
+ * @throws {RedirectSignal} always.
+ */
+export function redirect(to: string, status: RedirectStatus = 307, options?: { readonly external: boolean }): never {
+  throw new RedirectSignal(to, status, options?.external)
+}
+
+/**
+ * As `redirect`, for good: 308.
+ * @throws {RedirectSignal} always.
+ */
+export function permanentRedirect(to: string): never {
+  throw new RedirectSignal(to, 308)
+}
+
+/**
+ * Shows the nearest `notFound` page with status 404.
+ * @throws {RefusalSignal} always.
+ */
+export function notFound(): never {
+  throw new RefusalSignal('notFound')
+}
+
+/**
+ * Shows the nearest `forbidden` page with status 403: known, and not allowed.
+ * @throws {RefusalSignal} always.
+ */
+export function forbidden(): never {
+  throw new RefusalSignal('forbidden')
+}
+
+/**
+ * Shows the nearest `unauthorized` page with status 401: not signed in.
+ * @throws {RefusalSignal} always.
+ */
+export function unauthorized(): never {
+  throw new RefusalSignal('unauthorized')
+}
+
+/** Prefix of the digests that carry control flow through React's own error channel; no error's digest begins so. */
+const DIGEST_PREFIX = 'millrace:'
+
+/**
+ * The digest that lets control flow survive the way through React into the browser.
+ * @returns `undefined` for anything that is no control flow.
+ */
+export function controlFlowDigest(thrown: unknown): string | undefined {
+  if (thrown instanceof RedirectSignal) {
+    return `${DIGEST_PREFIX}redirect:${thrown.status}:${thrown.external ? 'external' : ''}:${thrown.to}`
+  }
+  if (thrown instanceof RefusalSignal) return `${DIGEST_PREFIX}${thrown.kind}`
+  return undefined
+}
+
+/**
+ * Reads control flow back from whatever was thrown: a signal itself, or an error with such a digest.
+ * @returns `undefined` for an ordinary failure.
+ */
+export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal | undefined {
+  if (thrown instanceof RedirectSignal || thrown instanceof RefusalSignal) return thrown
+  const digest = digestOf(thrown)
+  if (digest === undefined || !digest.startsWith(DIGEST_PREFIX)) return undefined
+  const verdict = digest.slice(DIGEST_PREFIX.length)
+  const redirected = /^redirect:(30[12378]):(external)?:(.*)$/s.exec(verdict)
+  if (redirected !== null) {
+    const [, status, external, to = ''] = redirected
+    return new RedirectSignal(to, Number(status) as RedirectStatus, external !== undefined)
+  }
+  return Object.hasOwn(REFUSAL_STATUS, verdict) ? new RefusalSignal(verdict as RefusalKind) : undefined
+}
+
+/** The digest an error carries, if it carries one. */
+export function digestOf(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('digest' in thrown)) return undefined
+  return typeof thrown.digest === 'string' ? thrown.digest : undefined
+}

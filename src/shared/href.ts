@@ -1,0 +1,108 @@
+import type { Params } from './route-pattern.ts'
+import { parsePattern } from './route-pattern.ts'
+import { encodeSegment } from './route-segment.ts'
+
+/** One value in the search part; numbers and booleans are written as `String` writes them. */
+export type SearchValue = string | number | boolean
+
+/** The search part of a URL: a list repeats its key, `undefined` leaves the key out. */
+export type HrefSearch = Readonly<Record<string, SearchValue | readonly SearchValue[] | undefined>>
+
+/** What `href` takes after the pattern: params, required where the pattern needs any, then the search part. */
+export type HrefArgs<Pattern extends string> = string extends Pattern
+  ? [params?: Params<string> | undefined, search?: HrefSearch | undefined]
+  : Pattern extends string
+    ? keyof Params<Pattern> extends never
+      ? [params?: Readonly<Record<string, never>> | undefined, search?: HrefSearch | undefined]
+      : Partial<Params<Pattern>> extends Params<Pattern>
+        ? [params?: Params<Pattern> | undefined, search?: HrefSearch | undefined]
+        : [params: Params<Pattern>, search?: HrefSearch | undefined]
+    : never
+
+const FAULTS = {
+  missing: 'is missing',
+  'not-text': 'is not text; convert it first',
+  empty: 'is empty, and a path has no empty segments',
+  'dot-segment': 'is a dot segment, which browsers drop from paths, encoded or not',
+  'lone-surrogate': 'has half a surrogate pair, which UTF-8 cannot express',
+} as const
+
+/** Why a URL cannot be built. */
+export type HrefFault = keyof typeof FAULTS
+
+/** Thrown by `href` for a value that no URL can carry. */
+export class HrefError extends Error {
+  override readonly name = 'HrefError'
+  /** What is wrong with the value. */
+  readonly kind: HrefFault
+  /** The pattern as given to `href`. */
+  readonly pattern: string
+  /** The param or search key that has the value. */
+  readonly param: string
+
+  constructor(kind: HrefFault, pattern: string, param: string) {
+    super(`No URL for ${pattern}: "${param}" ${FAULTS[kind]}.`)
+    this.kind = kind
+    this.pattern = pattern
+    this.param = param
+  }
+}
+
+/**
+ * Builds the URL of a page: `href('/lab/params/[id]', { id: 'a/b' }, { tab: 'log' })` is `/lab/params/a%2Fb?tab=log`.
+ * Every value is encoded so that matching the URL gives the params back; an empty list is an absent one.
+ * @param pattern as in the route table; groups are left out.
+ * @param args the params, then the search part. Params that the pattern does not have are ignored.
+ * @returns a path of this site, always ASCII and never beginning with two slashes.
+ * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or that UTF-8 cannot express: for values from
+ * outside, check them first, or carry them in the search part.
+ */
+export function href<Pattern extends string>(pattern: Pattern, ...args: HrefArgs<Pattern>): string {
+  const [params = {}, search] = args as readonly [Params<string>?, HrefSearch?]
+  let path = ''
+  for (const segment of parsePattern(pattern).segments) {
+    if (segment.kind === 'static') {
+      path += `/${encodeSegment(segment.text)}`
+      continue
+    }
+    const { kind, name } = segment
+    const value: unknown = Object.hasOwn(params, name) ? params[name] : undefined
+    if (kind === 'param') {
+      path += encodeValue(value, pattern, name)
+      continue
+    }
+    const values: unknown = value ?? []
+    if (!Array.isArray(values)) throw new HrefError('not-text', pattern, name)
+    if (values.length === 0 && kind === 'catchAll') throw new HrefError('missing', pattern, name)
+    for (const item of values) path += encodeValue(item, pattern, name)
+  }
+  return (path || '/') + encodeSearch(search, pattern)
+}
+
+function encodeValue(value: unknown, pattern: string, name: string): string {
+  if (typeof value !== 'string') throw new HrefError(value === undefined ? 'missing' : 'not-text', pattern, name)
+  if (value === '') throw new HrefError('empty', pattern, name)
+  if (value === '.' || value === '..') throw new HrefError('dot-segment', pattern, name)
+  return `/${encodeOrThrow(encodeSegment, value, pattern, name)}`
+}
+
+function encodeSearch(search: HrefSearch | undefined, pattern: string): string {
+  const pairs: string[] = []
+  for (const [key, value] of Object.entries(search ?? {})) {
+    const values = Array.isArray(value) ? value : [value]
+    for (const item of values) {
+      if (item === undefined) continue
+      const encode = (text: string) => encodeOrThrow(encodeURIComponent, text, pattern, key)
+      pairs.push(`${encode(key)}=${encode(String(item))}`)
+    }
+  }
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+function encodeOrThrow(encode: (text: string) => string, text: string, pattern: string, name: string): string {
+  try {
+    return encode(text)
+  } catch {
+    throw new HrefError('lone-surrogate', pattern, name)
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Matching by a trie of path segments. A lookup visits a node at most once and costs one map lookup a segment, so it
+ * does not grow with the table. Where a branch fails further down, the next sort of segment at the same place is tried:
+ * the answer is the first match in the order of `compareSegments`.
+ */
+import type { Params, PatternSegment } from './route-pattern.ts'
+import { decodeSegment } from './route-segment.ts'
+
+/** What must be known of a route to match it. */
+export interface Matchable {
+  /** Of the pattern without groups. */
+  readonly segments: readonly PatternSegment[]
+  /** Whether any segment is not static. */
+  readonly dynamic: boolean
+}
+
+/** A route that answers a path. */
+export type Match<Route> =
+  | {
+      readonly route: Route
+      /** Decoded once. No prototype; every param is an own property, `__proto__` included. */
+      readonly params: Params<string>
+      readonly error?: undefined
+    }
+  | {
+      readonly route: Route
+      /** The route fits, but a value has broken percent-encoding or is no valid UTF-8. */
+      readonly error: 'undecodable'
+    }
+
+/**
+ * Finds the route for a path.
+ * @param pathname normalised (one slash between segments, none at the end) and still percent-encoded.
+ * @param only `static`: only routes without params; `dynamic`: only routes with some. Both when absent.
+ */
+export type Matcher<Route> = (pathname: string, only?: 'static' | 'dynamic') => Match<Route> | undefined
+
+interface Node<Route> {
+  readonly statics: Map<string, Node<Route>>
+  param: Node<Route> | undefined
+  route: Route | undefined
+  catchAll: Route | undefined
+  optionalCatchAll: Route | undefined
+}
+
+/** Builds the trie. The routes may come in any order; of two for the same URLs the first stands. */
+export function createMatcher<Route extends Matchable>(routes: readonly Route[]): Matcher<Route> {
+  const root = createNode<Route>()
+  for (const route of routes) insert(root, route)
+
+  return (pathname, only) => {
+    const values = splitPath(pathname)
+    const route = values && find(root, values, 0, only)
+    if (values === undefined || route === undefined) return undefined
+    const params = readParams(route.segments, values)
+    return params === undefined ? { route, error: 'undecodable' } : { route, params }
+  }
+}
+
+function createNode<Route>(): Node<Route> {
+  return { statics: new Map(), param: undefined, route: undefined, catchAll: undefined, optionalCatchAll: undefined }
+}
+
+function insert<Route extends Matchable>(root: Node<Route>, route: Route): void {
+  let node = root
+  for (const segment of route.segments) {
+    if (segment.kind === 'static') {
+      let child = node.statics.get(segment.text)
+      if (child === undefined) node.statics.set(segment.text, (child = createNode()))
+      node = child
+    } else if (segment.kind === 'param') {
+      node = node.param ??= createNode()
+    } else {
+      node[segment.kind] ??= route
+      return
+    }
+  }
+  node.route ??= route
+}
+
+/** The decoded segments; `undefined` stands for one that does not decode. No list at all for a path not normalised. */
+function splitPath(pathname: string): readonly (string | undefined)[] | undefined {
+  if (pathname === '/') return []
+  if (!pathname.startsWith('/')) return undefined
+  const segments = pathname.slice(1).split('/')
+  if (segments.includes('')) return undefined
+  return pathname.includes('%') ? segments.map(decodeSegment) : segments
+}
+
+function find<Route extends Matchable>(
+  node: Node<Route>,
+  values: readonly (string | undefined)[],
+  depth: number,
+  only: 'static' | 'dynamic' | undefined,
+): Route | undefined {
+  if (depth === values.length) return admit(node.route, only) ?? admit(node.optionalCatchAll, only)
+  const value = values[depth]
+  const below = value === undefined ? undefined : node.statics.get(value)
+  const found = below && find(below, values, depth + 1, only)
+  if (found !== undefined || only === 'static') return found
+  return (node.param && find(node.param, values, depth + 1, only)) ?? node.catchAll ?? node.optionalCatchAll
+}
+
+function admit<Route extends Matchable>(
+  route: Route | undefined,
+  only: 'static' | 'dynamic' | undefined,
+): Route | undefined {
+  return route === undefined || only === undefined || route.dynamic === (only === 'dynamic') ? route : undefined
+}
+
+function readParams(
+  segments: readonly PatternSegment[],
+  values: readonly (string | undefined)[],
+): Params<string> | undefined {
+  const params: Record<string, string | readonly string[]> = Object.create(null)
+  for (const [index, segment] of segments.entries()) {
+    if (segment.kind === 'static') continue
+    if (segment.kind === 'param') {
+      const value = values[index]
+      if (value === undefined) return undefined
+      params[segment.name] = value
+      continue
+    }
+    const rest = values.slice(index)
+    if (!rest.every((value) => value !== undefined)) return undefined
+    if (rest.length > 0) params[segment.name] = rest
+  }
+  return params
+}

@@ -1,0 +1,105 @@
+/**
+ * How loader data travels inside a document, from the server's render to the browser's hydration. Version 1.
+ *
+ * The first part is one JSON object in a `<script type="application/json" id="millrace">`: where we are, and the values
+ * themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
+ * turbo-stream, each an argument of a `push` on the global list `__millrace`; `null` ends it. Escaping for HTML is done
+ * by the server where it writes the chunk, for every chunk alike.
+ */
+import { decode, encode } from 'turbo-stream'
+
+/** Changed with every change of the format; a browser that reads another one loads the document again. */
+export const HAND_OFF_VERSION = 1
+
+/** Id of the script element with the first part. */
+export const HAND_OFF_ELEMENT_ID = 'millrace'
+
+/** Name of the global list that late chunks are pushed to. */
+export const HAND_OFF_GLOBAL = '__millrace'
+
+/** What hydration needs beyond the table. */
+export interface HandOffValues {
+  /** Search params after the page's schema. */
+  readonly search: unknown
+  /** Loader results by segment id. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The first part of a hand-off. */
+export interface HandOffState {
+  readonly v: typeof HAND_OFF_VERSION
+  /** Build that wrote the document. */
+  readonly build: string
+  /** Key of the matched route, `null` where no route matched. */
+  readonly route: string | null
+  readonly params: Readonly<Record<string, string | readonly string[]>>
+  readonly origin?: string
+  /** Set when a fallback stands in the page's place. */
+  readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string }
+  /** The values, when JSON can say them; otherwise they follow as chunks. */
+  readonly values?: HandOffValues
+}
+
+/** A stream of text, as far as both sides use it. */
+export interface TextStream {
+  getReader(): TextReader
+}
+
+/** Reads a `TextStream`. */
+export interface TextReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: string | undefined }>
+  cancel(reason?: unknown): Promise<void>
+}
+
+/** Nesting beyond this goes through turbo-stream, which needs no stack; JSON's own limit is far higher. */
+const MAX_JSON_DEPTH = 100
+
+/** Whether `JSON.parse(JSON.stringify(value))` gives the same value back. Cyclic values are refused by depth. */
+export function isJsonValue(value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0)
+    case 'object':
+      break
+    default:
+      return false
+  }
+  if (value === null) return true
+  if (depth > MAX_JSON_DEPTH) return false
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) if (!isJsonValue(value[index], depth + 1)) return false
+    return true
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  for (const key in value) if (!isJsonValue((value as Record<string, unknown>)[key], depth + 1)) return false
+  return true
+}
+
+/** The chunks of values that JSON cannot say. Rejections must already be `{ digest }`: see `RejectedValue`. */
+export function encodeValues(values: HandOffValues, signal: AbortSignalLike): TextStream {
+  return encode(values, { signal: signal as never }) as unknown as TextStream
+}
+
+/** An `AbortSignal`, whose type this folder does not know. */
+export interface AbortSignalLike {
+  readonly aborted: boolean
+}
+
+/** Reads what `encodeValues` wrote; settles with the values as soon as all but the deferred ones are here. */
+export function decodeValues(stream: TextStream): Promise<HandOffValues> {
+  return decode<HandOffValues>(stream as never)
+}
+
+/** What a deferred value that failed on the server rejects with in the browser. */
+export interface RejectedValue {
+  readonly digest: string
+}
+
+/** Whether a rejection came from the server. */
+export function isRejectedValue(reason: unknown): reason is RejectedValue {
+  return typeof reason === 'object' && reason !== null && 'digest' in reason && typeof reason.digest === 'string'
+}

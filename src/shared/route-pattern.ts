@@ -1,0 +1,73 @@
+import { decodeSegment } from './route-segment.ts'
+
+type SegmentParams<Segment extends string> = Segment extends `[[...${infer Name}]]`
+  ? { readonly [Key in Name]?: readonly string[] }
+  : Segment extends `[...${infer Name}]`
+    ? { readonly [Key in Name]: readonly string[] }
+    : Segment extends `[${infer Name}]`
+      ? { readonly [Key in Name]: string }
+      : unknown
+
+type PathParams<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? SegmentParams<Segment> & PathParams<Rest>
+  : SegmentParams<Path>
+
+// One object instead of an intersection: it reads better in editors and in errors.
+type Flat<Members> = { [Key in keyof Members]: Members[Key] }
+
+/**
+ * The params of a pattern, decoded once.
+ * @typeParam Pattern a literal such as `'/lab/params/[id]'` gives `{ readonly id: string }`; `[...path]` gives a list of
+ * at least one, `[[...path]]` a list that may be absent. For plain `string` any name may be there.
+ */
+export type Params<Pattern extends string> = string extends Pattern
+  ? Readonly<Record<string, string | readonly string[]>>
+  : Flat<PathParams<Pattern>>
+
+/** One segment of a pattern. */
+export type PatternSegment =
+  | {
+      readonly kind: 'static'
+      /** Decoded; compared with the decoded segment of the path, case included. */
+      readonly text: string
+    }
+  | {
+      /** `[name]` takes one segment, `[...name]` one or more, `[[...name]]` any number. */
+      readonly kind: 'param' | 'catchAll' | 'optionalCatchAll'
+      /** The key in the params. */
+      readonly name: string
+    }
+
+/** A pattern taken apart. */
+export interface ParsedPattern {
+  /** As written in the table, groups included. */
+  readonly source: string
+  /** As written, without groups: what the URL looks like. */
+  readonly url: string
+  /** The segments of `url`; none for `/`. */
+  readonly segments: readonly PatternSegment[]
+}
+
+/**
+ * Takes a pattern apart. It judges nothing, because it also runs in the browser: a faulty pattern is found by
+ * `validatePatterns` in the build and at the server's start, and gives some harmless reading here.
+ */
+export function parsePattern(pattern: string): ParsedPattern {
+  const written = pattern.split('/').filter((segment) => segment !== '' && !isGroup(segment))
+  return { source: pattern, url: `/${written.join('/')}`, segments: written.map(parseSegment) }
+}
+
+/** Whether a segment of a pattern is a pathless group, `(name)`. */
+export function isGroup(segment: string): boolean {
+  return segment.startsWith('(') && segment.endsWith(')')
+}
+
+function parseSegment(segment: string): PatternSegment {
+  if (!segment.startsWith('[') || !segment.endsWith(']')) {
+    // A pattern may be written as the URL shows it: '/caf%C3%A9' is '/café'. A stray percent sign is itself.
+    return { kind: 'static', text: decodeSegment(segment) ?? segment }
+  }
+  if (segment.startsWith('[[...')) return { kind: 'optionalCatchAll', name: segment.slice(5, -2) }
+  if (segment.startsWith('[...')) return { kind: 'catchAll', name: segment.slice(4, -1) }
+  return { kind: 'param', name: segment.slice(1, -1) }
+}

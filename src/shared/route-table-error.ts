@@ -1,0 +1,43 @@
+/**
+ * What can be wrong with a table. From `different-slug-names` to `empty-param-name` these are the faults that Next.js
+ * refuses as well; the rest is possible only because patterns are written by hand and entries name their modules.
+ */
+export type RouteTableFault =
+  | 'different-slug-names'
+  | 'ambiguous'
+  | 'repeated-slug'
+  | 'slug-differs-by-punctuation'
+  | 'catch-all-not-last'
+  | 'bad-brackets'
+  | 'bad-periods'
+  | 'ellipsis-character'
+  | 'optional-param-unsupported'
+  | 'optional-catch-all-conflict'
+  | 'two-catch-alls'
+  | 'empty-param-name'
+  | 'missing-leading-slash'
+  | 'trailing-slash'
+  | 'empty-segment'
+  | 'dot-segment'
+  | 'unreachable-character'
+  | 'search-in-pattern'
+  | 'bad-group'
+  | 'reserved-path'
+  | 'page-and-handler'
+  | 'loader-without-page'
+  | 'layout-loader-without-layout'
+
+/** Thrown for a faulty route table. The message names the culprits, the rule and the way out. */
+export class RouteTableError extends Error {
+  override readonly name = 'RouteTableError'
+  /** The rule that is broken. */
+  readonly kind: RouteTableFault
+  /** The culprits as written in the table, groups included: one, or the two that do not go together. */
+  readonly patterns: readonly string[]
+
+  constructor(kind: RouteTableFault, patterns: readonly string[], rule: string, wayOut: string) {
+    super(`Route table: ${patterns.map((pattern) => `'${pattern}'`).join(' and ')}: ${rule}. ${wayOut}.`)
+    this.kind = kind
+    this.patterns = patterns
+  }
+}

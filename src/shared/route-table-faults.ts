@@ -1,0 +1,131 @@
+/**
+ * Judges route tables. For the build and the server's start only: the browser matches a table that was judged before,
+ * and does without the texts.
+ */
+import type { RouteDefinitions } from './route-definition.ts'
+import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
+import { parseValidPattern } from './route-pattern-faults.ts'
+import { RouteTableError } from './route-table-error.ts'
+
+export { RouteTableError } from './route-table-error.ts'
+export type { RouteTableFault } from './route-table-error.ts'
+
+/**
+ * Judges a whole table: every pattern, what each entry brings, and whether all of it goes together.
+ * @throws {RouteTableError} for the first fault.
+ */
+export function validateRouteTable(definitions: RouteDefinitions): void {
+  const entries: ParsedPattern[] = []
+  const routes: ParsedPattern[] = []
+  for (const [key, definition] of Object.entries(definitions)) {
+    const pattern = parseValidPattern(key)
+    entries.push(pattern)
+    if (definition.page && definition.handler) {
+      throw new RouteTableError(
+        'page-and-handler',
+        [key],
+        'an entry has a page or a handler, not both, because one URL gives one kind of answer',
+        'Move the handler to a path of its own',
+      )
+    }
+    if (definition.loader && !definition.page) {
+      throw new RouteTableError(
+        'loader-without-page',
+        [key],
+        '`loader` feeds the page, and there is none',
+        'Add the page, or write `layoutLoader` for the data of the layout',
+      )
+    }
+    if (definition.layoutLoader && !definition.layout) {
+      throw new RouteTableError(
+        'layout-loader-without-layout',
+        [key],
+        '`layoutLoader` feeds the layout, and there is none',
+        'Add the layout, or write `loader` for the data of the page',
+      )
+    }
+    if (definition.page || definition.handler) routes.push(pattern)
+  }
+  checkRoutes(routes)
+  // Entries without a URL count too: a layout on '/[a]' would silently miss the pages on '/[b]/x'.
+  checkNames(entries)
+}
+
+/**
+ * Judges patterns that all answer URLs.
+ * @param patterns as written, groups included; one that is there twice is a fault.
+ * @throws {RouteTableError} for the first fault.
+ */
+export function validatePatterns(patterns: readonly string[]): void {
+  checkRoutes(patterns.map(parseValidPattern))
+}
+
+function checkRoutes(routes: readonly ParsedPattern[]): void {
+  const byShape = new Map<string, ParsedPattern>()
+  for (const route of routes) {
+    const shape = shapeOf(route.segments)
+    const other = byShape.get(shape)
+    if (other !== undefined) {
+      throw new RouteTableError(
+        'ambiguous',
+        [other.source, route.source],
+        'both answer exactly the same URLs, because neither the names of params nor groups are part of a URL',
+        'Remove one of them, or tell them apart by a static segment',
+      )
+    }
+    byShape.set(shape, route)
+  }
+  checkNames(routes)
+  for (const route of routes) {
+    if (route.segments.at(-1)?.kind === 'optionalCatchAll') checkOptionalCatchAll(route, byShape)
+  }
+}
+
+/** One position of the table has one name, whatever lies below it. */
+function checkNames(patterns: readonly ParsedPattern[]): void {
+  const owners = new Map<string, { readonly name: string; readonly pattern: ParsedPattern }>()
+  for (const pattern of patterns) {
+    for (const [index, segment] of pattern.segments.entries()) {
+      if (segment.kind === 'static') continue
+      const position = shapeOf(pattern.segments.slice(0, index + 1))
+      const owner = owners.get(position)
+      if (owner === undefined) {
+        owners.set(position, { name: segment.name, pattern })
+      } else if (owner.name !== segment.name) {
+        throw new RouteTableError(
+          'different-slug-names',
+          [owner.pattern.source, pattern.source],
+          `they name the same position '${owner.name}' and '${segment.name}', and a position has one name`,
+          'Rename one of the two params',
+        )
+      }
+    }
+  }
+}
+
+function checkOptionalCatchAll(route: ParsedPattern, byShape: ReadonlyMap<string, ParsedPattern>): void {
+  const base = route.segments.slice(0, -1)
+  const required = byShape.get(shapeOf([...base, { kind: 'catchAll', name: '' }]))
+  if (required !== undefined) {
+    throw new RouteTableError(
+      'two-catch-alls',
+      [required.source, route.source],
+      'there is a catch-all of either sort at one level, and they answer the same URLs',
+      'Keep the optional one, which also answers the path above it, or the other',
+    )
+  }
+  const page = byShape.get(shapeOf(base))
+  if (page !== undefined) {
+    throw new RouteTableError(
+      'optional-catch-all-conflict',
+      [page.source, route.source],
+      'an optional catch-all also answers the path above it, where the other stands',
+      'Remove the other, or make the catch-all a required one, [...name]',
+    )
+  }
+}
+
+/** Equal for patterns that differ in nothing but the names of params. */
+function shapeOf(segments: readonly PatternSegment[]): string {
+  return JSON.stringify(segments.map((segment) => (segment.kind === 'static' ? segment.text : [segment.kind])))
+}

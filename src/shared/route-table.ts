@@ -1,0 +1,72 @@
+import type { Match, Matchable, Matcher } from './match-routes.ts'
+import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
+import { createMatcher } from './match-routes.ts'
+import { compareSegments } from './route-order.ts'
+import { parsePattern } from './route-pattern.ts'
+
+/** One entry of the table. */
+export interface SegmentEntry {
+  /** The pattern as written in the table, groups included. */
+  readonly key: string
+  /** What the entry brings. */
+  readonly definition: SegmentDefinition
+}
+
+/** An entry that answers URLs, with everything that stands around it. */
+export interface Route extends SegmentEntry, Matchable {
+  /** The pattern without groups. */
+  readonly pattern: string
+  /** `page` renders a document, `handler` answers with a `Response` of its own. */
+  readonly kind: 'page' | 'handler'
+  /**
+   * From the root to this route: every entry whose key is a prefix of this one's, by segment, groups included; the
+   * route's own entry is the last. An entry is the same object in every chain that it is part of.
+   */
+  readonly chain: readonly SegmentEntry[]
+}
+
+/** What `RouteTable.match` found. */
+export type RouteMatch = Match<Route>
+
+/** A table ready to be matched; the same on the server and in the browser. */
+export interface RouteTable {
+  /** In the order in which they are tried. */
+  readonly routes: readonly Route[]
+  /** The entry `/`: its layout and fallbacks stand around URLs that no route answers. */
+  readonly root: SegmentEntry | undefined
+  /** Finds the route for a path; see `Matcher`. */
+  readonly match: Matcher<Route>
+}
+
+/**
+ * Prepares a table for matching. It judges nothing, because it also runs in the browser: the build and the server call
+ * `validateRouteTable` first.
+ */
+export function createRouteTable(definitions: RouteDefinitions): RouteTable {
+  const entries = new Map<string, SegmentEntry>()
+  for (const [key, definition] of Object.entries(definitions)) entries.set(key, { key, definition })
+
+  const routes: Route[] = []
+  for (const { key, definition } of entries.values()) {
+    if (!definition.page && !definition.handler) continue
+    const { url, segments } = parsePattern(key)
+    routes.push({
+      pattern: url,
+      key,
+      kind: definition.page ? 'page' : 'handler',
+      dynamic: segments.some((segment) => segment.kind !== 'static'),
+      segments,
+      definition,
+      chain: prefixesOf(key).flatMap((prefix) => entries.get(prefix) ?? []),
+    })
+  }
+  routes.sort((left, right) => compareSegments(left.segments, right.segments))
+  return { routes, root: entries.get('/'), match: createMatcher(routes) }
+}
+
+/** `/a/b` -> `/`, `/a`, `/a/b`. */
+function prefixesOf(key: string): readonly string[] {
+  const prefixes = ['/']
+  for (let end = key.indexOf('/', 1); end !== -1; end = key.indexOf('/', end + 1)) prefixes.push(key.slice(0, end))
+  return key === '/' ? prefixes : [...prefixes, key]
+}

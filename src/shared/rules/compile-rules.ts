@@ -1,0 +1,145 @@
+import type { Destination } from './destination.ts'
+import type { Refuse, RuleKind, RuleSite } from './rule-error.ts'
+import type { RuleFields } from './rule-shape.ts'
+import type { ConditionalRule, RuleTable } from './rule-table.ts'
+import type { RuleSet } from './rule-types.ts'
+import type { TextTemplate } from './text-template.ts'
+import { compileConditions } from './conditions.ts'
+import { compileDestination } from './destination.ts'
+import { RuleError } from './rule-error.ts'
+import { checkDestination, checkFields, checkHeaders, checkSource, checkStatus } from './rule-shape.ts'
+import { compileSource } from './rule-source.ts'
+import { createRuleTable } from './rule-table.ts'
+import { compileTemplate } from './text-template.ts'
+
+/** A redirect, ready to be tried. */
+export interface CompiledRedirect extends ConditionalRule {
+  readonly status: number
+  readonly destination: Destination
+}
+
+/** A rewrite, ready to be tried. */
+export interface CompiledRewrite extends ConditionalRule {
+  readonly destination: Destination
+}
+
+/** A header rule, ready to be tried. */
+export interface CompiledHeaders extends ConditionalRule {
+  readonly headers: readonly { readonly key: TextTemplate; readonly value: TextTemplate }[]
+}
+
+/** All rules of an application, checked and ready. */
+export interface CompiledRules {
+  readonly redirects: RuleTable<CompiledRedirect>
+  readonly headers: RuleTable<CompiledHeaders>
+  readonly beforeFiles: RuleTable<CompiledRewrite>
+  readonly afterFiles: RuleTable<CompiledRewrite>
+  readonly fallback: RuleTable<CompiledRewrite>
+}
+
+const LISTS = ['redirects', 'rewrites', 'headers']
+const PHASES = ['beforeFiles', 'afterFiles', 'fallback']
+
+/**
+ * Checks and compiles the rules of an application; for the build and for the start of the server.
+ * @throws {RuleError} for the first fault found.
+ */
+export function compileRules(rules: RuleSet | undefined): CompiledRules {
+  const lists: RuleFields = { ...rules }
+  refuseUnknown(lists, LISTS, { for: 'redirect', list: 'rules', index: -1 })
+  const { rewrites } = lists
+  const phases: RuleFields = isObject(rewrites) ? rewrites : { afterFiles: rewrites }
+  refuseUnknown(phases, PHASES, { for: 'rewrite', list: 'rewrites', index: -1 })
+  const rewriteList = isObject(rewrites) ? (phase: string) => `rewrites.${phase}` : () => 'rewrites'
+
+  return {
+    redirects: compileList(lists['redirects'], 'redirect', 'redirects', compileRedirect),
+    headers: compileList(lists['headers'], 'header', 'headers', compileHeaders),
+    beforeFiles: compileList(phases['beforeFiles'], 'rewrite', rewriteList('beforeFiles'), compileRewrite),
+    afterFiles: compileList(phases['afterFiles'], 'rewrite', rewriteList('afterFiles'), compileRewrite),
+    fallback: compileList(phases['fallback'], 'rewrite', rewriteList('fallback'), compileRewrite),
+  }
+}
+
+function compileList<Rule extends ConditionalRule>(
+  list: unknown,
+  kind: RuleKind,
+  name: string,
+  compile: (fields: RuleFields, refuse: Refuse) => Rule,
+): RuleTable<Rule> {
+  if (list === undefined) return createRuleTable<Rule>([])
+  if (!Array.isArray(list)) {
+    const site = { for: kind, list: name, index: -1 }
+    throw new RuleError('rules-not-array', site, undefined, 'this is not a list', 'Write a list of rules, no function')
+  }
+  const compiled = list.map((rule: unknown, index) => {
+    const source: unknown = isObject(rule) ? rule['source'] : undefined
+    const refuse: Refuse = (fault, broken, wayOut) => {
+      throw new RuleError(fault, { for: kind, list: name, index }, source, broken, wayOut)
+    }
+    checkFields(rule, kind, refuse)
+    return compile(rule, refuse)
+  })
+  return createRuleTable(compiled)
+}
+
+function compileRedirect(fields: RuleFields, refuse: Refuse): CompiledRedirect {
+  const source = checkSource(fields['source'], refuse)
+  const destination = checkDestination(fields['destination'], refuse)
+  const status = checkStatus(fields, refuse)
+  const rule = compileConditional(source, fields, refuse)
+  return { ...rule, status, destination: compileTarget(destination, rule, refuse) }
+}
+
+function compileRewrite(fields: RuleFields, refuse: Refuse): CompiledRewrite {
+  const source = checkSource(fields['source'], refuse)
+  const destination = checkDestination(fields['destination'], refuse)
+  const rule = compileConditional(source, fields, refuse)
+  return { ...rule, destination: compileTarget(destination, rule, refuse) }
+}
+
+function compileHeaders(fields: RuleFields, refuse: Refuse): CompiledHeaders {
+  const source = checkSource(fields['source'], refuse)
+  const headers = checkHeaders(fields['headers'], refuse)
+  const rule = compileConditional(source, fields, refuse)
+  const names = namesOf(rule)
+  return {
+    ...rule,
+    headers: headers.map(({ key, value }) => ({
+      key: compileTemplate(key, names),
+      value: compileTemplate(value, names),
+    })),
+  }
+}
+
+function compileConditional(source: string, { has, missing }: RuleFields, refuse: Refuse): ConditionalRule {
+  return { source: compileSource(source, refuse), conditions: compileConditions(has, missing, refuse) }
+}
+
+function compileTarget(destination: string, rule: ConditionalRule, refuse: Refuse): Destination {
+  const names = namesOf(rule)
+  const afterHost = destination.replace(/^https?:\/\/[^/]*/i, '')
+  for (let group = 0; group < rule.source.unnamed; group += 1) {
+    if (names.has(String(group)) || !new RegExp(`:${group}(?!\\w)`).test(afterHost)) continue
+    refuse(
+      'destination-unnamed-params',
+      `destination uses :${group}, and groups without a name are not captured`,
+      'Name the group in the source, such as ":rest(.*)"',
+    )
+  }
+  return compileDestination(destination, names, refuse)
+}
+
+function namesOf({ source, conditions }: ConditionalRule): ReadonlySet<string> {
+  return new Set([...source.names, ...conditions.names])
+}
+
+function refuseUnknown(fields: RuleFields, known: readonly string[], site: RuleSite): void {
+  const unknown = Object.keys(fields).find((field) => !known.includes(field))
+  if (unknown === undefined) return
+  throw new RuleError('unknown-field', site, undefined, `there is no "${unknown}"`, `Known are ${known.join(', ')}`)
+}
+
+function isObject(value: unknown): value is RuleFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,39 @@
+import type { Capture } from './captures.ts'
+import type { CompiledRules } from './compile-rules.ts'
+import type { RuleRequest } from './rule-request.ts'
+import { captureParts } from './captures.ts'
+import { subjectOf } from './rule-request.ts'
+import { fillTemplate } from './text-template.ts'
+
+/** A header's name and its value. */
+export type HeaderField = readonly [name: string, value: string]
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i
+const UNSAFE_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/gu
+
+/**
+ * The headers that the table sets for a request: those of every rule that applies. Where two set the same header the
+ * later one counts; `Set-Cookie` is kept from both.
+ */
+export function headersFor(rules: CompiledRules, request: RuleRequest): readonly HeaderField[] {
+  if (rules.headers.size === 0) return []
+  const subject = subjectOf(request)
+  const cookies: HeaderField[] = []
+  const fields = new Map<string, HeaderField>()
+  for (let hit = rules.headers.find(subject, 0); hit; hit = rules.headers.find(subject, hit.index + 1)) {
+    for (const { key, value } of hit.rule.headers) {
+      const name = fillTemplate(key, hit.captures, headerParts)
+      // A visitor's text may have made it no name at all.
+      if (!HEADER_NAME.test(name)) continue
+      const field = [name, fillTemplate(value, hit.captures, headerParts)] as const
+      if (name.toLowerCase() === 'set-cookie') cookies.push(field)
+      else fields.set(name.toLowerCase(), field)
+    }
+  }
+  return [...fields.values(), ...cookies]
+}
+
+/** As captured; what no header may carry, line breaks before all, is percent-encoded. */
+function headerParts(capture: Capture): readonly string[] {
+  return captureParts(capture).map((part) => part.toWellFormed().replace(UNSAFE_IN_VALUE, encodeURIComponent))
+}

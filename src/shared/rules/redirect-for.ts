@@ -1,0 +1,40 @@
+import type { CompiledRules } from './compile-rules.ts'
+import type { FaultyDestination } from './destination-fault.ts'
+import type { RuleRequest } from './rule-request.ts'
+import { RUNTIME_PREFIX } from '../limits.ts'
+import { safeLocation } from '../safe-location.ts'
+import { fillDestination } from './destination.ts'
+import { faultyDestination } from './destination-fault.ts'
+import { formatQuery } from './query-pairs.ts'
+import { subjectOf } from './rule-request.ts'
+
+/** A redirect to send. */
+export interface RuleRedirect {
+  /** 301, 302, 303, 307 or 308. */
+  readonly status: number
+  /** ASCII, and past the Location guard. */
+  readonly location: string
+  readonly fault?: undefined
+}
+
+/**
+ * The redirect that the table has for a request. The runtime's own URLs are never redirected.
+ * @returns `undefined` where no rule applies.
+ */
+export function redirectFor(rules: CompiledRules, request: RuleRequest): RuleRedirect | FaultyDestination | undefined {
+  if (rules.redirects.size === 0 || isRuntimePath(request.pathname)) return undefined
+  const subject = subjectOf(request)
+  const hit = rules.redirects.find(subject, 0)
+  if (hit === undefined) return undefined
+
+  const { destination, source, status } = hit.rule
+  const filled = fillDestination(destination, hit.captures, subject.query(), false)
+  if (filled.fault !== undefined) return faultyDestination(filled.fault, source.text)
+  const { origin, pathname, query, hash } = filled
+  const location = safeLocation(`${origin}${pathname}${formatQuery(query)}${hash}`, { external: origin !== '' })
+  return location === undefined ? faultyDestination('unsafe-location', source.text) : { status, location }
+}
+
+function isRuntimePath(pathname: string): boolean {
+  return pathname.startsWith(RUNTIME_PREFIX) || `${pathname}/` === RUNTIME_PREFIX
+}

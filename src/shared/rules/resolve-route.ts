@@ -1,0 +1,116 @@
+/**
+ * From a request to what answers it, in the order of Next.js: `beforeFiles`, pages of that very path, `afterFiles`,
+ * pages with params, `fallback`. A rewrite to no page goes on with the rules below it.
+ */
+import type { CompiledRewrite, CompiledRules } from './compile-rules.ts'
+import type { FaultyDestination } from './destination-fault.ts'
+import type { RuleRequest, RuleSubject } from './rule-request.ts'
+import type { RuleHit, RuleTable } from './rule-table.ts'
+import { faultyDestination } from './destination-fault.ts'
+import { fillDestination } from './destination.ts'
+import { formatQuery } from './query-pairs.ts'
+import { rewrittenSubject, subjectOf } from './rule-request.ts'
+
+/** What the route table finds for a path; `RouteMatch` is one. */
+export interface RouteOutcome {
+  /** The route fits, but a value does not decode. */
+  readonly error?: 'undecodable' | undefined
+}
+
+/** What answers a request. */
+export type Resolution<Found extends RouteOutcome> =
+  | {
+      readonly kind: 'route'
+      readonly match: Exclude<Found, { readonly error: 'undecodable' }>
+      /** After rewriting; still percent-encoded. */
+      readonly pathname: string
+      /** After rewriting; raw: `''`, or the query after its `?`. */
+      readonly search: string
+    }
+  /** Another origin answers. */
+  | { readonly kind: 'proxy'; readonly url: URL }
+  /** 400: the path of a route does not decode. */
+  | { readonly kind: 'undecodable' }
+  /** A rewrite applies and its destination cannot be used. */
+  | ({ readonly kind: 'bad-destination' } & FaultyDestination)
+  /** 404. */
+  | { readonly kind: 'none' }
+
+/** Finds the route for a normalised, still encoded path; all routes, or only those without or with params. */
+export type FindRoute<Found> = (pathname: string, only?: 'static' | 'dynamic') => Found | undefined
+
+/** Where a request stands between two phases. */
+interface Stand {
+  readonly subject: RuleSubject
+  readonly pathname: string
+  readonly search: string
+}
+
+type Rewritten = { readonly stand: Stand; readonly end?: undefined } | { readonly end: Ending }
+type Ending = Extract<Resolution<never>, { kind: 'proxy' | 'bad-destination' }>
+
+/** A segment that URL parsers take for "here" or "one up", encoded or not. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
+
+/** Resolves a request by rewrites and routes. The caller has settled redirects before. */
+export function resolveRoute<Found extends RouteOutcome>(
+  rules: CompiledRules,
+  match: FindRoute<Found>,
+  request: RuleRequest,
+): Resolution<Found> {
+  const { beforeFiles, afterFiles, fallback } = rules
+  const { pathname, search } = request
+  if (beforeFiles.size + afterFiles.size + fallback.size === 0) {
+    const found = match(pathname)
+    return found === undefined ? { kind: 'none' } : settled(found, pathname, search)
+  }
+
+  const untouched: Stand = { subject: subjectOf(request), pathname, search }
+  const before = walk<Found>(beforeFiles, untouched, () => undefined)
+  if ('kind' in before) return before
+  const page = match(before.pathname, 'static')
+  if (page !== undefined) return settled(page, before.pathname, before.search)
+  const after = walk(afterFiles, before, match)
+  if ('kind' in after) return after
+  const dynamic = match(after.pathname)
+  if (dynamic !== undefined) return settled(dynamic, after.pathname, after.search)
+  const last = walk(fallback, after, match)
+  return 'kind' in last ? last : { kind: 'none' }
+}
+
+/** Applies the rules of one phase in turn, and stops at the first that leads to a route or another origin. */
+function walk<Found extends RouteOutcome>(
+  table: RuleTable<CompiledRewrite>,
+  stand: Stand,
+  match: FindRoute<Found>,
+): Stand | Resolution<Found> {
+  for (let hit = table.find(stand.subject, 0); hit; hit = table.find(stand.subject, hit.index + 1)) {
+    const rewritten = rewrite(hit, stand)
+    if (rewritten.end !== undefined) return rewritten.end
+    stand = rewritten.stand
+    const found = match(stand.pathname)
+    if (found !== undefined) return settled(found, stand.pathname, stand.search)
+  }
+  return stand
+}
+
+function settled<Found extends RouteOutcome>(found: Found, pathname: string, search: string): Resolution<Found> {
+  if (found.error !== undefined) return { kind: 'undecodable' }
+  return { kind: 'route', match: found as Exclude<Found, { readonly error: 'undecodable' }>, pathname, search }
+}
+
+function rewrite({ rule, captures }: RuleHit<CompiledRewrite>, { subject }: Stand): Rewritten {
+  const filled = fillDestination(rule.destination, captures, subject.query(), true)
+  if (filled.fault !== undefined) return refused(filled.fault, rule)
+  const search = formatQuery(filled.query)
+  if (filled.origin === '') {
+    const pathname = filled.pathname.replace(/(?<=.)\/$/, '')
+    return { stand: { subject: rewrittenSubject(subject.request, pathname, filled.query), pathname, search } }
+  }
+  if (DOT_SEGMENT.test(filled.pathname)) return refused('bad-path-value', rule)
+  return { end: { kind: 'proxy', url: new URL(`${filled.origin}${filled.pathname}${search}`) } }
+}
+
+function refused(fault: FaultyDestination['fault'], { source }: CompiledRewrite): Rewritten {
+  return { end: { kind: 'bad-destination', ...faultyDestination(fault, source.text) } }
+}

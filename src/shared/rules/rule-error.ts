@@ -1,0 +1,65 @@
+/** The lists that a rule can stand in. */
+export type RuleKind = 'redirect' | 'rewrite' | 'header'
+
+/** What can be wrong with a rule. */
+export type RuleFault =
+  | 'rules-not-array'
+  | 'rule-not-object'
+  | 'unknown-field'
+  | 'source-missing'
+  | 'source-not-string'
+  | 'source-bad-start'
+  | 'source-unparsable'
+  | 'source-too-long'
+  | 'destination-missing'
+  | 'destination-not-string'
+  | 'destination-bad-start'
+  | 'destination-unparsable'
+  | 'destination-unnamed-params'
+  | 'destination-unknown-params'
+  | 'status-code-invalid'
+  | 'permanent-not-boolean'
+  | 'has-invalid'
+  | 'missing-invalid'
+  | 'headers-not-array'
+  | 'headers-empty'
+  | 'header-item-invalid'
+
+/** Where a rule stands in the application's table. */
+export interface RuleSite {
+  /** The kind of its list. */
+  readonly for: RuleKind
+  /** The list's name in the table, such as `rewrites.beforeFiles`. */
+  readonly list: string
+  /** Its place in that list, from 0; -1 for the list itself. */
+  readonly index: number
+}
+
+/** Thrown for a faulty rule when the application is built or started. The message names the rule and the way out. */
+export class RuleError extends Error {
+  override readonly name = 'RuleError'
+  /** What is wrong. */
+  readonly kind: RuleFault
+  /** The kind of list that the rule stands in. */
+  readonly for: RuleKind
+  /** The rule's place in its list, from 0; -1 where the list itself is at fault. */
+  readonly index: number
+
+  constructor(kind: RuleFault, site: RuleSite, source: unknown, broken: string, wayOut: string) {
+    const place = site.index === -1 ? site.list : `${site.list}[${site.index}]`
+    const named = typeof source === 'string' && source !== '' ? ` (source "${abbreviate(source)}")` : ''
+    super(`${place}${named}: ${broken}. ${wayOut}.`)
+    this.kind = kind
+    this.for = site.for
+    this.index = site.index
+  }
+}
+
+/** Ends the compilation of one rule; what was broken, then the way out, both without a full stop. */
+export type Refuse = (kind: RuleFault, broken: string, wayOut: string) => never
+
+const LONGEST_NAMED = 120 // characters; a source over the limit is thousands
+
+function abbreviate(text: string): string {
+  return text.length > LONGEST_NAMED ? `${text.slice(0, LONGEST_NAMED)}…` : text
+}

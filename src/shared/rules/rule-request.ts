@@ -1,0 +1,37 @@
+import type { QueryPair } from './query-pairs.ts'
+import type { RulePath } from './rule-path.ts'
+import { parseQuery } from './query-pairs.ts'
+import { readRulePath } from './rule-path.ts'
+
+/** What rules need to know of a request. */
+export interface RuleRequest {
+  /** Normalised and still percent-encoded. */
+  readonly pathname: string
+  /** Raw: `''`, or the query after its `?`. */
+  readonly search: string
+  /** The host the request is for, with its port if it names one. */
+  readonly host: string
+  /** @param name in lower case. */
+  readonly header: (name: string) => string | undefined
+  /** Decoded; without a prototype. Called only where a rule asks for a cookie. */
+  readonly cookies: () => Readonly<Record<string, string>>
+}
+
+/** A request between two rules: path and query as the rules before have left them. */
+export interface RuleSubject {
+  readonly request: RuleRequest
+  readonly path: RulePath
+  /** Parsed when first asked for. */
+  readonly query: () => readonly QueryPair[]
+}
+
+/** A request that no rule has changed yet. */
+export function subjectOf(request: RuleRequest): RuleSubject {
+  let query: readonly QueryPair[] | undefined
+  return { request, path: readRulePath(request.pathname), query: () => (query ??= parseQuery(request.search)) }
+}
+
+/** The same request after a rewrite. */
+export function rewrittenSubject(request: RuleRequest, pathname: string, query: readonly QueryPair[]): RuleSubject {
+  return { request, path: readRulePath(pathname), query: () => query }
+}

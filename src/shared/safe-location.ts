@@ -1,0 +1,48 @@
+/**
+ * The one guard that every `Location` goes through, whoever wrote it: a rule, a loader, an action or the runtime.
+ * It reads the text as browsers do, which drop tabs and line breaks and take a backslash for a slash, and accepts only
+ * what has one reading.
+ */
+import { escapeUrlText } from './url-text.ts'
+
+/** Where a redirect may lead. */
+export interface LocationScope {
+  /** Whether an absolute http(s) URL is accepted. Only for targets that the application's author wrote. */
+  readonly external: boolean
+}
+
+// Browsers drop some of these before they read a URL.
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/** Scheme, host and port; then nothing, or the start of path, query or hash. */
+const ABSOLUTE = /^(https?):\/\/([0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(?=[/?#]|$)/i
+
+const MAX_PORT = 65_535
+
+/**
+ * Gives the text for a `Location` header.
+ * @param to a path of this site beginning with one slash; an absolute http(s) URL too where `scope` says so.
+ * @param scope stays on this site unless told otherwise, because most targets of loaders and actions come from visitors.
+ * @returns ASCII, percent-encoded, with repeated slashes of a site's path collapsed; `undefined` for everything else:
+ * another scheme, `//host`, `/\host`, credentials, control characters, a relative path, leading white space.
+ */
+export function safeLocation(to: string, scope: LocationScope = { external: false }): string | undefined {
+  if (CONTROL.test(to)) return undefined
+  if (to.startsWith('/')) return sitePath(to)
+  return scope.external ? absoluteUrl(to) : undefined
+}
+
+function sitePath(to: string): string | undefined {
+  if (/^[\\/]{2}/.test(to)) return undefined
+  const pathEnd = to.search(/[?#]/)
+  const path = pathEnd === -1 ? to : to.slice(0, pathEnd)
+  return escapeUrlText(path.replace(/[\\/]+/g, '/') + to.slice(path.length))
+}
+
+function absoluteUrl(to: string): string | undefined {
+  const [authority, scheme, host, port] = ABSOLUTE.exec(to) ?? []
+  if (authority === undefined || scheme === undefined || host === undefined) return undefined
+  if (port !== undefined && Number(port) > MAX_PORT) return undefined
+  const rest = to.slice(authority.length)
+  return `${scheme.toLowerCase()}://${host}${port === undefined ? '' : `:${port}`}${escapeUrlText(rest)}`
+}

@@ -1,0 +1,157 @@
+import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { HrefFault } from '../../../src/shared/href.ts'
+import { href, HrefError } from '../../../src/shared/href.ts'
+import { createRouteTable } from '../../../src/shared/route-table.ts'
+
+const page = () => Promise.resolve({})
+
+// Code units at random: well-formed text, half surrogates, controls, and the characters that mean something in a URL.
+const text = oneof(
+  array(integer({ min: 0, max: 0xffff }), { maxLength: 6 }).map((units) => String.fromCharCode(...units)),
+  string({ unit: 'grapheme', maxLength: 8 }),
+  string({ unit: constantFrom('/', '%', '.', '?', '#', '2', 'e', '\\', ':', '@', ' ', '+', '&', ';', "'", '[') }),
+)
+
+const wellFormed = text.filter((value) => value.isWellFormed())
+const canBeAPathSegment = (value: string) => value.isWellFormed() && !['', '.', '..'].includes(value)
+
+function matchedParams(pattern: string, url: string) {
+  const match = createRouteTable({ [pattern]: { page } }).match(url)
+  return match?.error === undefined ? { ...match?.params } : match.error
+}
+
+/** What comes back from the URL that was built, or `refused`. */
+function comesBack(pattern: string, params: Record<string, unknown>) {
+  try {
+    return matchedParams(pattern, href(pattern, params as never))
+  } catch (error) {
+    if (error instanceof HrefError) return 'refused'
+    throw error
+  }
+}
+
+function faultOf(build: () => string): HrefFault | undefined {
+  try {
+    build()
+  } catch (error) {
+    if (error instanceof HrefError) return error.kind
+    throw error
+  }
+  return undefined
+}
+
+describe('every value comes back from its URL, or is refused', () => {
+  it('in a param', () => {
+    assert(
+      property(text, (id) => {
+        expect(comesBack('/a/[id]/b', { id })).toEqual(canBeAPathSegment(id) ? { id } : 'refused')
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('in a catch-all', () => {
+    assert(
+      property(array(text, { maxLength: 4 }), (path) => {
+        const expressible = path.length > 0 && path.every(canBeAPathSegment)
+        expect(comesBack('/[...path]', { path })).toEqual(expressible ? { path } : 'refused')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('in a static segment of the pattern', () => {
+    assert(
+      property(text.filter(canBeAPathSegment), (value) => {
+        const pattern = `/x/${encodeURIComponent(value)}`
+        expect(matchedParams(pattern, href(pattern))).toEqual({})
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('and a browser leaves the URL as it is, on this site', () => {
+    assert(
+      property(text.filter(canBeAPathSegment), (id) => {
+        const url = new URL(href('/[id]', { id }), 'https://site.test')
+        expect(url.pathname).toBe(href('/[id]', { id }))
+        expect(url.origin).toBe('https://site.test')
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('what a URL looks like', () => {
+  it.each([
+    [href('/'), '/'],
+    [href('/(site)'), '/'],
+    [href('/(site)/lab/params/[id]', { id: '7' }), '/lab/params/7'],
+    [href('/lab/params/[id]', { id: 'a b/c' }), '/lab/params/a%20b%2Fc'],
+    [href('/[name]', { name: '//evil.test' }), '/%2F%2Fevil.test'],
+    [href('/[name]', { name: '\\evil.test' }), '/%5Cevil.test'],
+    [href('/[id]', { id: '%2e%2e' }), '/%252e%252e'],
+    [href('/[id]', { id: '...' }), '/...'],
+    [href('/@me/a:b'), '/@me/a:b'],
+    [href('/café/[id]', { id: '你' }), '/caf%C3%A9/%E4%BD%A0'],
+    [href('/caf%C3%A9'), '/caf%C3%A9'],
+    [href('/docs/[[...slug]]'), '/docs'],
+    [href('/docs/[[...slug]]', {}), '/docs'],
+    [href('/docs/[[...slug]]', { slug: [] }), '/docs'],
+    [href('/docs/[[...slug]]', { slug: ['a', 'b/c'] }), '/docs/a/b%2Fc'],
+    [href('/[[...slug]]'), '/'],
+    [href('/a/[__proto__]', JSON.parse('{"__proto__":"1"}')), '/a/1'],
+  ])('%s', (built, expected) => {
+    expect(built).toBe(expected)
+  })
+
+  it('the search part is encoded, repeats a key for a list, and leaves out what is undefined', () => {
+    const search = { q: 'a b&c=d', n: 3, on: false, tag: ['x', 'y/z'], none: undefined, empty: [], 'k ey': '' }
+    expect(href('/lab', {}, search)).toBe('/lab?q=a%20b%26c%3Dd&n=3&on=false&tag=x&tag=y%2Fz&k%20ey=')
+    expect(href('/[id]', { id: '1' }, { none: undefined })).toBe('/1')
+    expect(href('/docs/[[...slug]]', undefined, { q: 1 })).toBe('/docs?q=1')
+  })
+
+  it('any text comes back from the search part', () => {
+    assert(
+      property(wellFormed, wellFormed, (key, value) => {
+        const url = new URL(href('/', {}, { [key]: value }), 'https://site.test')
+        expect([...url.searchParams]).toEqual([[key, value]])
+      }),
+    )
+  })
+})
+
+describe('a value that no URL can carry is refused by name', () => {
+  it.each<[params: Record<string, unknown>, pattern: string, kind: HrefFault]>([
+    [{}, '/a/[id]', 'missing'],
+    [{ id: undefined }, '/a/[id]', 'missing'],
+    [{ id: '' }, '/a/[id]', 'empty'],
+    [{ id: '.' }, '/a/[id]', 'dot-segment'],
+    [{ id: '..' }, '/a/[id]', 'dot-segment'],
+    [{ id: '\ud83d' }, '/a/[id]', 'lone-surrogate'],
+    [{ id: 7 }, '/a/[id]', 'not-text'],
+    [{ id: null }, '/a/[id]', 'not-text'],
+    [{ id: ['a'] }, '/a/[id]', 'not-text'],
+    [{}, '/a/[toString]', 'missing'],
+    [{}, '/a/[...id]', 'missing'],
+    [{ id: [] }, '/a/[...id]', 'missing'],
+    [{ id: 'a' }, '/a/[...id]', 'not-text'],
+    [{ id: ['a', '..'] }, '/a/[...id]', 'dot-segment'],
+    [{ id: ['a', ''] }, '/a/[[...id]]', 'empty'],
+  ])('%j in %s: %s', (params, pattern, kind) => {
+    expect(faultOf(() => href(pattern, params as never))).toBe(kind)
+  })
+
+  it('half a surrogate pair in the search part', () => {
+    expect(faultOf(() => href('/', {}, { '\ud83d': 'a' }))).toBe('lone-surrogate')
+    expect(faultOf(() => href('/', {}, { q: ['a', '\udc00'] }))).toBe('lone-surrogate')
+  })
+
+  it('the message names the pattern, the param and the fault', () => {
+    expect(() => href('/a/[id]', { id: '..' })).toThrow(
+      'No URL for /a/[id]: "id" is a dot segment, which browsers drop from paths, encoded or not.',
+    )
+  })
+})

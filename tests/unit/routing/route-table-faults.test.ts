@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import type { RouteDefinitions } from '../../../src/shared/route-definition.ts'
+import type { RouteTableFault } from '../../../src/shared/route-table-faults.ts'
+import { RouteTableError, validateRouteTable } from '../../../src/shared/route-table-faults.ts'
+
+const page = () => Promise.resolve({})
+const handler = page
+const layout = page
+const loader = page
+const layoutLoader = page
+
+function faultOf(definitions: RouteDefinitions): RouteTableError | undefined {
+  try {
+    validateRouteTable(definitions)
+  } catch (error) {
+    if (error instanceof RouteTableError) return error
+    throw error
+  }
+  return undefined
+}
+
+describe('patterns that can never be what was meant', () => {
+  it.each<[pattern: string, kind: RouteTableFault]>([
+    ['lab', 'missing-leading-slash'],
+    ['', 'missing-leading-slash'],
+    ['[id]', 'missing-leading-slash'],
+    ['/lab/', 'trailing-slash'],
+    ['/(site)/', 'trailing-slash'],
+    ['//', 'empty-segment'],
+    ['/lab//x', 'empty-segment'],
+    ['/lab/./x', 'dot-segment'],
+    ['/lab/..', 'dot-segment'],
+    ['/lab/%2E%2e', 'dot-segment'],
+    ['/a\nb', 'unreachable-character'],
+    ['/a%00', 'unreachable-character'],
+    ['/a%7f', 'unreachable-character'],
+    ['/a\ud800', 'unreachable-character'],
+    ['/search?q=[q]', 'bad-brackets'],
+    ['/search?q', 'search-in-pattern'],
+    ['/a#b', 'search-in-pattern'],
+    ['/()', 'bad-group'],
+    ['/(a', 'bad-group'],
+    ['/(a)b', 'bad-group'],
+    ['/(.)photo', 'bad-group'],
+    ['/(..)', 'bad-group'],
+    ['/(.)[id]', 'bad-group'],
+    ['/((a))', 'bad-group'],
+    ['/([id])', 'bad-group'],
+    ['/a[id]', 'bad-brackets'],
+    ['/[id].html', 'bad-brackets'],
+    ['/[a][b]', 'bad-brackets'],
+    ['/[id', 'bad-brackets'],
+    ['/id]', 'bad-brackets'],
+    ['/[...[x]]', 'bad-brackets'],
+    ['/[a[b]', 'bad-brackets'],
+    ['/[[]]', 'optional-param-unsupported'],
+    ['/[[...]]', 'empty-param-name'],
+    ['/[[…x]]', 'ellipsis-character'],
+    ['/[a…b]', 'ellipsis-character'],
+    ['/[..x]', 'bad-periods'],
+    ['/_m', 'reserved-path'],
+    ['/_m/x', 'reserved-path'],
+    ['/(g)/_m/[x]', 'reserved-path'],
+    ['/%5Fm/x', 'reserved-path'],
+    ['/healthz', 'reserved-path'],
+    ['/(g)/readyz', 'reserved-path'],
+    ['/[a]/(g)/[a]', 'repeated-slug'],
+    ['/[a]/b/[...a-]', 'slug-differs-by-punctuation'],
+    ['/[...a]/(g)/b', 'catch-all-not-last'],
+  ])('%j: %s', (pattern, kind) => {
+    const fault = faultOf({ '/': { page }, [pattern]: { page } })
+    expect(fault?.kind).toBe(kind)
+    expect(fault?.patterns).toEqual([pattern])
+    expect(fault?.message).toContain(`'${pattern}'`)
+  })
+
+  it.each([
+    '/a(b)',
+    '/wiki/Rome_(city)',
+    '/(site)/(wide)/x',
+    '/[...a]/(g)',
+    '/.well-known/x',
+    '/...',
+    '/@me',
+    '/a+b*',
+    '/healthz/x',
+    '/[healthz]',
+    '/m/_m',
+    '/%5Fprivate',
+    '/é',
+    '/[é]',
+    '/[a.b]',
+  ])('%s is accepted', (pattern) => {
+    expect(faultOf({ '/': { layout }, [pattern]: { page } })).toBeUndefined()
+  })
+})
+
+describe('routes that do not go together', () => {
+  it.each<[keys: readonly [string, string], kind: RouteTableFault]>([
+    [['/(a)/x', '/(b)/x'], 'ambiguous'],
+    [['/(a)', '/'], 'ambiguous'],
+    [['/é', '/%C3%A9'], 'ambiguous'],
+    [['/(a)/[id]', '/(b)/[pid]'], 'ambiguous'],
+    [['/(a)/team/[id]', '/team/[team]/members'], 'different-slug-names'],
+    [['/[a]/[...x]', '/[b]/[...y]'], 'ambiguous'],
+    [['/[a]/x/[...r]', '/[b]/y'], 'different-slug-names'],
+    [['/(a)/docs', '/(b)/docs/[[...slug]]'], 'optional-catch-all-conflict'],
+    [['/(home)', '/[[...slug]]'], 'optional-catch-all-conflict'],
+    [['/[a]', '/[a]/[[...slug]]'], 'optional-catch-all-conflict'],
+    [['/(a)/d/[...x]', '/(b)/d/[[...y]]'], 'two-catch-alls'],
+  ])('%j: %s, whatever their order', (keys, kind) => {
+    for (const [first, second] of [keys, keys.toReversed()] as [string, string][]) {
+      const fault = faultOf({ [first]: { page }, [second]: { handler } })
+      expect(fault?.kind).toBe(kind)
+      expect(fault?.patterns.toSorted()).toEqual(keys.toSorted())
+      for (const key of keys) expect(fault?.message).toContain(`'${key}'`)
+    }
+  })
+
+  it('a layout under another name than its pages is found, because it would silently stand around nothing', () => {
+    expect(faultOf({ '/team/[id]': { layout }, '/team/[team]/members': { page } })?.kind).toBe('different-slug-names')
+    expect(faultOf({ '/team/[id]': { layout }, '/team/[team]': { page } })?.kind).toBe('different-slug-names')
+  })
+
+  it('a layout stands beside an optional catch-all and in two groups, because it is no URL', () => {
+    expect(faultOf({ '/docs': { layout }, '/docs/[[...slug]]': { page } })).toBeUndefined()
+    expect(faultOf({ '/(a)/lab': { layout }, '/(b)/lab': { layout, page } })).toBeUndefined()
+    expect(faultOf({ '/a%2Fb': { page }, '/a/b': { page } })).toBeUndefined()
+  })
+})
+
+describe('entries whose modules do not go together', () => {
+  it.each<[bring: RouteDefinitions[string], kind: RouteTableFault]>([
+    [{ page, handler }, 'page-and-handler'],
+    [{ loader }, 'loader-without-page'],
+    [{ loader, handler }, 'loader-without-page'],
+    [{ loader, layout }, 'loader-without-page'],
+    [{ layoutLoader, page }, 'layout-loader-without-layout'],
+  ])('%o: %s', (definition, kind) => {
+    const fault = faultOf({ '/x': definition })
+    expect(fault?.kind).toBe(kind)
+    expect(fault?.message).toContain("'/x'")
+  })
+
+  it('a page with its loader in a layout with its own is accepted', () => {
+    expect(faultOf({ '/x': { page, loader, layout, layoutLoader } })).toBeUndefined()
+  })
+})
+
+it('the message names both culprits as written, the rule and the way out', () => {
+  const fault = faultOf({ '/(a)/team/[id]': { page }, '/team/[team]/members': { page } })
+  expect(fault?.message).toBe(
+    "Route table: '/(a)/team/[id]' and '/team/[team]/members': they name the same position 'id' and 'team', " +
+      'and a position has one name. Rename one of the two params.',
+  )
+})

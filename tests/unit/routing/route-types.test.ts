@@ -1,0 +1,66 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import type { PageProps } from '../../../src/client/module-types.ts'
+import type { Params } from '../../../src/shared/route-pattern.ts'
+import { href } from '../../../src/shared/href.ts'
+
+// Judged by the compiler; some of these throw when they run.
+export const mistakes = () => [
+  // @ts-expect-error the param is missing
+  href('/u/[id]'),
+  // @ts-expect-error a list is wanted
+  href('/f/[...path]', { path: 'a' }),
+  // @ts-expect-error a number is no text
+  href('/u/[id]', { id: 7 }),
+  // @ts-expect-error the pattern has no such param
+  href('/u/[id]', { id: '7', other: 'x' }),
+  // @ts-expect-error the search part is the third argument
+  href('/lab', { q: 'x' }),
+  // @ts-expect-error an object is no search value
+  href('/lab', {}, { q: { nested: true } }),
+]
+
+describe('params are typed from the pattern', () => {
+  it('each sort of segment gives its own type', () => {
+    expectTypeOf<Params<'/lab/params/[id]'>>().toEqualTypeOf<{ readonly id: string }>()
+    expectTypeOf<Params<'/[a]/x/[b]'>>().toEqualTypeOf<{ readonly a: string; readonly b: string }>()
+    expectTypeOf<Params<'/files/[...path]'>>().toEqualTypeOf<{ readonly path: readonly string[] }>()
+    expectTypeOf<Params<'/[[...s]]'>>().toEqualTypeOf<{ readonly s?: readonly string[] }>()
+    expectTypeOf<Params<'/[lang]/docs/[[...slug]]'>>().toEqualTypeOf<{
+      readonly lang: string
+      readonly slug?: readonly string[]
+    }>()
+  })
+
+  it('groups and static segments give nothing', () => {
+    expectTypeOf<keyof Params<'/'>>().toEqualTypeOf<never>()
+    expectTypeOf<keyof Params<'/(site)/lab'>>().toEqualTypeOf<never>()
+    expectTypeOf<Params<'/(site)/[id]'>>().toEqualTypeOf<{ readonly id: string }>()
+  })
+
+  it('an unknown pattern may give anything, and is the default of page props', () => {
+    expectTypeOf<Params<string>>().toEqualTypeOf<Readonly<Record<string, string | readonly string[]>>>()
+    expectTypeOf<PageProps['params']>().toEqualTypeOf<Params<string>>()
+    expectTypeOf<PageProps<'/u/[id]'>['params']>().toEqualTypeOf<{ readonly id: string }>()
+  })
+})
+
+describe('links are checked against the pattern', () => {
+  it('params are required where the pattern needs them, and only those', () => {
+    expectTypeOf(href<'/lab'>)
+      .parameter(1)
+      .toEqualTypeOf<Readonly<Record<string, never>> | undefined>()
+    expectTypeOf(href<'/u/[id]'>)
+      .parameter(1)
+      .toEqualTypeOf<{ readonly id: string }>()
+    expectTypeOf(href<'/[[...s]]'>)
+      .parameter(1)
+      .toEqualTypeOf<{ readonly s?: readonly string[] } | undefined>()
+  })
+
+  it("a page's own params can be handed on", () => {
+    const params = {} as Params<'/[lang]/docs/[[...slug]]'>
+    expectTypeOf(href<'/[lang]/docs/[[...slug]]'>).toBeCallableWith('/[lang]/docs/[[...slug]]', params)
+    const anyPattern = '/x' as string
+    expectTypeOf(href(anyPattern)).toEqualTypeOf<string>()
+  })
+})
