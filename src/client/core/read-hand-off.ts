@@ -1,0 +1,80 @@
+import {
+  decodeValues,
+  HAND_OFF_ELEMENT_ID,
+  HAND_OFF_GLOBAL,
+  HAND_OFF_VERSION,
+  isRejectedValue,
+  type HandOffState,
+  type HandOffValues,
+} from '../../shared/protocol/hand-off.ts'
+import { ServerFailure } from '../react/boundaries.tsx'
+
+/** The state of the document and its values, read once. */
+export interface ReadHandOff {
+  readonly state: HandOffState
+  readonly values: HandOffValues | Promise<HandOffValues>
+}
+
+/**
+ * Reads what the server left in the document.
+ * @returns `undefined` for a document without a hand-off, or one of another version.
+ */
+export function readHandOff(document: Document): ReadHandOff | undefined {
+  const text = document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent
+  if (!text) return undefined
+  const state = JSON.parse(text) as HandOffState
+  if (state.v !== HAND_OFF_VERSION) return undefined
+  return { state, values: state.values ?? decodeValues(lateChunks()).then(withServerFailures) }
+}
+
+interface ChunkList {
+  push(chunk: string | null): void
+}
+
+/** The chunks that inline scripts push while the document is still coming in, as one stream. */
+function lateChunks(): ReadableStream<string> {
+  const global = globalThis as { [HAND_OFF_GLOBAL]?: ChunkList | (string | null)[] }
+  const early = global[HAND_OFF_GLOBAL]
+  return new ReadableStream<string>({
+    start(controller) {
+      let open = true
+      const push = (chunk: string | null): void => {
+        if (!open) return
+        if (chunk === null) {
+          open = false
+          controller.close()
+        } else controller.enqueue(chunk)
+      }
+      if (Array.isArray(early)) early.forEach(push)
+      global[HAND_OFF_GLOBAL] = { push }
+      // A document that breaks off leaves values that will never come.
+      const onParsed = (): void => {
+        if (open) controller.error(new Error('The document ended before its data'))
+        open = false
+      }
+      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', onParsed, { once: true })
+      else if (open) onParsed()
+    },
+  })
+}
+
+function withServerFailures({ search, data }: HandOffValues): HandOffValues {
+  return {
+    search,
+    data: Object.fromEntries(Object.entries(data).map(([id, value]) => [id, withFailingMembers(value)])),
+  }
+}
+
+function withFailingMembers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      if (!(member instanceof Promise)) return [key, member]
+      const named = member.catch((reason: unknown) => {
+        throw isRejectedValue(reason) ? new ServerFailure(reason.digest) : reason
+      })
+      named.catch(() => undefined) // whoever renders it hears of it
+      return [key, named]
+    }),
+  )
+}

@@ -1,0 +1,43 @@
+/** What the development server tells open pages, and they it. Both sides are always of the same version. */
+
+/** Where the development server sends its events (`text/event-stream`). */
+export const DEV_EVENTS_PATH = '/_m/dev'
+
+/** Where a page sends the stack of an error, to get it back in terms of the sources. */
+export const DEV_STACK_PATH = '/_m/dev/stack'
+
+/** One call on a stack. */
+export interface DevFrame {
+  /** The function's name; empty for code outside of any. */
+  readonly name: string
+  /** A path in the project, or an address outside of it. */
+  readonly file: string
+  /** Counted from 1. */
+  readonly line: number
+  /** Counted from 1. */
+  readonly column: number
+  /** Whether it is the project's own code, and not a package's or Node's. */
+  readonly own: boolean
+}
+
+/** What an overlay shows. */
+export interface DevFailure {
+  /** Where it happened. A failed build goes away with the next good one, a failed request with the next page. */
+  readonly kind: 'build' | 'server' | 'browser'
+  readonly message: string
+  readonly frames: readonly DevFrame[]
+  /** The lines around the first own frame; the line itself begins with `>`. */
+  readonly excerpt?: string
+}
+
+/** One event. */
+export type DevMessage =
+  /** First on each connection. Another session than before means that the development server was started anew. */
+  | { readonly type: 'hello'; readonly session: string }
+  /** The build is good again: failures of former ones are history. */
+  | { readonly type: 'built' }
+  /** Modules to import anew and stylesheets to fetch anew, by their URLs. */
+  | { readonly type: 'update'; readonly modules: readonly string[]; readonly styles: readonly string[] }
+  /** Nothing less than a new document will do. */
+  | { readonly type: 'reload' }
+  | { readonly type: 'failure'; readonly failure: DevFailure }

@@ -1,0 +1,73 @@
+/**
+ * The development server's part in a page: refreshes changed modules, and shows what failed. It is loaded before the
+ * application's own entry, and is no part of a production build.
+ */
+import { DEV_EVENTS_PATH, DEV_STACK_PATH, type DevFailure, type DevMessage } from './dev-messages.ts'
+import { createOverlay } from './overlay.ts'
+import { installRefresh, refreshModules } from './refresh.ts'
+import { swapStylesheets } from './stylesheets.ts'
+
+installRefresh(window)
+connect(new EventSource(DEV_EVENTS_PATH))
+
+function connect(events: EventSource): void {
+  const overlay = createOverlay(document)
+  const state = { session: '', updates: Promise.resolve() }
+
+  /** Has the development server read the stack, which knows the sources of what it has served. */
+  async function report(error: unknown): Promise<void> {
+    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: '' }
+    const answer = await fetch(DEV_STACK_PATH, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ message, stack }),
+    })
+    const failure: DevFailure = await answer.json()
+    overlay.show(failure)
+  }
+
+  function onThrown(error: unknown): void {
+    // A digest means that the server has failed, and it tells more than its shadow in the browser.
+    if (typeof error === 'object' && error !== null && 'digest' in error) return
+    report(error).catch(() => undefined) // the development server is gone
+  }
+
+  function update(modules: readonly string[]): void {
+    state.updates = state.updates
+      .then(() => refreshModules(modules, (url) => import(url)))
+      .then(
+        () => overlay.clear('browser'),
+        (error: unknown) => onThrown(error),
+      )
+  }
+
+  function receive(message: DevMessage): void {
+    switch (message.type) {
+      case 'hello':
+        if (state.session !== '' && state.session !== message.session) location.reload()
+        state.session = message.session
+        break
+      case 'built':
+        // A page that came from a failure has nothing in it to refresh.
+        if (overlay.has('server') || document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
+        overlay.clear('build')
+        break
+      case 'update':
+        swapStylesheets(document, message.styles, String(Date.now()))
+        if (message.modules.length > 0) update(message.modules)
+        break
+      case 'reload':
+        location.reload()
+        break
+      case 'failure':
+        overlay.show(message.failure)
+        break
+    }
+  }
+
+  events.addEventListener('message', ({ data }: MessageEvent<string>) => receive(JSON.parse(data) as DevMessage))
+  addEventListener('error', ({ error }) => onThrown(error))
+  addEventListener('unhandledrejection', ({ reason }) => onThrown(reason))
+  // Firefox reports an event stream that a navigation cuts as an error on the console.
+  addEventListener('pagehide', () => events.close())
+}

@@ -1,0 +1,116 @@
+import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
+import type {
+  ErrorModule,
+  FallbackModule,
+  LayoutModule,
+  Metadata,
+  MetadataExport,
+  PageModule,
+} from '../module-types.ts'
+import type { ModuleCache } from './module-cache.ts'
+
+/** One entry of the matched chain, root first. */
+export interface ViewSegment {
+  /** The entry's key in the table, groups included. */
+  readonly key: string
+  readonly definition: SegmentDefinition
+}
+
+/** A fallback in the place of the page. */
+export interface Outcome {
+  readonly kind: BoundaryKind
+  /** Index in the chain of the segment whose fallback is shown, inside that segment's own layout. */
+  readonly at: number
+  /** Names the failure; for `error` only. */
+  readonly digest?: string
+}
+
+/** All that decides what is on the screen. Equal on the server and in the browser that hydrates its document. */
+export interface RouteView {
+  readonly chain: readonly ViewSegment[]
+  readonly params: Readonly<Record<string, string | readonly string[]>>
+  /** Search params as the page's schema gave them, or raw. */
+  readonly search: unknown
+  /** By segment id (`layoutId`, `pageId`). */
+  readonly data: Readonly<Record<string, unknown>>
+  /** Absent while the page itself is shown. */
+  readonly outcome?: Outcome
+  /** The public origin, for absolute URLs in the head. */
+  readonly origin?: string
+}
+
+/** Names a layout's data in the hand-off and in the route-data protocol. */
+export function layoutId(key: string): string {
+  return `${key}#layout`
+}
+
+/** Names a page's data in the hand-off and in the route-data protocol. */
+export function pageId(key: string): string {
+  return `${key}#page`
+}
+
+/** The segments that are rendered: all of them, or those down to the one whose fallback is shown. */
+export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ViewSegment[] {
+  return view.outcome === undefined ? view.chain : view.chain.slice(0, view.outcome.at + 1)
+}
+
+/** The modules that must be here before the view can be rendered without suspending. */
+export function viewModules(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ModuleLoader[] {
+  const loaders: ModuleLoader[] = []
+  for (const { definition } of shownChain(view)) {
+    if (definition.layout !== undefined) loaders.push(definition.layout)
+    if (definition.loading !== undefined) loaders.push(definition.loading)
+  }
+  const leaf = leafModule(view)
+  if (leaf !== undefined) loaders.push(leaf)
+  return loaders
+}
+
+/** The loader of what stands innermost: the page, or the fallback in its place. */
+export function leafModule(view: Pick<RouteView, 'chain' | 'outcome'>): ModuleLoader | undefined {
+  const { chain, outcome } = view
+  if (outcome === undefined) return chain.at(-1)?.definition.page
+  return chain[outcome.at]?.definition[outcome.kind]
+}
+
+/** The nearest segment at or above `from` that has a fallback of this kind. */
+export function findBoundary(chain: readonly ViewSegment[], kind: BoundaryKind, from: number): number | undefined {
+  for (let at = Math.min(from, chain.length - 1); at >= 0; at -= 1) {
+    if (chain[at]?.definition[kind] !== undefined) return at
+  }
+  return undefined
+}
+
+/** The metadata of the view, deeper segments over outer ones, title templates applied. */
+export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
+  let merged: Metadata = {}
+  let template: string | undefined
+  const add = (own: Metadata | undefined): void => {
+    if (own === undefined) return
+    const title = own.title
+    if (title === undefined) {
+      merged = { ...merged, ...own }
+    } else if (typeof title === 'string') {
+      merged = { ...merged, ...own, title: template === undefined ? title : template.replace('%s', () => title) }
+    } else {
+      merged = { ...merged, ...own, title: title.default }
+      template = title.template
+    }
+  }
+  for (const { key, definition } of shownChain(view)) {
+    if (definition.layout === undefined) continue
+    const module = modules.get(definition.layout) as LayoutModule
+    add(evaluate(module.metadata, { params: view.params, data: view.data[layoutId(key)] }))
+  }
+  const leaf = leafModule(view)
+  const leafKey = view.chain.at(-1)?.key
+  if (leaf !== undefined && leafKey !== undefined) {
+    const module = modules.get(leaf) as PageModule | FallbackModule | ErrorModule
+    add(evaluate(module.metadata, { params: view.params, search: view.search, data: view.data[pageId(leafKey)] }))
+  }
+  return view.outcome === undefined ? merged : { ...merged, robots: 'noindex' }
+}
+
+function evaluate(metadata: MetadataExport<never> | undefined, props: object): Metadata | undefined {
+  return typeof metadata === 'function' ? (metadata as (props: object) => Metadata)(props) : metadata
+}
