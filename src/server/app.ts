@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import express, { type Express } from 'express'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { pino, type Logger } from 'pino'
+import { createModuleCache } from '../client/react/module-cache.ts'
+import { compileRules } from '../shared/rules/compile-rules.ts'
+import { createRouteTable } from '../shared/route-table.ts'
+import { validateRouteTable } from '../shared/route-table-faults.ts'
+import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
+import { serveAssets } from './assets/serve-assets.ts'
+import type { Config } from './config.ts'
+import { readConfig } from './config.ts'
+import type { AppDefinition } from './define-app.ts'
+import { createAdmission } from './ops/admission.ts'
+import { answerFailures } from './ops/answer-failures.ts'
+import { serveHealth } from './ops/serve-health.ts'
+import { createReadiness, type Readiness } from './ops/readiness.ts'
+import { createDocumentRenderer } from './render/serve-document.ts'
+import { sendText } from './render/send-plain.ts'
+import { send } from './render/send-document.ts'
+import { contextOf } from './request/context.ts'
+import { createRequestJudge } from './request/judge-request.ts'
+import { requestGuard } from './request/request-guard.ts'
+import { createAppRules } from './rules/apply-rules.ts'
+import { serveRoutes } from './serve-routes.ts'
+
+/** What `createApp` is given. */
+export interface CreateAppOptions {
+  readonly app: AppDefinition
+  /** `readConfig({})` when absent. */
+  readonly config?: Config
+  /** What the build wrote; documents carry no scripts and styles without it. */
+  readonly assets?: {
+    readonly manifest: AssetManifest
+    /** Absolute path of the folder behind `/_m/assets/`. */
+    readonly folder: string
+  }
+  /** JSON lines on stdout at the configured level when absent. */
+  readonly log?: Logger
+}
+
+/** An Express application that is a Millrace server: hand it to `http.createServer`, or to supertest. */
+export interface MillraceApp extends Express {
+  readonly readiness: Readiness
+  readonly log: Logger
+  /** Loads every module of the table, so that no visitor waits for one. */
+  warm(): Promise<void>
+  /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
+  shouldUpgrade(req: IncomingMessage): boolean
+  /** Tunnels an upgrade request to the external rewrite it matches. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Ends what the application holds open: connections to upstreams. */
+  dispose(): void
+}
+
+/**
+ * Makes the server of an application. The order of the middleware is the order of this function.
+ * @throws {RouteTableError} on a faulty route table.
+ * @throws {RuleError} on a faulty rule.
+ */
+export function createApp({
+  app: definition,
+  config = readConfig({}),
+  assets,
+  log: given,
+}: CreateAppOptions): MillraceApp {
+  validateRouteTable(definition.routes)
+  const table = createRouteTable(definition.routes)
+  const log = given ?? pino({ level: config.logLevel })
+  const manifest = assets?.manifest ?? NO_ASSETS
+  const modules = createModuleCache()
+  const readiness = createReadiness()
+  const admission = createAdmission(config.maxPendingRenders)
+  const judge = createRequestJudge(config)
+  const rules = createAppRules(compileRules(definition.rules), table, judge)
+  const renderer = createDocumentRenderer({ document: definition.document, modules, manifest })
+
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', false)
+
+  app.use(requestGuard(judge, config, log))
+  app.use(serveHealth(readiness))
+  app.use('/_m/assets', serveAssets(assets?.folder ?? join(import.meta.dirname, 'no-assets')))
+  app.get('/_m/build.json', (req, res) => {
+    const context = contextOf(req)
+    context.route = '/_m/build.json'
+    send(context, 200, ['Content-Type', 'application/json', 'Cache-Control', 'no-store'])
+    res.end(JSON.stringify({ buildId: manifest.buildId }))
+  })
+  app.use('/_m', (req) => sendText(contextOf(req), 404, 'No such URL'))
+  for (const middleware of definition.middleware ?? []) app.use(middleware)
+  app.use(rules.setHeaders)
+  app.use(rules.redirect)
+  app.use(serveRoutes({ table, rules, renderer, modules, admission, config }))
+  app.use(answerFailures)
+
+  return Object.assign(app, {
+    readiness,
+    log,
+    warm: async () => {
+      const all = Object.values(definition.routes).flatMap((segment) => Object.values(segment))
+      await modules.load(all)
+    },
+    shouldUpgrade: rules.shouldUpgrade,
+    upgrade: rules.upgrade,
+    dispose: rules.dispose,
+  })
+}

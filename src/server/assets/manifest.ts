@@ -1,0 +1,29 @@
+/** What the build tells the server about the browser's files. Written by `scripts/build`, read once at the start. */
+export interface AssetManifest {
+  /** Equal for equal sources on every machine; names this build to browsers. */
+  readonly buildId: string
+  /** Public path of the entry chunk (`/_m/assets/...`), absent where nothing hydrates. */
+  readonly entry?: string
+  /** The entry's static imports, for module preloads. */
+  readonly entryImports: readonly string[]
+  /** Stylesheets of the document itself. */
+  readonly entryStyles: readonly string[]
+  /** By pattern (groups included) and module kind (`page`, `layout`, `loading`, `error`, ...): the chunks of that module. */
+  readonly segments: Readonly<Record<string, Readonly<Record<string, SegmentAssets>>>>
+}
+
+/** The files one module of a segment needs in the browser. */
+export interface SegmentAssets {
+  /** The chunk itself, then its static imports: public paths. */
+  readonly scripts: readonly string[]
+  /** Its stylesheets: public paths. */
+  readonly styles: readonly string[]
+}
+
+/** For applications that were not built: documents without scripts and styles. */
+export const NO_ASSETS: AssetManifest = {
+  buildId: 'development',
+  entryImports: [],
+  entryStyles: [],
+  segments: {},
+}

@@ -1,0 +1,234 @@
+import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { z } from 'zod'
+import { isValidHost } from './request/url-guard.ts'
+import { parseProxyTrust } from './request/trusted-proxy.ts'
+
+/** Levels pino knows. */
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+/** One of `LOG_LEVELS`. */
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** One variable of the environment. */
+export interface Variable {
+  readonly name: string
+  readonly fallback: string
+  readonly meaning: string
+  readonly example: string
+  readonly schema: z.ZodType<unknown, string>
+  /** Checked at the start, and used by a capability that this version does not have yet. */
+  readonly later?: boolean
+  /** Its value is never repeated in a message. */
+  readonly secret?: boolean
+}
+
+const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, `expected a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}`)
+
+/** A render keeps a core busy or waits for data; beyond this many a core, waiting only makes every visitor slower. */
+const PENDING_RENDERS_PER_CORE = 128
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
+/** Every variable of the contract, in its order of use. */
+export const VARIABLES = {
+  port: {
+    name: 'PORT',
+    fallback: '3000',
+    meaning: 'where to listen; 0 picks a free port and prints it',
+    example: '3000',
+    schema: wholeNumber(0, 65_535),
+  },
+  host: {
+    name: 'HOST',
+    fallback: '0.0.0.0',
+    meaning: 'address to listen on',
+    example: '127.0.0.1',
+    schema: z
+      .string()
+      .refine(
+        (text) => isIP(text) !== 0 || (isValidHost(text) && !text.includes(':')),
+        'expected an address or a host name',
+      ),
+  },
+  origins: {
+    name: 'ORIGIN',
+    fallback: '',
+    meaning: 'public origin(s), comma-separated; when set, any other Host gets 400',
+    example: 'https://example.com',
+    schema: z
+      .string()
+      .transform(list)
+      .refine((entries) => entries.every(isOrigin), 'expected scheme and host only, comma-separated'),
+  },
+  trustProxy: {
+    name: 'TRUST_PROXY',
+    fallback: '',
+    meaning: 'CIDR list of proxies whose X-Forwarded-* count',
+    example: '10.0.0.0/8,::1',
+    schema: z.string().transform((text, context) => {
+      try {
+        return parseProxyTrust(list(text))
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'is no CIDR list' })
+        return z.NEVER
+      }
+    }),
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    fallback: 'info',
+    meaning: `pino level: ${LOG_LEVELS.join(', ')}`,
+    example: 'info',
+    schema: z.enum(LOG_LEVELS) as z.ZodType<LogLevel, string>,
+  },
+  dataDir: {
+    name: 'DATA_DIR',
+    fallback: './data',
+    meaning: 'folder of the embedded stores',
+    example: './data',
+    schema: z.string().min(1, 'expected a folder'),
+  },
+  renderTimeoutMs: {
+    name: 'RENDER_TIMEOUT_MS',
+    fallback: '10000',
+    meaning: 'a render that has not finished by then is aborted (ms)',
+    example: '10000',
+    schema: wholeNumber(1, 3_600_000),
+  },
+  shutdownGraceMs: {
+    name: 'SHUTDOWN_GRACE_MS',
+    fallback: '10000',
+    meaning: 'from SIGTERM to the last forced close (ms)',
+    example: '10000',
+    schema: wholeNumber(0, 3_600_000),
+  },
+  shutdownDelayMs: {
+    name: 'SHUTDOWN_DELAY_MS',
+    fallback: '0',
+    meaning: 'how long /readyz already says no while requests are still served (ms)',
+    example: '5000',
+    schema: wholeNumber(0, 3_600_000),
+  },
+  maxPendingRenders: {
+    name: 'MAX_PENDING_RENDERS',
+    fallback: '',
+    meaning: `documents in progress above which new ones get 503 (default: ${PENDING_RENDERS_PER_CORE} a core)`,
+    example: '256',
+    schema: z.union([
+      z.literal('').transform(() => PENDING_RENDERS_PER_CORE * availableParallelism()),
+      wholeNumber(1, 1_000_000),
+    ]),
+  },
+  sentryDsn: {
+    name: 'SENTRY_DSN',
+    fallback: '',
+    meaning: 'the error service',
+    example: 'https://key@errors.example.com/1',
+    schema: z.union([z.literal(''), z.url({ protocol: /^https?$/, error: 'expected the URL of a project' })]),
+    later: true,
+    secret: true,
+  },
+  sentryEnvironment: {
+    name: 'SENTRY_ENVIRONMENT',
+    fallback: 'production',
+    meaning: 'names this deployment to the error service',
+    example: 'staging',
+    schema: z.string().regex(/^[^\s/]{1,64}$/, 'expected 1 to 64 characters without spaces and slashes'),
+    later: true,
+  },
+  sentryRelease: {
+    name: 'SENTRY_RELEASE',
+    fallback: '',
+    meaning: 'names this release to the error service (default: the build id)',
+    example: '1.2.3',
+    schema: z.string().max(200, 'expected at most 200 characters'),
+    later: true,
+  },
+  sentryTracesSampleRate: {
+    name: 'SENTRY_TRACES_SAMPLE_RATE',
+    fallback: '0',
+    meaning: 'share of requests that are traced, 0 to 1',
+    example: '0.05',
+    schema: z
+      .string()
+      .regex(/^\d*\.?\d+$/, 'expected a number from 0 to 1')
+      .transform(Number)
+      .refine((rate) => rate <= 1, 'expected a number from 0 to 1'),
+    later: true,
+  },
+  reportTunnelPath: {
+    name: 'REPORT_TUNNEL_PATH',
+    fallback: '',
+    meaning: 'same-origin path of the relay (default: derived from the DSN)',
+    example: '/reports',
+    schema: z.union([z.literal(''), z.string().regex(/^\/[\w/-]+$/, 'expected a path of letters, digits, - and /')]),
+    later: true,
+  },
+  redisUrl: {
+    name: 'REDIS_URL',
+    fallback: '',
+    meaning: 'moves what instances share to Redis or Valkey',
+    example: 'redis://localhost:6379',
+    schema: z.union([z.literal(''), z.url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' })]),
+    later: true,
+    secret: true,
+  },
+  secretKeys: {
+    name: 'SECRET_KEYS',
+    fallback: '',
+    meaning: 'comma-separated keys; the first signs, the others still verify (default: made once, kept in DATA_DIR)',
+    example: 'a-long-random-text',
+    schema: z
+      .string()
+      .transform(list)
+      .refine((keys) => keys.every((key) => key.length >= 16), 'expected at least 16 characters a key'),
+    later: true,
+    secret: true,
+  },
+  metricsPort: {
+    name: 'METRICS_PORT',
+    fallback: '',
+    meaning: 'where /metrics is served',
+    example: '9464',
+    schema: z.union([z.literal(''), wholeNumber(0, 65_535)]),
+    later: true,
+  },
+  workers: {
+    name: 'WORKERS',
+    fallback: '1',
+    meaning: 'processes sharing the port; auto means one a core',
+    example: 'auto',
+    schema: z.union([z.literal('auto'), wholeNumber(1, 1_024)], 'expected "auto" or a whole number from 1 to 1024'),
+    later: true,
+  },
+  actionBodyLimit: {
+    name: 'ACTION_BODY_LIMIT',
+    fallback: '1mb',
+    meaning: 'largest body of an action call that is no upload',
+    example: '1mb',
+    schema: z.string().regex(/^\d{1,9}(b|kb|mb|gb)?$/i, 'expected bytes, or a number with kb, mb or gb'),
+    later: true,
+  },
+} as const satisfies Record<string, Variable>
+
+function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return (
+    url !== undefined && /^https?:$/.test(url.protocol) && normalOrigin(text) === url.origin && !/[?#]|\/$/.test(text)
+  )
+}
+
+/** An origin as browsers write it; `''` for anything with a path, a query or credentials. */
+export function normalOrigin(text: string): string {
+  const url = new URL(text)
+  return url.pathname === '/' && url.search === '' && url.username === '' && url.password === '' ? url.origin : ''
+}

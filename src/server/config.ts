@@ -1,0 +1,101 @@
+import type { z } from 'zod'
+import { normalOrigin, VARIABLES, type LogLevel, type Variable } from './config-variables.ts'
+import type { ProxyTrust } from './request/trusted-proxy.ts'
+
+/** The configuration of one server process; frozen. Contract section 2. */
+export interface Config {
+  /** TCP port; 0 picks a free one. */
+  readonly port: number
+  /** Address to listen on. */
+  readonly host: string
+  /** Public origins as browsers see them (`https://example.com`); empty when unset. */
+  readonly origins: readonly string[]
+  /** Which peers' `X-Forwarded-*` count. */
+  readonly trustProxy: ProxyTrust
+  /** pino level. */
+  readonly logLevel: LogLevel
+  /** Folder of the embedded stores. */
+  readonly dataDir: string
+  /** Milliseconds after which a render that has not finished is aborted. */
+  readonly renderTimeoutMs: number
+  /** Milliseconds from SIGTERM to the last forced close. */
+  readonly shutdownGraceMs: number
+  /** Milliseconds during which `/readyz` already says no while requests are still served. */
+  readonly shutdownDelayMs: number
+  /** Documents in progress at once, above which new ones get 503. */
+  readonly maxPendingRenders: number
+  /** Development shows stacks in the browser and reloads on save. Set by `npm run dev` alone. */
+  readonly development: boolean
+}
+
+/** A value of the environment that the server cannot start with; its message is one line for a person. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  /** The variable at fault. */
+  readonly variable: string
+
+  constructor(variable: string, fault: string) {
+    super(`${variable}: ${fault}`)
+    this.variable = variable
+  }
+}
+
+/**
+ * Reads the environment once.
+ * @throws {ConfigError} on the first wrong value, and on a `MILLRACE_*` variable, none of which exists: a typo is a fault.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('MILLRACE_')) {
+      throw new ConfigError(name, 'is no variable of this server; run `npm start -- --help` for all of them')
+    }
+  }
+  const read = <Key extends keyof typeof VARIABLES>(key: Key): z.output<(typeof VARIABLES)[Key]['schema']> =>
+    parse(VARIABLES[key], environment) as never
+  for (const variable of Object.values<Variable>(VARIABLES)) if (variable.later === true) parse(variable, environment)
+  if (environment['REDIS_URL'] && !environment['SECRET_KEYS']) {
+    throw new ConfigError('SECRET_KEYS', 'must be given when REDIS_URL is, so that all instances share them')
+  }
+  return Object.freeze({
+    port: read('port'),
+    host: read('host'),
+    origins: read('origins').map(normalOrigin),
+    trustProxy: read('trustProxy'),
+    logLevel: read('logLevel'),
+    dataDir: read('dataDir'),
+    renderTimeoutMs: read('renderTimeoutMs'),
+    shutdownGraceMs: read('shutdownGraceMs'),
+    shutdownDelayMs: read('shutdownDelayMs'),
+    maxPendingRenders: read('maxPendingRenders'),
+    development: environment['NODE_ENV'] === 'development',
+  })
+}
+
+function parse(
+  { name, fallback, example, schema, secret }: Variable,
+  environment: Readonly<Record<string, string | undefined>>,
+): unknown {
+  const given = environment[name]?.trim() || fallback
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const fault = parsed.error.issues[0]?.message ?? 'is not valid'
+  const shown = secret === true ? 'its value' : JSON.stringify(given)
+  throw new ConfigError(name, `${shown} is refused: ${fault} (for example ${name}=${example})`)
+}
+
+/** All variables with meaning and default: what `npm start -- --help` prints. */
+export function describeConfig(): string {
+  const all = Object.values<Variable>(VARIABLES)
+  const width = Math.max(...all.map(({ name }) => name.length))
+  const line = ({ name, fallback, meaning }: Variable): string =>
+    `  ${name.padEnd(width)}  ${(fallback || 'unset').padEnd(10)}  ${meaning}`
+  return [
+    'Configuration, read from the environment:',
+    '',
+    ...all.filter(({ later }) => later !== true).map(line),
+    '',
+    'Checked at the start, used by capabilities that this version does not have yet:',
+    '',
+    ...all.filter(({ later }) => later === true).map(line),
+  ].join('\n')
+}

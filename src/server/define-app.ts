@@ -1,0 +1,21 @@
+import type { ComponentType } from 'react'
+import type { RequestHandler } from 'express'
+import type { DocumentProps, TypedSegment } from '../client/module-types.ts'
+import type { RuleSet } from '../shared/rules/rule-types.ts'
+
+/** An application as the server takes it. */
+export interface AppDefinition {
+  /** The table that `defineRoutes` made. */
+  readonly routes: Readonly<Record<string, TypedSegment>>
+  /** Renders `<html>` around everything. The browser's entry is given the same component. */
+  readonly document: ComponentType<DocumentProps>
+  /** Redirects, rewrites and headers in Next.js's shapes. */
+  readonly rules?: RuleSet
+  /** Express middleware of the application; runs after the URL guard and before rules and pages. */
+  readonly middleware?: readonly RequestHandler[]
+}
+
+/** States the application: the default export of its `app.ts`. Checked by the build and by `createApp`. */
+export function defineApp(app: AppDefinition): AppDefinition {
+  return app
+}

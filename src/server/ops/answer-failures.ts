@@ -1,0 +1,25 @@
+import type { ErrorRequestHandler } from 'express'
+import { reportFailure } from '../render/failure.ts'
+import { sendConstantPage } from '../render/send-plain.ts'
+import { contextOf } from '../request/context.ts'
+
+/**
+ * What no other part has answered for: a middleware of the application that threw. Errors of parsers carry a 4xx
+ * status; they are the client's, and are answered without a stack anywhere.
+ */
+export const answerFailures: ErrorRequestHandler = (error: unknown, req, res, _next) => {
+  const context = contextOf(req)
+  const status = clientFault(error)
+  if (res.headersSent) return void res.destroy()
+  if (status !== undefined) {
+    context.refusal = 'malformed request'
+    return sendConstantPage(context, { status })
+  }
+  sendConstantPage(context, { status: 500, digest: reportFailure(error, context, 'server') })
+}
+
+function clientFault(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('status' in error)) return undefined
+  const { status } = error
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined
+}

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import { controlFlowDigest } from '../../shared/control-flow.ts'
+import type { RequestContext } from '../request/context.ts'
+import { RequestAborted } from '../request/context.ts'
+
+/**
+ * The one file that knows what of an exception may be seen outside: a digest, and nothing else. The log line of the
+ * same exception carries the same digest. One failure is logged once a
+ * request, however many ways it takes through React and however often a render meets it again.
+ */
+
+const DIGEST_LENGTH = 12
+const digests = new WeakMap<object, string>()
+
+/** Names an exception without saying what it is: equal for equal name, message and stack. */
+export function errorDigest(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return digestText(`${typeof thrown} ${String(thrown)}`)
+  const known = digests.get(thrown)
+  if (known !== undefined) return known
+  const made = digestText(thrown instanceof Error ? `${thrown.name} ${thrown.message} ${thrown.stack}` : 'object')
+  digests.set(thrown, made)
+  return made
+}
+
+function digestText(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, DIGEST_LENGTH)
+}
+
+/** Where an exception came from, for the log. */
+export type FailurePlace = 'loader' | 'render' | 'stream' | 'deferred' | 'handler' | 'server'
+
+/**
+ * Logs a failure once and gives the digest for the page. Control flow and a client that went away are no failures:
+ * they are not logged, and what comes back for them carries their meaning, or is empty.
+ */
+export function reportFailure(thrown: unknown, context: RequestContext, place: FailurePlace): string {
+  const verdict = controlFlowDigest(thrown)
+  if (verdict !== undefined) return verdict
+  if (thrown instanceof RequestAborted && thrown.cause === 'gone') return ''
+  const digest = errorDigest(thrown)
+  if (context.reported.has(digest)) return digest
+  context.reported.add(digest)
+  context.log.error({ err: describe(thrown), digest, place, route: context.route }, 'uncaught failure')
+  return digest
+}
+
+interface DescribedError {
+  readonly type: string
+  readonly message: string
+  readonly stack?: string
+  readonly cause?: DescribedError
+}
+
+/** Only these members reach the log: errors of parsers and clients carry bodies and credentials in others. */
+function describe(thrown: unknown, depth = 0): DescribedError {
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown).slice(0, 500) }
+  const cause: unknown = depth < 3 ? thrown.cause : undefined
+  return {
+    type: thrown.name,
+    message: thrown.message,
+    ...(thrown.stack === undefined ? {} : { stack: thrown.stack }),
+    ...(cause instanceof Error ? { cause: describe(cause, depth + 1) } : {}),
+  }
+}

@@ -1,0 +1,21 @@
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text for HTML content or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? character)
+}
+
+const JSON_UNSAFE = /[<>&\u2028\u2029]/
+const JSON_UNSAFE_ALL = /[<>&\u2028\u2029]/g
+
+/** JSON for the inside of a script element: no character is left that could end the element or a string. */
+export function escapeJson(json: string): string {
+  if (!JSON_UNSAFE.test(json)) return json
+  return json.replace(JSON_UNSAFE_ALL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,98 @@
+import type { ReactNode } from 'react'
+import { renderToPipeableStream, renderToString, type PipeableStream } from 'react-dom/server'
+import { controlFlowOf } from '../../shared/control-flow.ts'
+import type { RequestContext } from '../request/context.ts'
+import { reportFailure } from './failure.ts'
+
+/** Nothing to send: something was thrown before the first byte. */
+export interface Thrown {
+  readonly kind: 'thrown'
+  readonly thrown: unknown
+}
+
+/** A finished document, without the runtime's additions. */
+export interface Whole {
+  readonly kind: 'whole'
+  readonly html: string
+}
+
+/** A document whose shell is ready. */
+export interface Live {
+  readonly kind: 'stream'
+  readonly stream: LiveStream
+}
+
+/** A render whose shell is ready. */
+export interface LiveStream {
+  readonly stream: PipeableStream
+  /** Set by whoever sends the stream: hears of what is thrown from now on, and gives the digest for the page. */
+  onLateThrown: (thrown: unknown) => string | undefined
+}
+
+/** Stands in React's output where a boundary's content is missing; text content can never look like it. */
+const MISSING_BOUNDARY = '<!--$!-->'
+
+/**
+ * Renders in one go, which costs half of what streaming does.
+ * @returns `undefined` when something suspended or failed: only a stream can tell which, and wait.
+ */
+export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
+  try {
+    const html = renderToString(tree)
+    return html.includes(MISSING_BOUNDARY) ? undefined : { kind: 'whole', html }
+  } catch (thrown) {
+    return controlFlowOf(thrown) === undefined ? undefined : { kind: 'thrown', thrown }
+  }
+}
+
+/** A newer attempt has taken this one's place; nobody needs to hear how it ends. */
+class Superseded extends Error {
+  override readonly name = 'Superseded'
+}
+
+/**
+ * Starts a streamed render and waits for its shell. Whatever is thrown before that, even inside a boundary, counts as
+ * thrown before the first byte, so that the answer can still have its true status.
+ * @param whole waits for the last hole instead of the shell, as for a crawler.
+ */
+export function renderStream(tree: ReactNode, context: RequestContext, whole: boolean): Promise<Live | Thrown> {
+  return new Promise((resolve) => {
+    const thrown: unknown[] = []
+    let live: LiveStream | undefined
+    let decided = false
+
+    const decide = (): void => {
+      if (decided) return
+      decided = true
+      if (thrown.length > 0) {
+        resolve({ kind: 'thrown', thrown: thrown[0] })
+        stream.abort(new Superseded())
+        return
+      }
+      live = { stream, onLateThrown: (late) => reportFailure(late, context, 'stream') }
+      resolve({ kind: 'stream', stream: live })
+    }
+
+    const stream = renderToPipeableStream(tree, {
+      nonce: context.nonce,
+      onError(error) {
+        if (error instanceof Superseded) return undefined
+        if (live !== undefined) return live.onLateThrown(error)
+        thrown.push(error)
+        return reportFailure(error, context, 'render')
+      },
+      onShellReady() {
+        // A hole that failed while the shell was made has told onError by the end of this turn.
+        if (!whole) queueMicrotask(decide)
+      },
+      onShellError(error) {
+        if (thrown.length === 0) thrown.push(error)
+        decide()
+      },
+      onAllReady() {
+        if (whole) decide()
+      },
+    })
+    context.onAbort((reason) => stream.abort(reason))
+  })
+}

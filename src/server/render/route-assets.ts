@@ -1,0 +1,79 @@
+import { shownChain, type RouteView } from '../../client/react/route-view.ts'
+import type { AssetManifest } from '../assets/manifest.ts'
+import { escapeHtml } from './html-escape.ts'
+
+/** What the first bytes of a document say about the files it needs. */
+export interface DocumentAssets {
+  /** Tags for the start of `<head>`. */
+  head(nonce: string): string
+  /** Value of the `Link` header, or `undefined`. */
+  link(nonce: string): string | undefined
+  /** The tag that starts hydration, or `''` where nothing hydrates. */
+  bootstrap(nonce: string): string
+}
+
+const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
+const NONCE_MARK = '%NONCE%'
+
+/** Works the tags out once a view's shape; the result is kept. Bound: routes times boundaries of the table. */
+export function createDocumentAssets(manifest: AssetManifest): (view: RouteView) => DocumentAssets {
+  const known = new Map<string, DocumentAssets>()
+  return (view) => {
+    const shape = `${view.chain.at(-1)?.key ?? ''} ${view.outcome?.kind ?? ''} ${view.outcome?.at ?? ''}`
+    let assets = known.get(shape)
+    if (assets === undefined) {
+      assets = describeAssets(view, manifest)
+      known.set(shape, assets)
+    }
+    return assets
+  }
+}
+
+function describeAssets(view: RouteView, manifest: AssetManifest): DocumentAssets {
+  const scripts = new Set<string>()
+  const styles = new Set(manifest.entryStyles)
+  if (manifest.entry !== undefined) {
+    scripts.add(manifest.entry)
+    for (const file of manifest.entryImports) scripts.add(file)
+  }
+  const shown = shownChain(view)
+  for (const { key } of shown) {
+    for (const kind of ['layout', 'loading']) addModule(manifest, key, kind, scripts, styles)
+  }
+  const { outcome } = view
+  const leaf = outcome === undefined ? view.chain.at(-1) : view.chain[outcome.at]
+  if (leaf !== undefined) addModule(manifest, leaf.key, outcome === undefined ? 'page' : outcome.kind, scripts, styles)
+
+  const styleTags = [...styles].map(
+    (href) => `<link rel="stylesheet" href="${escapeHtml(href)}" data-precedence="route"/>`,
+  )
+  const hydrates = manifest.entry !== undefined
+  const preloads = hydrates
+    ? [...scripts].map((href) => `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"/>`)
+    : []
+  const head = META + styleTags.join('') + preloads.join('')
+  const link = [
+    ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
+    ...(hydrates ? [...scripts].map((href) => `<${href}>; rel=modulepreload; nonce="${NONCE_MARK}"`) : []),
+  ].join(', ')
+  const bootstrap = hydrates
+    ? `<script type="module" async src="${escapeHtml(manifest.entry ?? '')}" nonce="${NONCE_MARK}"></script>`
+    : ''
+  return {
+    head: (nonce) => head.replaceAll(NONCE_MARK, nonce),
+    link: (nonce) => (link === '' ? undefined : link.replaceAll(NONCE_MARK, nonce)),
+    bootstrap: (nonce) => bootstrap.replaceAll(NONCE_MARK, nonce),
+  }
+}
+
+function addModule(
+  manifest: AssetManifest,
+  key: string,
+  kind: string,
+  scripts: Set<string>,
+  styles: Set<string>,
+): void {
+  const files = manifest.segments[key]?.[kind]
+  for (const file of files?.scripts ?? []) scripts.add(file)
+  for (const file of files?.styles ?? []) styles.add(file)
+}

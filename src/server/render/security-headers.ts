@@ -1,0 +1,44 @@
+/** Flat list of header names and values, as `ServerResponse.writeHead` takes it. */
+export type HeaderList = string[]
+
+const CONSTANT: readonly string[] = [
+  'X-Content-Type-Options',
+  'nosniff',
+  'Referrer-Policy',
+  'strict-origin-when-cross-origin',
+  'X-Frame-Options',
+  'DENY',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'Permissions-Policy',
+  'camera=(), geolocation=(), microphone=()',
+]
+
+/** One year, as the preload list asks at least. */
+const STRICT_TRANSPORT = 'max-age=31536000'
+
+/** The headers every answer carries, whatever it is. */
+export function securityHeaders(secure: boolean): HeaderList {
+  return secure ? [...CONSTANT, 'Strict-Transport-Security', STRICT_TRANSPORT] : [...CONSTANT]
+}
+
+/**
+ * Content-Security-Policy of a document. Scripts run by nonce alone; inline styles are allowed, because React writes
+ * `style` attributes.
+ */
+export function documentPolicy(nonce: string): string {
+  return (
+    `default-src 'self'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self' 'unsafe-inline'; ` +
+    `img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'`
+  )
+}
+
+/** Policy of a document that caches may share: it has no nonce, and needs none, having no inline script that runs. */
+export const SHARED_DOCUMENT_POLICY =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+
+/** Policy of the constant pages, which hold nothing but text. */
+export const CONSTANT_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

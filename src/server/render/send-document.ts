@@ -1,0 +1,225 @@
+import { hash } from 'node:crypto'
+import type { RouteView } from '../../client/react/route-view.ts'
+import type { Metadata } from '../../client/module-types.ts'
+import { RedirectSignal, controlFlowOf } from '../../shared/control-flow.ts'
+import { safeLocation } from '../../shared/safe-location.ts'
+import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../assets/content-encoding.ts'
+import type { LoaderTiming } from '../load/run-loaders.ts'
+import type { RequestContext } from '../request/context.ts'
+import { createBodyStream } from './body-stream.ts'
+import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
+import { DocumentSink } from './document-sink.ts'
+import { reportFailure } from './failure.ts'
+import type { HandOff } from './hand-off-writer.ts'
+import { escapeHtml, escapeJson } from './html-escape.ts'
+import type { LiveStream } from './render-attempt.ts'
+import type { DocumentAssets } from './route-assets.ts'
+import { documentPolicy, securityHeaders, SHARED_DOCUMENT_POLICY, type HeaderList } from './security-headers.ts'
+
+/** All that goes into the answer beside the HTML that React writes. */
+export interface DocumentParts {
+  readonly status: number
+  readonly view: RouteView
+  readonly metadata: Metadata
+  readonly assets: DocumentAssets
+  readonly handOff: HandOff
+  readonly timings: readonly LoaderTiming[]
+  readonly buildId: string
+}
+
+/** Sends a finished document: with its length, an ETag, and 304 where the client has it already. */
+export async function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> {
+  const { assets, handOff, metadata, status } = parts
+  const caching = cachingOf(parts, context)
+  const nonce = caching.shared ? '' : context.nonce
+  const jsonLd = jsonLdTags(metadata)
+  let chunks = ''
+  await handOff.start?.((script) => (chunks += script))
+  const at = headStart(html)
+  if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
+  // Equal pages have equal tags, whatever their nonces.
+  const etag =
+    status === 200
+      ? `W/"${hash('sha1', parts.buildId + html + jsonLd + handOff.element + (chunks === '' ? '' : chunks.replaceAll(context.nonce, '')), 'base64url')}"`
+      : undefined
+  if (etag !== undefined && isKnown(context.req.headers['if-none-match'], etag)) {
+    // A policy here would replace the stored one, whose nonce the stored body carries.
+    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', 'Accept-Encoding'])
+    context.res.end()
+    return
+  }
+
+  const body = Buffer.from(
+    (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
+      html.slice(0, at) +
+      assets.head(nonce) +
+      jsonLd +
+      html.slice(at, -DOCUMENT_END.length) +
+      handOff.element +
+      chunks +
+      assets.bootstrap(nonce) +
+      DOCUMENT_END,
+  )
+  const encoding = body.length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
+  const sent = encoding === undefined ? body : await encodeWhole(encoding, body)
+  const headers = documentHeaders(parts, context, nonce, caching, encoding)
+  headers.push('Content-Length', String(sent.length))
+  if (etag !== undefined) headers.push('ETag', etag)
+  send(context, status, headers)
+  context.res.end(context.req.method === 'HEAD' ? undefined : sent)
+}
+
+/** Sends a document whose holes are still open, each as it closes. */
+export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
+  const { assets, handOff, metadata } = parts
+  const { nonce, req, res } = context
+  const encoding = negotiate(context)
+  const caching = privateCaching(cachingOf(parts, context))
+  send(context, parts.status, documentHeaders(parts, context, nonce, caching, encoding))
+  if (req.method === 'HEAD') {
+    res.end()
+    context.abort('gone')
+    return
+  }
+  const sink = new DocumentSink(
+    createBodyStream(res, encoding),
+    { head: assets.head(nonce) + jsonLdTags(metadata), tail: handOff.element + assets.bootstrap(nonce) },
+    handOff.start !== undefined,
+  )
+  live.onLateThrown = (thrown) => {
+    const verdict = controlFlowOf(thrown)
+    if (verdict !== undefined) sink.add(lateVerdict(verdict))
+    return reportFailure(thrown, context, 'stream')
+  }
+  context.onAbort((reason) => {
+    if (reason.cause === 'gone') sink.destroy()
+  })
+  handOff
+    .start?.((script) => sink.add(script))
+    .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
+    .finally(() => sink.endAdding())
+  live.stream.pipe(sink as unknown as NodeJS.WritableStream)
+}
+
+/** What a visitor without scripts, and a crawler, can still be told once the status is out. */
+function lateVerdict(verdict: NonNullable<ReturnType<typeof controlFlowOf>>): string {
+  const noindex = '<meta name="robots" content="noindex"/>'
+  if (!(verdict instanceof RedirectSignal)) return noindex
+  const location = safeLocation(verdict.to, verdict)
+  return location === undefined
+    ? noindex
+    : `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(location)}"/>`
+}
+
+function jsonLdTags({ jsonLd }: Metadata): string {
+  if (jsonLd === undefined) return ''
+  return jsonLd
+    .map((document) => `<script type="application/ld+json">${escapeJson(JSON.stringify(document))}</script>`)
+    .join('')
+}
+
+function negotiate(context: RequestContext): Encoding | undefined {
+  return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
+}
+
+interface Caching {
+  readonly value: string
+  /** Whether caches between us and the visitor may keep it: then it must not carry a nonce. */
+  readonly shared: boolean
+}
+
+const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
+const NO_STORE: Caching = { value: 'no-store', shared: false }
+
+function cachingOf({ status, handOff }: DocumentParts, context: RequestContext): Caching {
+  if (status >= 400) return NO_STORE
+  const value = context.givenHeaders?.get('cache-control')
+  if (value === undefined || value === null) return PRIVATE
+  if (context.givenHeaders?.has('set-cookie') === true) return { value: 'private, no-store', shared: false }
+  const caching = { value, shared: /\bpublic\b|\bs-maxage\b/i.test(value) }
+  return handOff.start === undefined ? caching : privateCaching(caching)
+}
+
+/** A streamed document holds inline scripts, so it holds a nonce, so nobody may share it. */
+function privateCaching(caching: Caching): Caching {
+  return caching.shared ? PRIVATE : caching
+}
+
+function documentHeaders(
+  { assets, status, timings }: DocumentParts,
+  context: RequestContext,
+  nonce: string,
+  caching: Caching,
+  encoding: Encoding | undefined,
+): HeaderList {
+  const headers = [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Cache-Control',
+    caching.value,
+    'Vary',
+    'Accept-Encoding',
+  ]
+  headers.push('Content-Security-Policy', caching.shared ? SHARED_DOCUMENT_POLICY : documentPolicy(nonce))
+  headers.push('Server-Timing', serverTiming(timings, context))
+  const link = assets.link(nonce)
+  if (link !== undefined && status < 500) headers.push('Link', link)
+  if (encoding !== undefined) headers.push('Content-Encoding', encoding)
+  addGivenHeaders(headers, context)
+  return headers
+}
+
+/** One entry a loader, then the time to the shell. Metric names are tokens, so segments are named in the description. */
+function serverTiming(timings: readonly LoaderTiming[], context: RequestContext): string {
+  let text = ''
+  for (const { segment, milliseconds } of timings) {
+    text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
+  }
+  return `${text}shell;dur=${(performance.now() - context.startedAt).toFixed(1)}`
+}
+
+/** Adds what loaders have set, but for the headers that the runtime answers for. */
+export function addGivenHeaders(headers: HeaderList, context: RequestContext): void {
+  const given = context.givenHeaders
+  if (given === undefined) return
+  for (const [name, value] of given) {
+    if (!OWN_HEADERS.has(name)) headers.push(name, value)
+  }
+}
+
+const OWN_HEADERS = new Set([
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'etag',
+  'transfer-encoding',
+  'vary',
+])
+
+/** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
+export function send(context: RequestContext, status: number, headers: HeaderList): void {
+  const { res } = context
+  const all = [...securityHeaders(context.provenance.protocol === 'https'), ...headers]
+  // A rule that makes a path cacheable means its pages, not their failures.
+  if (status >= 400) res.removeHeader('cache-control')
+  const already = res.getHeaderNames()
+  if (already.length === 0) {
+    res.writeHead(status, all)
+    return
+  }
+  const preset = new Set(already)
+  for (let index = 0; index < all.length; index += 2) {
+    const name = all[index] ?? ''
+    if (name.toLowerCase() === 'set-cookie' || !preset.has(name.toLowerCase()))
+      res.appendHeader(name, all[index + 1] ?? '')
+  }
+  res.writeHead(status)
+}
+
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  return header.split(',').some((known) => known.trim() === etag || known.trim() === etag.slice(2))
+}

@@ -1,0 +1,73 @@
+import { safeLocation } from '../../shared/safe-location.ts'
+import type { RedirectSignal } from '../../shared/control-flow.ts'
+import type { RequestContext } from '../request/context.ts'
+import { constantPage, type ConstantPage } from './constant-page.ts'
+import { reportFailure } from './failure.ts'
+import { addGivenHeaders, send } from './send-document.ts'
+import { CONSTANT_PAGE_POLICY, type HeaderList } from './security-headers.ts'
+
+/** Sends a page without React: refusals of bad input, and the last resort of failures. Never stored by anyone. */
+export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
+  const body = Buffer.from(constantPage(page))
+  send(context, page.status, [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-store',
+    'Content-Security-Policy',
+    CONSTANT_PAGE_POLICY,
+    ...extra,
+  ])
+  context.res.end(context.req.method === 'HEAD' ? undefined : body)
+}
+
+/** Sends a short text. */
+export function sendText(context: RequestContext, status: number, text: string, extra: HeaderList = []): void {
+  const body = Buffer.from(`${text}\n`)
+  send(context, status, [
+    'Content-Type',
+    'text/plain; charset=utf-8',
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-store',
+    ...extra,
+  ])
+  context.res.end(context.req.method === 'HEAD' ? undefined : body)
+}
+
+/**
+ * Sends a redirect that an application has asked for.
+ * @returns `false` when the guard refuses the target: then nothing has been sent, and the failure is logged.
+ */
+export function sendRedirect(context: RequestContext, signal: RedirectSignal): boolean {
+  const location = safeLocation(signal.to, signal)
+  if (location === undefined) {
+    reportFailure(new UnsafeRedirectError(signal.to), context, 'loader')
+    return false
+  }
+  sendLocation(context, signal.status, location)
+  return true
+}
+
+/** Sends a Location that has passed the guard. */
+export function sendLocation(context: RequestContext, status: number, location: string): void {
+  const headers: HeaderList = ['Location', location, 'Content-Length', '0']
+  headers.push('Cache-Control', status === 301 || status === 308 ? 'private, no-cache' : 'no-store')
+  addGivenHeaders(headers, context)
+  send(context, status, headers)
+  context.res.end()
+}
+
+/** A redirect whose target leaves this site, or is no URL at all. */
+class UnsafeRedirectError extends Error {
+  override readonly name = 'UnsafeRedirectError'
+
+  constructor(to: string) {
+    super(
+      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is no path of this site`,
+    )
+  }
+}

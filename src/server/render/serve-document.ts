@@ -1,0 +1,148 @@
+import type { ComponentType } from 'react'
+import { isCrawler } from './crawler.ts'
+import type { DocumentProps } from '../../client/module-types.ts'
+import type { ModuleCache } from '../../client/react/module-cache.ts'
+import { routeTree } from '../../client/react/route-tree.tsx'
+import { findBoundary, layoutId, shownChain, viewMetadata, viewModules, type Outcome, type RouteView } from '../../client/react/route-view.ts'
+import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
+import type { BoundaryKind } from '../../shared/route-definition.ts'
+import type { AssetManifest } from '../assets/manifest.ts'
+import type { LoaderTiming } from '../load/run-loaders.ts'
+import type { RequestContext } from '../request/context.ts'
+import { errorDigest, reportFailure } from './failure.ts'
+import { createHandOff } from './hand-off-writer.ts'
+import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
+import { createDocumentAssets } from './route-assets.ts'
+import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
+import { sendConstantPage, sendRedirect } from './send-plain.ts'
+
+/** What documents are made with. */
+export interface DocumentRenderer {
+  /**
+   * Renders a view and sends it. Whatever throws on the way ends in the nearest fallback, and failing all of them in a
+   * constant page: the promise does not reject.
+   */
+  serve(view: RouteView, request: DocumentRequest, context: RequestContext): Promise<void>
+}
+
+/** One document. */
+export interface DocumentRequest {
+  /** Key of the matched route, `null` where none matched. */
+  readonly route: string | null
+  /** Ids of the segments whose data has a promise among its members. */
+  readonly deferred: ReadonlySet<string>
+  readonly timings: readonly LoaderTiming[]
+  /** What stopped the loaders, and where the search for its fallback starts. */
+  readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number }
+}
+
+/** What a renderer is made of. */
+export interface RendererParts {
+  readonly document: ComponentType<DocumentProps>
+  readonly modules: ModuleCache
+  readonly manifest: AssetManifest
+}
+
+/** Makes the renderer of an application. */
+export function createDocumentRenderer({ document, modules, manifest }: RendererParts): DocumentRenderer {
+  const assetsOf = createDocumentAssets(manifest)
+  /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
+  const suspending = new Set<string>()
+
+  async function serve(first: RouteView, request: DocumentRequest, context: RequestContext): Promise<void> {
+    let { thrown } = request
+    let view = first
+    for (;;) {
+      if (context.aborted?.cause === 'gone') return
+      if (thrown !== undefined) {
+        const verdict = controlFlowOf(thrown.value)
+        if (verdict instanceof RedirectSignal && sendRedirect(context, verdict)) return
+        const fallback = fallbackFor(view, thrown, verdict === undefined || verdict instanceof RedirectSignal)
+        if (fallback === undefined) {
+          const status = verdict === undefined || verdict instanceof RedirectSignal ? 500 : REFUSAL_STATUS[verdict.kind]
+          const digest = status === 500 ? errorDigest(thrown.value) : undefined
+          return sendConstantPage(context, { status, ...(digest === undefined ? {} : { digest }) })
+        }
+        view = withFallback(view, fallback)
+      }
+      try {
+        const attempt = await render(view, request, context)
+        if (attempt === undefined) return
+        thrown = { value: attempt.thrown, boundaryFrom: nextBoundary(view) }
+      } catch (error) {
+        reportFailure(error, context, 'render')
+        if (context.res.headersSent) return void context.res.destroy()
+        thrown = { value: error, boundaryFrom: nextBoundary(view) }
+      }
+    }
+  }
+
+  /** Renders and sends; returns what was thrown when there was nothing to send. */
+  async function render(
+    view: RouteView,
+    request: DocumentRequest,
+    context: RequestContext,
+  ): Promise<Thrown | undefined> {
+    await modules.load(viewModules(view))
+    const metadata = viewMetadata(view, modules)
+    const tree = routeTree({ document, view, modules, metadata })
+    const parts = (): DocumentParts => ({
+      status: statusOf(view.outcome),
+      view,
+      metadata,
+      assets: assetsOf(view),
+      handOff: createHandOff({ view, route: request.route, buildId: manifest.buildId }, context),
+      timings: request.timings,
+      buildId: manifest.buildId,
+    })
+
+    const shape = request.route ?? ''
+    const canBeWhole = !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
+    if (canBeWhole) {
+      const attempt = renderWhole(tree)
+      if (attempt?.kind === 'thrown') return attempt
+      if (attempt?.kind === 'whole') {
+        await sendWhole(attempt.html, parts(), context)
+        return undefined
+      }
+    }
+    const attempt = await renderStream(tree, context, isCrawler(context.req.headers['user-agent']))
+    if (attempt.kind === 'thrown') return attempt
+    if (canBeWhole) suspending.add(shape)
+    sendStream(attempt.stream, parts(), context)
+    return undefined
+  }
+
+  return { serve }
+}
+
+/** The browser gets only the data of what is shown: the page that was refused may hold what nobody should see. */
+function withFallback(view: RouteView, outcome: Outcome): RouteView {
+  const shown = shownChain({ chain: view.chain, outcome }).map(({ key }) => layoutId(key))
+  const data = Object.fromEntries(Object.entries(view.data).filter(([id]) => shown.includes(id)))
+  return { ...view, data, outcome }
+}
+
+/** Each further attempt starts its search above the fallback that failed. */
+function nextBoundary({ chain, outcome }: RouteView): number {
+  return outcome === undefined ? chain.length - 1 : outcome.at - 1
+}
+
+function fallbackFor(
+  view: RouteView,
+  thrown: { readonly value: unknown; readonly boundaryFrom: number },
+  failed: boolean,
+): Outcome | undefined {
+  const verdict = controlFlowOf(thrown.value)
+  // A fallback for failures that itself refuses is a failure; otherwise two fallbacks could call each other for ever.
+  const isError = failed || view.outcome?.kind === 'error' || verdict === undefined || verdict instanceof RedirectSignal
+  const kind: BoundaryKind = isError ? 'error' : verdict.kind
+  const at = findBoundary(view.chain, kind, thrown.boundaryFrom)
+  if (at === undefined) return undefined
+  return kind === 'error' ? { kind, at, digest: errorDigest(thrown.value) } : { kind, at }
+}
+
+function statusOf(outcome: Outcome | undefined): number {
+  if (outcome === undefined) return 200
+  return outcome.kind === 'error' ? 500 : REFUSAL_STATUS[outcome.kind]
+}

@@ -1,0 +1,161 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import type { LoaderContext } from '../loader-types.ts'
+import type { Provenance } from './trusted-proxy.ts'
+import { toWebRequest } from './web-request.ts'
+
+/** Why a request's signal was aborted. */
+export class RequestAborted extends Error {
+  override readonly name = 'AbortError'
+  /** `gone`: the client went away, which is no failure. `timeout`: the render's time is over. */
+  override readonly cause: 'gone' | 'timeout'
+
+  constructor(cause: 'gone' | 'timeout') {
+    super(cause === 'gone' ? 'The client has gone away' : 'The render took longer than RENDER_TIMEOUT_MS')
+    this.cause = cause
+  }
+}
+
+/** What a request is made from. */
+export interface RequestFacts {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Normalised, still percent-encoded. */
+  readonly pathname: string
+  /** `''` or with its question mark. */
+  readonly search: string
+  readonly provenance: Provenance
+  /** A trusted proxy's own id for this request, already validated. */
+  readonly inboundId: string | undefined
+  readonly log: Logger
+  /** Milliseconds, on the clock of `performance.now()`. */
+  readonly startedAt: number
+}
+
+/**
+ * What one request is: made once, handed on as an argument, changed by nobody but its own lazy members. The costly
+ * ones (web request, signal, logger, response headers) exist only if somebody asks for them.
+ */
+export class RequestContext implements LoaderContext {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly pathname: string
+  readonly search: string
+  readonly provenance: Provenance
+  readonly requestId: string
+  readonly startedAt: number
+  /** Pattern of the matched route, for the log. */
+  route: string | undefined = undefined
+  /** Why the request was refused before it reached a route, for the log. */
+  refusal: string | undefined = undefined
+  /** The path holds dot segments: no page, rule or file may take it for anything. */
+  namesNothing = false
+
+  #reported: Set<string> | undefined = undefined
+  readonly #parentLog: Logger
+  #log: Logger | undefined = undefined
+  #controller: AbortController | undefined = undefined
+  #aborted: RequestAborted | undefined = undefined
+  #onAbort: ((reason: RequestAborted) => void)[] = []
+  #deadline: NodeJS.Timeout | undefined = undefined
+  #request: Request | undefined = undefined
+  #headers: Headers | undefined = undefined
+  #nonce: string | undefined = undefined
+
+  constructor(facts: RequestFacts) {
+    this.req = facts.req
+    this.res = facts.res
+    this.pathname = facts.pathname
+    this.search = facts.search
+    this.provenance = facts.provenance
+    this.requestId = facts.inboundId ?? randomUUID()
+    this.startedAt = facts.startedAt
+    this.#parentLog = facts.log
+  }
+
+  get log(): Logger {
+    return (this.#log ??= this.#parentLog.child({ requestId: this.requestId }))
+  }
+
+  /** 128 random bits for the Content-Security-Policy of this answer. */
+  get nonce(): string {
+    return (this.#nonce ??= randomBytes(NONCE_BYTES).toString('base64'))
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
+    }
+    return this.#controller.signal
+  }
+
+  get request(): Request {
+    return (this.#request ??= toWebRequest(this))
+  }
+
+  get headers(): Headers {
+    return (this.#headers ??= new Headers())
+  }
+
+  /** Digests of the failures that this request has logged already. */
+  get reported(): Set<string> {
+    return (this.#reported ??= new Set())
+  }
+
+  /** Response headers, if a loader has touched them. */
+  get givenHeaders(): Headers | undefined {
+    return this.#headers
+  }
+
+  get aborted(): RequestAborted | undefined {
+    return this.#aborted
+  }
+
+  /** Ends the request's work; later calls do nothing. */
+  abort(cause: 'gone' | 'timeout'): void {
+    if (this.#aborted !== undefined) return
+    this.#aborted = new RequestAborted(cause)
+    this.#controller?.abort(this.#aborted)
+    for (const listener of this.#onAbort) listener(this.#aborted)
+    this.#onAbort = []
+  }
+
+  /** Bounds the request's work in time; at most one timer, cleared when the answer is over. */
+  startDeadline(milliseconds: number): void {
+    if (this.#deadline !== undefined || this.res.closed) return
+    this.#deadline = setTimeout(() => this.abort('timeout'), milliseconds)
+  }
+
+  /** The answer is over, on whichever way. */
+  finish(): void {
+    clearTimeout(this.#deadline)
+    this.#onAbort = []
+  }
+
+  /** Calls back when the request is aborted, at once if it already is. Cheaper than a listener on `signal`. */
+  onAbort(listener: (reason: RequestAborted) => void): void {
+    if (this.#aborted === undefined) this.#onAbort.push(listener)
+    else listener(this.#aborted)
+  }
+}
+
+const NONCE_BYTES = 16 // 128 bits: what the CSP specification asks for
+
+const CONTEXT = Symbol('millrace.request-context')
+
+/** Puts the context where the middleware behind the guard finds it. */
+export function attachContext(req: IncomingMessage, context: RequestContext): void {
+  ;(req as { [CONTEXT]?: RequestContext })[CONTEXT] = context
+}
+
+/**
+ * The context of a request.
+ * @throws {Error} when the guard has not run: a fault of the middleware order.
+ */
+export function contextOf(req: IncomingMessage): RequestContext {
+  const context = (req as { [CONTEXT]?: RequestContext })[CONTEXT]
+  if (context === undefined) throw new Error('This middleware runs before the URL guard has made a request context')
+  return context
+}

@@ -1,0 +1,67 @@
+import type { RequestHandler } from 'express'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { sendLocation, sendText } from '../render/send-plain.ts'
+import { attachContext, RequestContext } from './context.ts'
+import { first, type Refusal, type RequestJudge } from './judge-request.ts'
+
+/** Ids that another machine may hand us: nothing that could break a log or a header. */
+const REQUEST_ID = /^[\w.:-]{1,64}$/
+
+/**
+ * The first middleware: judges Host and URL, makes the request's context, and writes the log line when it is over.
+ * What it refuses never reaches Express's own routing.
+ */
+export function requestGuard(judge: RequestJudge, { trustProxy }: Config, log: Logger): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now()
+    const { target, provenance, refusal } = judge(req)
+    const named = trustProxy(req.socket.remoteAddress) ? first(req.headers['x-request-id']) : undefined
+    const context = new RequestContext({
+      req,
+      res,
+      pathname: target.kind === 'ok' ? target.pathname : '/',
+      search: target.kind === 'ok' ? target.search : '',
+      provenance,
+      inboundId: named !== undefined && REQUEST_ID.test(named) ? named : undefined,
+      log,
+      startedAt,
+    })
+    attachContext(req, context)
+    watch(context, log)
+
+    if (refusal !== undefined) return reject(context, refusal)
+    if (target.kind === 'refused') return reject(context, target)
+    if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
+    if (target.dotSegments) context.namesNothing = true
+    // Express routes by this; it must see what was judged.
+    req.url = target.pathname + target.search
+    next()
+  }
+}
+
+function reject(context: RequestContext, { status, reason }: Refusal): void {
+  context.refusal = reason
+  sendText(context, status, reason, status === 505 ? ['Connection', 'close'] : [])
+}
+
+/** One log line a request, and the end of its work when the client goes away. */
+function watch(context: RequestContext, log: Logger): void {
+  const { req, res } = context
+  const { socket } = req
+  const bytesBefore = socket.bytesWritten
+  res.once('close', () => {
+    if (!res.writableFinished) context.abort('gone')
+    context.finish()
+    log.info({
+      requestId: context.requestId,
+      method: req.method,
+      route: context.route ?? null,
+      status: res.headersSent ? res.statusCode : 0,
+      durationMs: Math.round((performance.now() - context.startedAt) * 10) / 10,
+      bytes: socket.bytesWritten - bytesBefore,
+      ...(res.writableFinished ? {} : { aborted: true }),
+      ...(context.refusal === undefined ? {} : { refused: context.refusal }),
+    })
+  })
+}

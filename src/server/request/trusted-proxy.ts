@@ -1,0 +1,72 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Answers whether an address belongs to one of our proxies. */
+export type ProxyTrust = (address: string | undefined) => boolean
+
+/**
+ * Reads a list of CIDR blocks or single addresses.
+ * @throws {RangeError} naming the entry that is neither.
+ */
+export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
+  if (entries.length === 0) return () => false
+  const blocks = new BlockList()
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/')
+    const family = isIP(address)
+    const bits = prefix === undefined ? undefined : Number(prefix)
+    const widest = family === 4 ? 32 : 128
+    if (family === 0 || (bits !== undefined && !(Number.isInteger(bits) && bits >= 0 && bits <= widest))) {
+      throw new RangeError(`"${entry}" is no address and no CIDR block`)
+    }
+    const name = family === 4 ? 'ipv4' : 'ipv6'
+    if (bits === undefined) blocks.addAddress(address, name)
+    else blocks.addSubnet(address, bits, name)
+  }
+  return (address) => {
+    if (address === undefined) return false
+    const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+    const family = isIP(plain)
+    return family !== 0 && blocks.check(plain, family === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** Where a request came from, as far as it can be believed. */
+export interface Provenance {
+  readonly address: string
+  readonly protocol: 'http' | 'https'
+  readonly host: string
+}
+
+/** The forwarding headers of a request, as sent. */
+export interface ForwardedHeaders {
+  readonly for: string | undefined
+  readonly protocol: string | undefined
+  readonly host: string | undefined
+}
+
+/**
+ * Follows `X-Forwarded-*` as far as trust reaches. From a peer that is no proxy of ours they count for nothing.
+ * The client is the last address of the chain that is not one of our proxies.
+ */
+export function resolveProvenance(
+  peer: { readonly address: string | undefined; readonly encrypted: boolean; readonly host: string },
+  forwarded: ForwardedHeaders,
+  trust: ProxyTrust,
+  isValidHost: (host: string) => boolean,
+): Provenance {
+  const direct: Provenance = {
+    address: peer.address ?? '',
+    protocol: peer.encrypted ? 'https' : 'http',
+    host: peer.host,
+  }
+  if (!trust(peer.address)) return direct
+  const hops = (forwarded.for ?? '')
+    .split(',')
+    .map((hop) => hop.trim())
+    .filter((hop) => isIP(hop) !== 0)
+  const client = hops.findLast((hop) => !trust(hop)) ?? hops[0] ?? direct.address
+  const protocol =
+    forwarded.protocol === 'https' || forwarded.protocol === 'http' ? forwarded.protocol : direct.protocol
+  const host = forwarded.host !== undefined && isValidHost(forwarded.host) ? forwarded.host : direct.host
+  return { address: client, protocol, host }
+}

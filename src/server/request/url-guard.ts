@@ -1,0 +1,97 @@
+import { MAX_TARGET_BYTES } from '../../shared/limits.ts'
+
+/** What the guard makes of a request target. */
+export type TargetVerdict =
+  | {
+      readonly kind: 'ok'
+      /** Normalised, still percent-encoded, ASCII; begins with exactly one slash and ends with none (but for `/`). */
+      readonly pathname: string
+      /** `''` or with its question mark, as sent. */
+      readonly search: string
+      /** Whether a segment is `.` or `..` in any spelling: URL parsers would move it, so it names nothing here. */
+      readonly dotSegments: boolean
+    }
+  | { readonly kind: 'redirect'; readonly location: string }
+  | { readonly kind: 'refused'; readonly status: 400 | 414; readonly reason: string }
+
+const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i
+/** Characters that need the slow look: percent, backslash, non-ASCII and control characters, a dot after a slash. */
+// oxlint-disable-next-line no-control-regex -- control characters are what the guard is about
+const NEEDS_LOOK = /[%\\\u0000-\u0020\u007f-\uffff]|\/(?:\/|\.)/
+// oxlint-disable-next-line no-control-regex -- see above
+const CONTROL = /[\u0000-\u001f\u007f]/
+const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
+const NON_ASCII = /[\u0080-\uffff]/g
+
+/**
+ * Judges a raw request target before anything else sees it. Pure; contract section 4, "bad input".
+ * An absolute-form target must be split by the caller, who knows which authorities are ours.
+ */
+export function judgeTarget(target: string): TargetVerdict {
+  if (target.length > MAX_TARGET_BYTES) return { kind: 'refused', status: 414, reason: 'URL too long' }
+  if (!(target.startsWith('/') || target.startsWith('\\'))) {
+    return { kind: 'refused', status: 400, reason: 'malformed request target' }
+  }
+  const question = target.indexOf('?')
+  let pathname = question === -1 ? target : target.slice(0, question)
+  let search = question === -1 || question === target.length - 1 ? '' : target.slice(question)
+  if (CONTROL.test(target)) return { kind: 'refused', status: 400, reason: 'control character in the URL' }
+  // A fragment is never sent by a browser; a raw one would end the path for URL parsers and not for us.
+  if (target.includes('#')) return { kind: 'refused', status: 400, reason: 'fragment in the request target' }
+
+  let dotSegments = false
+  if (NEEDS_LOOK.test(pathname)) {
+    pathname = pathname.replace(NON_ASCII, encodeByte).replaceAll(' ', '%20')
+    if (!isDecodable(pathname)) return { kind: 'refused', status: 400, reason: 'undecodable percent sequence' }
+    if (ENCODED_CONTROL.test(pathname)) return { kind: 'refused', status: 400, reason: 'control character in the URL' }
+    const collapsed = pathname.replace(/[/\\]+/g, '/')
+    if (collapsed !== pathname) return { kind: 'redirect', location: withoutTrailingSlash(collapsed) + ascii(search) }
+    dotSegments = DOT_SEGMENT.test(pathname)
+  }
+  if (pathname.length > 1 && pathname.endsWith('/')) {
+    return { kind: 'redirect', location: withoutTrailingSlash(pathname) + ascii(search) }
+  }
+  search = ascii(search)
+  return { kind: 'ok', pathname, search, dotSegments }
+}
+
+function withoutTrailingSlash(pathname: string): string {
+  return pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
+}
+
+function ascii(search: string): string {
+  return search.replace(NON_ASCII, encodeByte)
+}
+
+/** Node hands each byte of the target over as one character. */
+function encodeByte(character: string): string {
+  const code = character.charCodeAt(0)
+  return code < 0x100 ? `%${code.toString(16).toUpperCase()}` : encodeURIComponent(character)
+}
+
+function isDecodable(pathname: string): boolean {
+  if (!pathname.includes('%')) return true
+  try {
+    decodeURIComponent(pathname)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?\.?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i
+
+/** Whether a `Host` header names a host and a port and nothing else. */
+export function isValidHost(host: string): boolean {
+  const found = HOST.exec(host)
+  if (found === null || host.includes('..')) return false
+  return found[1] === undefined || Number(found[1]) <= 65_535
+}
+
+/** Splits an absolute-form target (`http://host/path`), which proxies send. `undefined` for any other form. */
+export function splitAbsoluteTarget(target: string): { readonly host: string; readonly target: string } | undefined {
+  const found = /^https?:\/\/([^/?#\\]*)(.*)$/is.exec(target)
+  if (found === null) return undefined
+  const rest = found[2] ?? ''
+  return { host: found[1] ?? '', target: rest.startsWith('/') || rest.startsWith('\\') ? rest : `/${rest}` }
+}

@@ -1,0 +1,27 @@
+import { Readable } from 'node:stream'
+import type { RequestContext } from './context.ts'
+
+/** Methods whose requests carry no body in the web platform's eyes. */
+const BODILESS = new Set(['GET', 'HEAD'])
+
+/**
+ * The request as the web platform has it. The URL is built from the judged parts, never parsed from the raw target:
+ * a target such as `//other.example` would change its host.
+ */
+export function toWebRequest(context: RequestContext): Request {
+  const { req, provenance, pathname, search } = context
+  const headers = new Headers()
+  const raw = req.rawHeaders
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    // HTTP/2 style pseudo headers cannot stand in Headers.
+    if (!name.startsWith(':')) headers.append(name, raw[index + 1] ?? '')
+  }
+  const method = req.method ?? 'GET'
+  const init: RequestInit = { method, headers, signal: context.signal }
+  if (!BODILESS.has(method)) {
+    init.body = Readable.toWeb(req) as never
+    init.duplex = 'half'
+  }
+  return new Request(`${provenance.protocol}://${provenance.host || 'localhost'}${pathname}${search}`, init)
+}

@@ -1,0 +1,138 @@
+import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
+import type { ModuleCache } from '../../client/react/module-cache.ts'
+import type { Route } from '../../shared/route-table.ts'
+import { negotiateEncoding } from '../assets/content-encoding.ts'
+import type { HandlerModule, LoaderArgs } from '../loader-types.ts'
+import { createBodyStream, type BodyStream } from '../render/body-stream.ts'
+import { reportFailure } from '../render/failure.ts'
+import { addGivenHeaders, send } from '../render/send-document.ts'
+import { sendRedirect, sendText } from '../render/send-plain.ts'
+import type { HeaderList } from '../render/security-headers.ts'
+import type { RequestContext } from '../request/context.ts'
+import { parseSearch } from '../request/search-params.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Answers a resource route: the module's function for the method, with a `Response` of its own making. */
+export async function serveResource(
+  route: Route,
+  params: LoaderArgs['params'],
+  search: string,
+  context: RequestContext,
+  modules: ModuleCache,
+): Promise<void> {
+  const loader = route.definition.handler
+  if (loader === undefined) return
+  try {
+    await modules.load([loader])
+    const module = modules.get(loader) as HandlerModule
+    const method = context.req.method ?? 'GET'
+    const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
+    if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return sendMethods(module, method, context)
+    const response: unknown = await (handler as (args: LoaderArgs<string>) => unknown)({
+      params,
+      search: parseSearch(search),
+      request: context.request,
+      signal: context.signal,
+      context,
+    })
+    if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
+    await sendResponse(response, context)
+  } catch (thrown) {
+    if (context.aborted?.cause === 'gone') return
+    sendFailure(thrown, context)
+  }
+}
+
+function sendMethods(module: HandlerModule, method: string, context: RequestContext): void {
+  const allowed: string[] = METHODS.filter((name) => typeof module[name] === 'function')
+  if (allowed.includes('GET')) allowed.push('HEAD')
+  allowed.push('OPTIONS')
+  const allow: HeaderList = ['Allow', allowed.join(', ')]
+  if (method === 'OPTIONS') {
+    send(context, 204, allow)
+    context.res.end()
+    return
+  }
+  sendText(context, 405, 'Method not allowed', allow)
+}
+
+function sendFailure(thrown: unknown, context: RequestContext): void {
+  const verdict = controlFlowOf(thrown)
+  const digest = verdict === undefined ? reportFailure(thrown, context, 'handler') : ''
+  if (context.res.headersSent) return void context.res.destroy()
+  if (verdict instanceof RedirectSignal && sendRedirect(context, verdict)) return
+  if (verdict === undefined || verdict instanceof RedirectSignal) {
+    return sendText(context, 500, `Application error: a server-side exception has occurred\nDigest: ${digest}`)
+  }
+  sendText(context, REFUSAL_STATUS[verdict.kind], verdict.kind === 'notFound' ? 'Not found' : 'Refused')
+}
+
+/** Text-like answers shrink; an event stream is left alone, because proxies and compressors like to gather it. */
+const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
+
+/** Sends a web `Response` with backpressure; its body is cancelled when the client goes away. */
+export async function sendResponse(response: Response, context: RequestContext): Promise<void> {
+  const { req, res } = context
+  const headers: HeaderList = []
+  for (const [name, value] of response.headers) {
+    if (!CONNECTION_HEADERS.has(name)) headers.push(name, value)
+  }
+  const bodiless = req.method === 'HEAD' || response.body === null || NO_BODY.has(response.status)
+  const compressible =
+    COMPRESSIBLE.test(response.headers.get('content-type') ?? '') &&
+    !response.headers.has('content-encoding') &&
+    !/\bno-transform\b/i.test(response.headers.get('cache-control') ?? '')
+  const encoding = compressible ? negotiateEncoding(req.headers['accept-encoding'] as string | undefined) : undefined
+  if (compressible) headers.push('Vary', 'Accept-Encoding')
+  if (encoding !== undefined) {
+    headers.push('Content-Encoding', encoding)
+    dropHeader(headers, 'content-length')
+  }
+  if (!response.headers.has('cache-control')) {
+    headers.push('Cache-Control', response.status >= 400 ? 'no-store' : 'private, no-cache')
+  } else if (response.status >= 400) {
+    dropHeader(headers, 'cache-control')
+    headers.push('Cache-Control', 'no-store')
+  }
+  addGivenHeaders(headers, context)
+  send(context, response.status, headers)
+  if (bodiless || response.body === null) {
+    await response.body?.cancel()
+    res.end()
+    return
+  }
+  // Headers of an event stream must not wait for its first event.
+  res.flushHeaders()
+  await pump(response.body, createBodyStream(res, encoding), context)
+}
+
+const NO_BODY = new Set([204, 205, 304])
+const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
+
+function dropHeader(headers: HeaderList, name: string): void {
+  const at = headers.findIndex((entry, index) => index % 2 === 0 && entry.toLowerCase() === name)
+  if (at !== -1) headers.splice(at, 2)
+}
+
+async function pump(source: ReadableStream<Uint8Array>, body: BodyStream, context: RequestContext): Promise<void> {
+  const reader = source.getReader()
+  let wake: (() => void) | undefined
+  body.onDrain(() => wake?.())
+  context.onAbort(() => {
+    reader.cancel(context.aborted).catch(() => undefined)
+    wake?.()
+  })
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (context.aborted !== undefined) return body.destroy()
+      if (done) return body.end()
+      body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+      if (!body.hasCapacity()) await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } catch (thrown) {
+    reportFailure(thrown, context, 'handler')
+    body.destroy()
+  }
+}

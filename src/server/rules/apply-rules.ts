@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { parseCookie } from 'cookie'
+import type { RequestHandler } from 'express'
+import type { RouteMatch, RouteTable } from '../../shared/route-table.ts'
+import type { CompiledRules } from '../../shared/rules/compile-rules.ts'
+import { headersFor } from '../../shared/rules/headers-for.ts'
+import { redirectFor } from '../../shared/rules/redirect-for.ts'
+import { resolveRoute, type Resolution } from '../../shared/rules/resolve-route.ts'
+import type { RuleRequest } from '../../shared/rules/rule-request.ts'
+import { sendLocation, sendText } from '../render/send-plain.ts'
+import { contextOf, type RequestContext } from '../request/context.ts'
+import type { RequestJudge } from '../request/judge-request.ts'
+import { createProxyAgents } from './proxy-agents.ts'
+import type { Forwarded } from './proxy-headers.ts'
+import type { ProxyFailure } from './proxy-options.ts'
+import { proxyUpgrade } from './proxy-upgrade.ts'
+import { proxyRequest } from './proxy.ts'
+
+/** The rules of an application, as middleware and as the way from a URL to what answers it. */
+export interface AppRules {
+  /** Sets the headers that header rules ask for. */
+  readonly setHeaders: RequestHandler
+  /** Answers with the redirect that a rule asks for. */
+  readonly redirect: RequestHandler
+  /** Rewrites and matches. */
+  resolve(context: RequestContext): Resolution<RouteMatch>
+  /** Hands the request to another origin. */
+  proxy(target: URL, context: RequestContext): Promise<void>
+  shouldUpgrade(req: IncomingMessage): boolean
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Closes idle connections to upstreams. */
+  dispose(): void
+}
+
+/** An upstream that says nothing for this long is taken for dead. */
+const UPSTREAM_TIMEOUT_MS = 30_000
+
+/** Binds compiled rules to a table and to Express. */
+export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge): AppRules {
+  const agents = createProxyAgents()
+
+  /** Where an upgrade request leads, judged exactly as a request for a document is. */
+  function upgradeTarget(req: IncomingMessage): { readonly url: URL; readonly forwarded: Forwarded } | undefined {
+    const { target, provenance, refusal } = judge(req)
+    if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return undefined
+    const request = ruleRequest(req, target.pathname, target.search, provenance.host)
+    if (redirectFor(rules, request) !== undefined) return undefined
+    const resolution = resolveRoute(rules, table.match, request)
+    if (resolution.kind !== 'proxy') return undefined
+    return {
+      url: resolution.url,
+      forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
+    }
+  }
+
+  return {
+    setHeaders(req, res, next) {
+      const context = contextOf(req)
+      if (rules.headers.size > 0 && !context.namesNothing) {
+        for (const [name, value] of headersFor(rules, ruleRequestOf(context))) res.appendHeader(name, value)
+      }
+      next()
+    },
+    redirect(req, _res, next) {
+      const context = contextOf(req)
+      if (rules.redirects.size === 0 || context.namesNothing) return next()
+      const found = redirectFor(rules, ruleRequestOf(context))
+      if (found === undefined) return next()
+      if (found.fault === undefined) return sendLocation(context, found.status, found.location)
+      context.refusal = 'a redirect cannot be filled in with this URL'
+      sendText(context, 400, context.refusal)
+    },
+    resolve: (context) => resolveRoute(rules, table.match, ruleRequestOf(context)),
+    proxy(target, context) {
+      const { provenance, req, res } = context
+      context.route = `-> ${target.origin}`
+      return proxyRequest(req, res, target, {
+        timeoutMs: UPSTREAM_TIMEOUT_MS,
+        forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
+        agents,
+        onFailure: (failure) => logUpstream(failure, context),
+      })
+    },
+    shouldUpgrade: (req) => upgradeTarget(req) !== undefined,
+    upgrade(req, socket, head) {
+      const target = upgradeTarget(req)
+      if (target === undefined) return void socket.destroy()
+      proxyUpgrade(req, socket, head, target.url, { timeoutMs: UPSTREAM_TIMEOUT_MS, forwarded: target.forwarded })
+    },
+    dispose: () => agents.close(),
+  }
+}
+
+function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestContext): void {
+  const message = cause instanceof Error ? cause.message : undefined
+  context.log.warn({ status, reason, upstream: context.route, message }, 'upstream failed')
+}
+
+function ruleRequestOf({ req, pathname, search, provenance }: RequestContext): RuleRequest {
+  return ruleRequest(req, pathname, search, provenance.host)
+}
+
+function ruleRequest(req: IncomingMessage, pathname: string, search: string, host: string): RuleRequest {
+  let cookies: Readonly<Record<string, string>> | undefined
+  return {
+    pathname,
+    search,
+    host,
+    header(name) {
+      const value = req.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    cookies: () => (cookies ??= parseCookie(req.headers.cookie ?? '') as Record<string, string>),
+  }
+}

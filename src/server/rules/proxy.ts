@@ -1,0 +1,145 @@
+/**
+ * Passes a request on to another origin and its answer back. Both bodies stream, each no faster than its reader; who
+ * leaves first takes the other side along. One request gives one upstream request, framed anew from what Node's parser
+ * has understood of it, so the two servers cannot disagree on where it ends.
+ */
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { BodyFraming } from './proxy-headers.ts'
+import type { ProxyFailure, ProxyOptions } from './proxy-options.ts'
+import { openUpstream } from './open-upstream.ts'
+import { createPatience } from './patience.ts'
+import { breakOff, relayAnswer, sendFailure } from './proxy-answer.ts'
+import { bodyFraming, upstreamHeaders } from './proxy-headers.ts'
+
+/** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110, section 9.2.2). */
+const REPEATABLE = ['GET', 'HEAD', 'OPTIONS']
+
+interface Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly target: URL
+  readonly framing: BodyFraming
+  readonly options: ProxyOptions
+}
+
+/**
+ * Answers a request with the answer of another origin: 502 where it cannot be reached or makes no sense, 504 where it
+ * keeps us waiting, 501 for a body in a coding that cannot be passed on.
+ * @param target scheme, host, path and query of the upstream request; its credentials and hash are not used.
+ * @returns settled when the answer is out or the visitor has gone; never rejects.
+ */
+export async function proxyRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  target: URL,
+  options: ProxyOptions,
+): Promise<void> {
+  const framing = bodyFraming(req.headers)
+  if (framing.kind === 'unsupported') {
+    sendFailure(req, res, 501)
+    options.onFailure?.({ status: 501, reason: 'bad-request' })
+    return
+  }
+  const exchange = { req, res, target, framing, options }
+  // A kept connection may have been closed by the other side a moment ago. What cannot be sent twice gets a new one.
+  const repeatable = framing.kind === 'none' && REPEATABLE.includes(req.method ?? '')
+  const outcome = await runExchange(exchange, repeatable)
+  if (outcome === 'stale') await runExchange(exchange, false)
+}
+
+/** @returns `stale` where a kept connection was dead before anything came back; nothing has been answered then. */
+function runExchange(
+  { req, res, target, framing, options }: Exchange,
+  reuseConnection: boolean,
+): Promise<'settled' | 'stale'> {
+  const { promise, resolve } = Promise.withResolvers<'settled' | 'stale'>()
+  if (res.destroyed || options.signal?.aborted) {
+    res.destroy()
+    return Promise.resolve('settled')
+  }
+  const upstream = openUpstream(target, {
+    method: req.method ?? 'GET',
+    headers: upstreamHeaders(req, target, framing, options.forwarded),
+    agents: reuseConnection ? options.agents : undefined,
+  })
+  const state = { settled: false, connected: false, answered: false }
+  const patience = createPatience(options.timeoutMs, upstreamOwes, () => fail({ status: 504, reason: 'time-out' }))
+
+  upstream.once('socket', (socket) => {
+    const connected = (): void => {
+      state.connected = true
+      patience.renew()
+    }
+    if (socket.connecting) socket.once('connect', connected)
+    else connected()
+  })
+  upstream.once('response', (answer) => {
+    state.answered = true
+    patience.renew()
+    const cutOff = (cause: Error): void => fail({ status: 502, reason: 'cut-off', cause })
+    if (!relayAnswer(answer, res, settle, cutOff)) return fail({ status: 502, reason: 'bad-answer' })
+    answer.on('data', patience.renew)
+  })
+  upstream.on('error', (cause: NodeJS.ErrnoException) => {
+    if (state.answered) return
+    if (upstream.reusedSocket && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')) return settleAs('stale')
+    fail({ status: 502, reason: cause.code?.startsWith('HPE_') ? 'bad-answer' : 'unreachable', cause })
+  })
+  // Node ends the connection without an error where the answer switches protocols, which nobody asked for.
+  upstream.once('close', () => {
+    if (!state.answered) fail({ status: 502, reason: 'bad-answer' })
+  })
+  const abort = (): void => {
+    settle()
+    res.destroy()
+  }
+  res.once('close', settle)
+  options.signal?.addEventListener('abort', abort, { once: true })
+  sendBody(req, upstream, framing, patience.renew)
+  return promise
+
+  /** Whether the upstream, not the visitor, is the one to act. */
+  function upstreamOwes(): boolean {
+    if (state.answered) return !res.writableNeedDrain
+    return !state.connected || upstream.writableEnded || upstream.writableNeedDrain
+  }
+
+  function fail(failure: ProxyFailure): void {
+    if (state.settled) return
+    settle()
+    if (res.headersSent) breakOff(req, res)
+    else sendFailure(req, res, failure.status)
+    options.onFailure?.(failure)
+  }
+
+  function settle(): void {
+    settleAs('settled')
+  }
+
+  function settleAs(outcome: 'settled' | 'stale'): void {
+    if (state.settled) return
+    state.settled = true
+    patience.stop()
+    res.off('close', settle)
+    options.signal?.removeEventListener('abort', abort)
+    // Nothing happens to a connection that a whole exchange has given back to its agent.
+    upstream.destroy()
+    resolve(outcome)
+  }
+}
+
+function sendBody(req: IncomingMessage, upstream: ClientRequest, framing: BodyFraming, renew: () => void): void {
+  if (framing.kind === 'none') {
+    upstream.end()
+    return
+  }
+  upstream.on('drain', renew)
+  req.on('data', renew)
+  req.pipe(upstream)
+  upstream.once('close', () => {
+    req.off('data', renew)
+    req.unpipe(upstream)
+    // The rest of a body that nobody takes any more.
+    req.resume()
+  })
+}

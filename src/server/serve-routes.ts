@@ -1,0 +1,141 @@
+import type { RequestHandler } from 'express'
+import type { ModuleCache } from '../client/react/module-cache.ts'
+import type { RouteView } from '../client/react/route-view.ts'
+import { RefusalSignal } from '../shared/control-flow.ts'
+import type { Route, RouteTable } from '../shared/route-table.ts'
+import type { Config } from './config.ts'
+import { runLoaders, type LoadResult } from './load/run-loaders.ts'
+import type { LoaderArgs } from './loader-types.ts'
+import type { Admission } from './ops/admission.ts'
+import type { DocumentRenderer } from './render/serve-document.ts'
+import { send } from './render/send-document.ts'
+import { sendConstantPage, sendText } from './render/send-plain.ts'
+import type { RequestContext } from './request/context.ts'
+import { contextOf } from './request/context.ts'
+import { parseSearch } from './request/search-params.ts'
+import { serveResource } from './resources/serve-resource.ts'
+import type { AppRules } from './rules/apply-rules.ts'
+
+/** What the application's URLs are answered with. */
+export interface RouteParts {
+  readonly table: RouteTable
+  readonly rules: AppRules
+  readonly renderer: DocumentRenderer
+  readonly modules: ModuleCache
+  readonly admission: Admission
+  readonly config: Config
+}
+
+const PAGE_METHODS = 'GET, HEAD, OPTIONS'
+
+/** Answers every URL that is not the runtime's: by rewrite, resource route, page, or the not-found page. */
+export function serveRoutes(parts: RouteParts): RequestHandler {
+  const { table, rules, modules, config } = parts
+  const origin = config.origins[0]
+  const rootChain = table.root === undefined ? [] : [table.root]
+
+  return async (req) => {
+    const context = contextOf(req)
+    const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(context)
+    switch (resolution.kind) {
+      case 'proxy':
+        return rules.proxy(resolution.url, context)
+      case 'undecodable':
+        context.refusal = 'undecodable percent sequence'
+        return sendText(context, 400, context.refusal)
+      case 'bad-destination':
+        context.refusal = 'a rewrite cannot be filled in with this URL'
+        return sendText(context, 400, context.refusal)
+      case 'none':
+        return admit(parts, context, () =>
+          parts.renderer.serve(
+            {
+              chain: rootChain,
+              params: {},
+              search: parseSearch(''),
+              data: {},
+              ...(origin === undefined ? {} : { origin }),
+            },
+            {
+              route: null,
+              deferred: new Set(),
+              timings: [],
+              thrown: { value: new RefusalSignal('notFound'), boundaryFrom: 0 },
+            },
+            context,
+          ),
+        )
+      case 'route':
+        break
+    }
+    const { route, params } = resolution.match
+    context.route = route.pattern
+    if (route.kind === 'handler') {
+      return serveResource(route, params, resolution.search, context, modules)
+    }
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') return refuseMethod(context)
+    return admit(parts, context, () => servePage(parts, route, params, resolution.search, context))
+  }
+}
+
+function refuseMethod(context: RequestContext): void {
+  if (context.req.method === 'OPTIONS') {
+    send(context, 204, ['Allow', PAGE_METHODS])
+    context.res.end()
+    return
+  }
+  sendConstantPage(context, { status: 405 }, ['Allow', PAGE_METHODS])
+}
+
+/** Holds a place for as long as the document is in progress, or refuses when there is none. */
+async function admit({ admission }: RouteParts, context: RequestContext, work: () => Promise<void>): Promise<void> {
+  if (!admission.enter()) {
+    context.refusal = 'too many documents in progress'
+    sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, ['Retry-After', '1'])
+    return
+  }
+  const { res } = context
+  if (res.closed) admission.leave()
+  else res.once('close', () => admission.leave())
+  await work()
+}
+
+async function servePage(
+  { renderer, modules, config }: RouteParts,
+  route: Route,
+  params: LoaderArgs['params'],
+  search: string,
+  context: RequestContext,
+): Promise<void> {
+  const running = runLoaders(route, params, search, context, modules)
+  if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
+  const loaded = running instanceof Promise ? await running : running
+  const { stopped } = loaded
+  if (stopped?.kind === 'invalid-search') {
+    context.refusal = 'search params are not valid'
+    return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
+  }
+  await renderer.serve(
+    viewOf(route, params, loaded, config.origins[0]),
+    {
+      route: route.key,
+      deferred: loaded.deferred,
+      timings: loaded.timings,
+      ...(stopped === undefined ? {} : { thrown: thrownBy(stopped, route) }),
+    },
+    context,
+  )
+}
+
+function viewOf(route: Route, params: LoaderArgs['params'], loaded: LoadResult, origin: string | undefined): RouteView {
+  const { data, search } = loaded
+  return { chain: route.chain, params, search, data, ...(origin === undefined ? {} : { origin }) }
+}
+
+function thrownBy(
+  stopped: Exclude<NonNullable<LoadResult['stopped']>, { kind: 'invalid-search' }>,
+  route: Route,
+): { readonly value: unknown; readonly boundaryFrom: number } {
+  if (stopped.kind === 'redirect') return { value: stopped.signal, boundaryFrom: route.chain.length - 1 }
+  return { value: stopped.thrown, boundaryFrom: stopped.boundaryFrom }
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer as createNetServer } from 'node:net'
+import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import type { Forwarded } from '../../src/server/rules/proxy-headers.ts'
+import type { ProxyFailure } from '../../src/server/rules/proxy-options.ts'
+import { createProxyAgents } from '../../src/server/rules/proxy-agents.ts'
+import { proxyUpgrade } from '../../src/server/rules/proxy-upgrade.ts'
+import { proxyRequest } from '../../src/server/rules/proxy.ts'
+
+/** What the proxy under test says of the visitor. */
+export const FORWARDED: Forwarded = { for: '203.0.113.7', proto: 'https', host: 'shop.test:8443' }
+
+/** How long the proxy under test waits; tests that reach it turn the clock themselves. */
+export const TIMEOUT_MS = 5_000
+export const IDLE_MS = 60_000
+
+/** A server on loopback that goes with the test. */
+export interface Listening extends AsyncDisposable {
+  readonly port: number
+  /** Connections it has accepted so far. */
+  readonly connections: readonly Socket[]
+}
+
+/** An upstream that speaks HTTP. */
+export function httpUpstream(answer: RequestListener): Promise<Listening> {
+  return listen(createHttpServer(answer))
+}
+
+/** An upstream made of bare bytes. */
+export function rawUpstream(connected: (socket: Socket) => void): Promise<Listening> {
+  return listen(createNetServer({ allowHalfOpen: true }, connected))
+}
+
+/** A port that nobody listens on. */
+export async function deadPort(): Promise<number> {
+  await using server = await rawUpstream(() => undefined)
+  return server.port
+}
+
+/** A server that passes everything on to one upstream. */
+export interface ProxyUnderTest extends Listening {
+  readonly failures: readonly ProxyFailure[]
+  /** Aborts what is in progress. */
+  readonly abort: () => void
+  /** The answers it is giving or has given. */
+  readonly answers: readonly ServerResponse[]
+  /** Settled when all that was passed on is over. */
+  readonly over: () => Promise<unknown>
+}
+
+/** @param credentials stand in the target's URL before its host. */
+export async function startProxy(upstreamPort: number, credentials = ''): Promise<ProxyUnderTest> {
+  const agents = createProxyAgents()
+  const failures: ProxyFailure[] = []
+  const answers: ServerResponse[] = []
+  const running: Promise<void>[] = []
+  const ending = new AbortController()
+  const options = {
+    timeoutMs: TIMEOUT_MS,
+    idleMs: IDLE_MS,
+    forwarded: FORWARDED,
+    agents,
+    signal: ending.signal,
+    onFailure: (failure: ProxyFailure) => void failures.push(failure),
+  }
+  const targetOf = (req: IncomingMessage) => new URL(`http://${credentials}127.0.0.1:${upstreamPort}${req.url}`)
+  const server = createHttpServer((req, res) => {
+    answers.push(res)
+    running.push(proxyRequest(req, res, targetOf(req), options))
+  })
+  server.maxHeadersCount = 100
+  server.on('upgrade', (req, socket, head) => {
+    running.push(proxyUpgrade(req, socket, head, targetOf(req), options))
+  })
+  const listening = await listen(server)
+  return {
+    ...listening,
+    failures,
+    answers,
+    abort: () => ending.abort(),
+    over: () => Promise.all(running),
+    async [Symbol.asyncDispose]() {
+      agents.close()
+      await listening[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function listen(server: HttpServer | Server): Promise<Listening> {
+  const connections: Socket[] = []
+  server.on('connection', (socket: Socket) => {
+    connections.push(socket)
+    socket.on('error', () => undefined)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of connections) socket.destroy()
+      await closed
+    },
+  }
+}
+
+/** A body as text. */
+export async function bodyOf(message: IncomingMessage): Promise<string> {
+  message.setEncoding('latin1')
+  let text = ''
+  for await (const piece of message) text += String(piece)
+  return text
+}
+
+/** Lets the event loop turn until a condition holds. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const QUIET_TURNS = 500
+
+/** Lets the event loop turn until a number has stopped changing. */
+export async function quiet(measure: () => number): Promise<void> {
+  let before = Number.NaN
+  for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
+    const now = measure()
+    if (now !== before) turns = 0
+    before = now
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
