@@ -1,0 +1,32 @@
+import { useState } from 'react'
+import type { ChapterSummary } from './heading.ts'
+import { searchHandbook } from './search-handbook.ts'
+import { SearchHits } from './search-hits.tsx'
+import styles from './handbook-search.module.css'
+
+/** The search box. Without JavaScript it is a form that the server answers; with it, hits show while typing. */
+export function HandbookSearch({ chapters }: { readonly chapters: readonly ChapterSummary[] }) {
+  const [query, setQuery] = useState('')
+  const typed = query.trim()
+  const hits = searchHandbook(chapters, typed)
+  return (
+    <search>
+      <form action="/docs" method="get" className={styles['form']}>
+        <label htmlFor="handbook-search">Search the handbook</label>
+        <input
+          id="handbook-search"
+          name="q"
+          type="search"
+          maxLength={100}
+          autoComplete="off"
+          onChange={(event) => setQuery(event.target.value)}
+        />
+        <button type="submit">Search</button>
+      </form>
+      <p role="status" className="visually-hidden">
+        {typed === '' ? '' : `${hits.length} found for ${typed}`}
+      </p>
+      {typed === '' ? null : <SearchHits hits={hits} query={typed} />}
+    </search>
+  )
+}

@@ -1,0 +1,101 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { renderMarkdown } from './markdown.server.ts'
+import type { Heading } from './heading.ts'
+
+/** One chapter, ready to be shown. */
+export interface Chapter {
+  /** The file's name without its ending; empty for `index.md`. */
+  readonly slug: string
+  /** The URL's path. */
+  readonly path: string
+  /** From the front matter. */
+  readonly title: string
+  /** Place in the handbook, from the front matter; ascending. */
+  readonly order: number
+  /** The body as HTML, escaped where the Markdown held any. */
+  readonly html: string
+  /** The headings below the title, in order. */
+  readonly headings: readonly Heading[]
+}
+
+/** The handbook as it is on disk. */
+export interface Handbook {
+  /**
+   * All chapters in order.
+   * @throws {HandbookError} where a chapter's front matter is missing or wrong.
+   */
+  chapters(): Promise<readonly Chapter[]>
+}
+
+/** A chapter that cannot be shown: names the file and what is wrong with it. */
+export class HandbookError extends Error {
+  override readonly name = 'HandbookError'
+}
+
+const RECHECK_AFTER_MS = 1_000 // a saved chapter shows at the next reload, and load does not read the disk
+
+/**
+ * Reads the Markdown files of one folder and keeps what it made of them until a file changes. A request only ever picks
+ * from that list, so that no URL can name another file.
+ * Bound: the folder. Lifetime: until the names, sizes or times of the files change, looked at once a second at most.
+ * @param folder relative to the working directory, or absolute.
+ * @param now in ms; a steady clock.
+ */
+export function createHandbook(folder: string, now: () => number): Handbook {
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let signature = ''
+  let current: Promise<readonly Chapter[]> | undefined
+
+  return {
+    async chapters() {
+      if (current !== undefined && now() - checkedAt < RECHECK_AFTER_MS) return current
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).toSorted()
+      const seen = await signatureOf(folder, names)
+      checkedAt = now()
+      if (current === undefined || seen !== signature) {
+        signature = seen
+        current = readChapters(folder, names)
+      }
+      return current
+    },
+  }
+}
+
+/** The handbook of this application. */
+export const handbook = createHandbook('docs', () => performance.now())
+
+async function signatureOf(folder: string, names: readonly string[]): Promise<string> {
+  const parts = names.map(async (name) => {
+    const { mtimeMs, size } = await stat(join(folder, name))
+    return `${name}:${mtimeMs}:${size}`
+  })
+  return (await Promise.all(parts)).join('|')
+}
+
+async function readChapters(folder: string, names: readonly string[]): Promise<readonly Chapter[]> {
+  const chapters = names.map(async (name) => parseChapter(name, await readFile(join(folder, name), 'utf8')))
+  return (await Promise.all(chapters)).toSorted((a, b) => a.order - b.order)
+}
+
+/**
+ * Makes a chapter of a Markdown file.
+ * @param name the file's name, for its slug and for messages.
+ * @throws {HandbookError} where the front matter is missing or wrong.
+ */
+export function parseChapter(name: string, source: string): Chapter {
+  const parts = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(source)
+  if (parts === null) throw new HandbookError(`${name}: begin the file with front matter, "---", title, order, "---"`)
+  const [, frontMatter = '', body = ''] = parts
+  const title = field(name, frontMatter, 'title')
+  const order = Number(field(name, frontMatter, 'order'))
+  if (!Number.isFinite(order)) throw new HandbookError(`${name}: "order" in the front matter is not a number`)
+  const slug = name === 'index.md' ? '' : name.replace(/\.md$/, '')
+  return { slug, path: slug === '' ? '/docs' : `/docs/${slug}`, title, order, ...renderMarkdown(body) }
+}
+
+function field(file: string, frontMatter: string, key: string): string {
+  const value = new RegExp(`^${key}:[ \\t]*(.+)$`, 'm').exec(frontMatter)?.[1]?.trim()
+  if (value === undefined) throw new HandbookError(`${file}: the front matter has no "${key}"`)
+  return value
+}

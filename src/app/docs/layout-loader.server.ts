@@ -1,0 +1,8 @@
+import type { ChapterSummary } from './heading.ts'
+import { handbook } from './handbook.server.ts'
+
+/** What the side navigation and the search box know of the handbook. */
+export async function loader(): Promise<{ chapters: ChapterSummary[] }> {
+  const chapters = await handbook.chapters()
+  return { chapters: chapters.map(({ path, title, headings }) => ({ path, title, headings: [...headings] })) }
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { notFound } from '#server'
+import type { LoaderArgs } from '#server'
+import { handbook } from './handbook.server.ts'
+import { searchHandbook } from './search-handbook.ts'
+
+const LONGEST_QUERY = 100 // characters; no heading is longer
+
+/** `q`: what to search for. Too long, repeated or missing counts as no search. */
+export const search = z.object({ q: z.string().trim().max(LONGEST_QUERY).catch('') })
+
+type Search = z.output<typeof search>
+
+/** The chapter that the slug names, its neighbours, and what a search has found. */
+export async function loader({ params, search }: LoaderArgs<'/docs/[[...slug]]', Search>) {
+  const chapters = await handbook.chapters()
+  const slug = (params.slug ?? []).join('/')
+  const at = chapters.findIndex((chapter) => chapter.slug === slug)
+  const chapter = chapters[at]
+  if (chapter === undefined) notFound()
+  const { path, title, html, headings } = chapter
+  return {
+    chapter: { path, title, html, headings },
+    previous: neighbour(chapters[at - 1]),
+    next: neighbour(chapters[at + 1]),
+    found: search.q === '' ? undefined : { query: search.q, hits: searchHandbook(chapters, search.q) },
+  }
+}
+
+function neighbour(chapter: { readonly path: string; readonly title: string } | undefined) {
+  return chapter === undefined ? undefined : { path: chapter.path, title: chapter.title }
+}

@@ -1,0 +1,104 @@
+import hljs from 'highlight.js/lib/core'
+import bash from 'highlight.js/lib/languages/bash'
+import css from 'highlight.js/lib/languages/css'
+import http from 'highlight.js/lib/languages/http'
+import json from 'highlight.js/lib/languages/json'
+import typescript from 'highlight.js/lib/languages/typescript'
+import xml from 'highlight.js/lib/languages/xml'
+import { Marked, type Tokens } from 'marked'
+import type { Heading } from './heading.ts'
+
+/** What becomes of a Markdown text. */
+export interface RenderedMarkdown {
+  readonly html: string
+  readonly headings: readonly Heading[]
+}
+
+const highlighter = hljs.newInstance()
+// `typescript` brings the aliases ts and tsx; `xml` is what it hands JSX over to.
+for (const [name, language] of Object.entries({ bash, css, http, json, typescript, xml })) {
+  highlighter.registerLanguage(name, language)
+}
+
+/**
+ * Renders Markdown to HTML. Raw HTML comes out as text, and links lead to http(s), mail or this site only.
+ * Headings get ids and a link to themselves; code is highlighted where its language is one we know.
+ */
+export function renderMarkdown(source: string): RenderedMarkdown {
+  const headings: Heading[] = []
+  const taken = new Set<string>()
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      html: ({ text }) => escapeHtml(text),
+      code: ({ text, lang }) => codeBlock(text, lang),
+      heading({ tokens, depth }) {
+        const inner = this.parser.parseInline(tokens)
+        const text = plainText(this.parser.parseInline(tokens, this.parser.textRenderer))
+        const id = freeId(text, taken)
+        headings.push({ id, text, depth })
+        return `<h${depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`
+      },
+      link({ href, title, tokens }) {
+        const inner = this.parser.parseInline(tokens)
+        if (!isSafeHref(href)) return inner
+        return `<a href="${escapeHtml(href)}"${title === null || title === undefined ? '' : ` title="${escapeHtml(title)}"`}>${inner}</a>`
+      },
+      image: ({ text }) => escapeHtml(text),
+      table(token) {
+        return tableBlock(token, (cell) => this.parser.parseInline(cell.tokens))
+      },
+    },
+  })
+  const html = marked.parse(source, { async: false })
+  return { html, headings }
+}
+
+function codeBlock(text: string, lang: string | undefined): string {
+  const language = lang !== undefined && highlighter.getLanguage(lang) !== undefined ? lang : undefined
+  const body =
+    language === undefined ? escapeHtml(text) : highlighter.highlight(text, { language, ignoreIllegals: true }).value
+  const label = lang === undefined || lang === '' ? 'code' : lang
+  // Long lines scroll, and what scrolls must be reachable by keyboard.
+  return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)} example"><code class="hljs">${body}</code></pre>\n`
+}
+
+function tableBlock(token: Tokens.Table, inline: (cell: Tokens.TableCell) => string): string {
+  const head = token.header.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('')
+  const rows = token.rows.map((row) => `<tr>${row.map((cell) => `<td>${inline(cell)}</td>`).join('')}</tr>`).join('\n')
+  return `<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>
+<thead><tr>${head}</tr></thead>
+<tbody>${rows}</tbody>
+</table></div>\n`
+}
+
+/** Letters and digits of any script, hyphens between; numbered where a heading occurs twice. */
+function freeId(text: string, taken: Set<string>): string {
+  const base =
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, '-')
+      .replace(/^-+|-+$/g, '') || 'section'
+  let id = base
+  for (let count = 2; taken.has(id); count += 1) id = `${base}-${count}`
+  taken.add(id)
+  return id
+}
+
+function isSafeHref(href: string): boolean {
+  return /^(?:https?:\/\/|mailto:|\/(?![/\\])|#|\?|[\w-]+(?:[#?]|$))/i.test(href)
+}
+
+/** Undoes the escapes of marked's text renderer: headings travel as text, and React escapes them again. */
+function plainText(escaped: string): string {
+  return escaped
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,50 @@
+import { Link } from '#client'
+import type { PageProps } from '#client'
+import { SearchHits } from './search-hits.tsx'
+import { TableOfContents } from './table-of-contents.tsx'
+import styles from './page.module.css'
+import './prose.css'
+
+type Props = PageProps<'/docs/[[...slug]]', typeof import('./loader.server.ts')>
+
+export const metadata = ({ data }: Props) =>
+  data.found === undefined
+    ? { title: data.chapter.title, canonical: data.chapter.path }
+    : { title: `Search: ${data.found.query}`, robots: 'noindex' }
+
+/** One chapter of the handbook, or what a search in it has found. */
+export default function DocsPage({ data }: Props) {
+  const { chapter, previous, next, found } = data
+  if (found !== undefined) {
+    return (
+      <article className={styles['found']}>
+        <h1>{`Search: ${found.query}`}</h1>
+        <SearchHits hits={found.hits} query={found.query} />
+      </article>
+    )
+  }
+  return (
+    <div className={styles['page']}>
+      <article className={styles['article']}>
+        <h1>{chapter.title}</h1>
+        {/* Our own Markdown, rendered on the server with raw HTML escaped. */}
+        <div className="prose" dangerouslySetInnerHTML={{ __html: chapter.html }} />
+        <nav aria-label="Neighbouring chapters" className={styles['neighbours']}>
+          {previous === undefined ? null : (
+            <Link href={previous.path} rel="prev">
+              <small>Previous</small>
+              <span>{previous.title}</span>
+            </Link>
+          )}
+          {next === undefined ? null : (
+            <Link href={next.path} rel="next">
+              <small>Next</small>
+              <span>{next.title}</span>
+            </Link>
+          )}
+        </nav>
+      </article>
+      <TableOfContents headings={chapter.headings} />
+    </div>
+  )
+}

@@ -1,0 +1,6 @@
+import type { LayoutProps } from '#client'
+
+/** The workloads are measured without the site's chrome. */
+export default function BenchLayout({ children }: LayoutProps) {
+  return <main>{children}</main>
+}

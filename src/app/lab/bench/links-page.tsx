@@ -1,0 +1,26 @@
+import { Link } from '#client'
+import type { PageProps } from '#client'
+
+type Props = PageProps<'/lab/bench/links', typeof import('./rows.server.ts')>
+
+export const metadata = { title: 'Links' }
+
+/** The table, with a link in every row. */
+export default function LinksPage({ data }: Props) {
+  return (
+    <table>
+      <tbody>
+        {data.rows.map((row) => (
+          <tr key={row.id}>
+            <td>
+              <Link href={`/lab/cache/${row.id}`} prefetch="viewport">
+                {row.id}
+              </Link>
+            </td>
+            <td>{row.name}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

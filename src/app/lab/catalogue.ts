@@ -1,0 +1,163 @@
+/** One page of the lab, as its overview and its feed show it. */
+export interface LabEntry {
+  /** A path to begin with. */
+  readonly href: string
+  readonly title: string
+  /** What to look for, in one sentence. */
+  readonly look: string
+  /** The status of the answer where it is another than 200. */
+  readonly status?: number
+}
+
+/** Pages of the lab that belong together. */
+export interface LabGroup {
+  /** The fragment of the group on `/lab`. */
+  readonly id: string
+  readonly title: string
+  /** `none` where merely loading a page ahead would fail or occupy the server. */
+  readonly prefetch: 'viewport' | 'none'
+  readonly entries: readonly LabEntry[]
+}
+
+/** Every page of the lab. */
+export const LAB_GROUPS: readonly LabGroup[] = [
+  {
+    id: 'matching',
+    title: 'Matching a URL',
+    prefetch: 'viewport',
+    entries: [
+      {
+        href: '/lab/params/42',
+        title: 'One dynamic segment',
+        look: 'The param is decoded once, and the loader sees the same as the component.',
+      },
+      {
+        href: '/lab/params/new',
+        title: 'A static segment wins',
+        look: 'The same path fits a dynamic pattern too, and the static one is chosen.',
+      },
+      { href: '/lab/files/src/app/routes.ts', title: 'A catch-all', look: 'Any number of segments arrive as a list.' },
+      {
+        href: '/lab/filters',
+        title: 'An optional catch-all',
+        look: 'The pattern fits without segments as well, and then the param is absent.',
+      },
+    ],
+  },
+  {
+    id: 'rules',
+    title: 'Redirects and rewrites',
+    prefetch: 'viewport',
+    entries: [
+      {
+        href: '/lab/redirect/temporary',
+        status: 307,
+        title: 'A loader redirects, for now',
+        look: 'You land elsewhere; the answer was a real 307.',
+      },
+      {
+        href: '/lab/redirect/permanent',
+        status: 308,
+        title: 'A loader redirects, for good',
+        look: 'You land elsewhere; the answer was a real 308.',
+      },
+      {
+        href: '/lab/redirect/late',
+        title: 'A late redirect',
+        look: 'The shell shows first; then a component in a hole sends you on.',
+      },
+      { href: '/lab/landed', title: 'Landed', look: 'Where the redirects end.' },
+      {
+        href: '/lab/old/42',
+        status: 308,
+        title: 'A redirect rule',
+        look: 'A rule of the table answers with 308 before any page is asked.',
+      },
+      { href: '/lab/alias/42', title: 'A rewrite rule', look: 'Another page answers, and the address stays.' },
+    ],
+  },
+  {
+    id: 'data',
+    title: 'Loading data',
+    prefetch: 'viewport',
+    entries: [
+      {
+        href: '/lab/stream?delay=1000',
+        title: 'Streaming',
+        look: 'The shell is there at once; the hole is filled in the same response.',
+      },
+      { href: '/lab/slow/1000', title: 'A slow loader', look: 'Nothing is deferred, so the whole answer waits.' },
+      { href: '/lab/cache/1', title: 'Reused data', look: 'The moment tells whether the loader has run again.' },
+    ],
+  },
+  {
+    id: 'refusals',
+    title: 'Refusals',
+    prefetch: 'none',
+    entries: [
+      { href: '/lab/not-found', status: 404, title: 'Not found', look: 'A real 404 with the page in its body.' },
+      { href: '/lab/forbidden', status: 403, title: 'Forbidden', look: 'A real 403 with the page in its body.' },
+      { href: '/lab/unauthorized', status: 401, title: 'Unauthorized', look: 'A real 401 with the page in its body.' },
+      {
+        href: '/lab/not-found/late',
+        title: 'A late not found',
+        look: 'The status was sent as 200; the page is replaced all the same. Needs JavaScript.',
+      },
+    ],
+  },
+  {
+    id: 'failures',
+    title: 'Failures',
+    prefetch: 'none',
+    entries: [
+      {
+        href: '/lab/crash/loader',
+        status: 500,
+        title: 'A failing loader',
+        look: 'A real 500 with a digest, and not a word of the cause.',
+      },
+      {
+        href: '/lab/crash/render',
+        status: 500,
+        title: 'A failing component',
+        look: 'As above, from the middle of a render.',
+      },
+      {
+        href: '/lab/crash/late',
+        title: 'A late failure',
+        look: 'The shell was out; the error page takes its place, digest included. Needs JavaScript.',
+      },
+      {
+        href: '/lab/crash/client',
+        title: 'Failures in the browser',
+        look: 'Three buttons, three ways to fail. Needs JavaScript.',
+      },
+    ],
+  },
+  {
+    id: 'workloads',
+    title: 'Workloads for measuring',
+    prefetch: 'none',
+    entries: [
+      { href: '/lab/bench/hello', title: 'Hello', look: 'The smallest page there is, without the site around it.' },
+      { href: '/lab/bench/spiral', title: 'Spiral', look: 'About 2,400 positioned elements.' },
+      { href: '/lab/bench/table?n=1000', title: 'Table', look: 'A thousand rows from an asynchronous loader.' },
+      { href: '/lab/bench/links?n=1000', title: 'Links', look: 'The table again, with a link in every row.' },
+    ],
+  },
+  {
+    id: 'resources',
+    title: 'Resource routes',
+    prefetch: 'none',
+    entries: [
+      {
+        href: '/lab/feed.json',
+        title: 'JSON feed',
+        look: 'A route without a page: a function that answers with a Response.',
+      },
+      { href: '/lab/events', title: 'Event stream', look: 'A response without an end, one event a second.' },
+      { href: '/robots.txt', title: 'robots.txt', look: 'Plain text for crawlers.' },
+      { href: '/sitemap.xml', title: 'sitemap.xml', look: 'The pages worth indexing, made when asked for.' },
+    ],
+  },
+]

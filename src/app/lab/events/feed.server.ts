@@ -1,0 +1,25 @@
+import type { LoaderArgs } from '#server'
+import { LAB_GROUPS } from '../catalogue.ts'
+
+/** The lab as a JSON Feed 1.1 (jsonfeed.org): one item a page. */
+export function GET({ request }: LoaderArgs<'/lab/feed.json'>): Response {
+  const { origin } = new URL(request.url)
+  const feed = {
+    version: 'https://jsonfeed.org/version/1.1',
+    title: 'Millrace lab',
+    home_page_url: `${origin}/lab`,
+    feed_url: `${origin}/lab/feed.json`,
+    items: LAB_GROUPS.flatMap(({ title: group, entries }) =>
+      entries.map(({ href, title, look }) => ({
+        id: origin + href,
+        url: origin + href,
+        title,
+        content_text: look,
+        tags: [group],
+      })),
+    ),
+  }
+  return Response.json(feed, {
+    headers: { 'Content-Type': 'application/feed+json; charset=utf-8', 'Cache-Control': 'public, max-age=300' },
+  })
+}

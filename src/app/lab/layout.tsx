@@ -1,0 +1,13 @@
+import type { LayoutProps } from '#client'
+import { SiteHeader } from '../site/header.tsx'
+import { MainArea } from '../site/main-area.tsx'
+
+/** The lab: one column. */
+export default function LabLayout({ children }: LayoutProps) {
+  return (
+    <>
+      <SiteHeader current="lab" />
+      <MainArea>{children}</MainArea>
+    </>
+  )
+}

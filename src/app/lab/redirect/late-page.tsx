@@ -1,0 +1,28 @@
+import { Suspense, use } from 'react'
+import { redirect } from '#client'
+import type { PageProps } from '#client'
+import { Experiment } from '../experiment.tsx'
+import { Pending } from '../pending.tsx'
+
+type Props = PageProps<'/lab/redirect/late', typeof import('./late.server.ts')>
+
+export const metadata = { title: 'A late redirect' }
+
+/** Redirects from inside a hole, when status and headers are long gone. */
+export default function LateRedirectPage({ data }: Props) {
+  return (
+    <Experiment
+      title="A late redirect"
+      pattern="/lab/redirect/late"
+      lede="The shell has gone out with status 200. A component inside the hole then finds that you should be elsewhere, and the page takes you there."
+    >
+      <Suspense fallback={<Pending label="verdict" />}>
+        <Verdict target={data.target} />
+      </Suspense>
+    </Experiment>
+  )
+}
+
+function Verdict({ target }: { readonly target: Promise<string> }): never {
+  redirect(use(target))
+}

@@ -1,0 +1,6 @@
+import { permanentRedirect } from '#server'
+
+/** Leaves with 308. */
+export function loader(): never {
+  permanentRedirect('/lab/landed')
+}

@@ -1,0 +1,6 @@
+import { redirect } from '#server'
+
+/** Leaves with 307. */
+export function loader(): never {
+  redirect('/lab/landed')
+}

@@ -1,0 +1,34 @@
+import { Suspense, use } from 'react'
+import { notFound } from '#client'
+import type { PageProps } from '#client'
+import { Experiment } from '../experiment.tsx'
+import { Pending } from '../pending.tsx'
+import { Readout } from '../readout.tsx'
+
+type Props = PageProps<'/lab/not-found/late', typeof import('./late.server.ts')>
+
+export const metadata = { title: 'A late not found' }
+
+/** Refuses from inside a hole, when status and headers are long gone. */
+export default function LateNotFoundPage({ data }: Props) {
+  return (
+    <Experiment
+      title="A late not found"
+      pattern="/lab/not-found/late"
+      lede="The shell has gone out with status 200 before the entry turns out not to exist. The not-found page then takes its place."
+    >
+      <noscript>
+        <p>Putting the not-found page in place after the shell needs JavaScript.</p>
+      </noscript>
+      <Suspense fallback={<Pending label="entry" />}>
+        <Entry entry={data.entry} />
+      </Suspense>
+    </Experiment>
+  )
+}
+
+function Entry({ entry }: { readonly entry: Promise<string | null> }) {
+  const text = use(entry)
+  if (text === null) notFound()
+  return <Readout label="entry" testId="entry" value={text} />
+}

@@ -1,0 +1,6 @@
+import { unauthorized } from '#server'
+
+/** Refuses before anything has been sent, so that the status can still say so. */
+export function loader(): never {
+  unauthorized()
+}

@@ -1,0 +1,118 @@
+import { defineRoutes } from '#client'
+
+/** The fallbacks inside an area: the layouts around them keep the site's chrome. */
+const areaFallbacks = {
+  error: () => import('./site/fallbacks/error.tsx'),
+  notFound: () => import('./site/fallbacks/not-found.tsx'),
+  forbidden: () => import('./site/fallbacks/forbidden.tsx'),
+  unauthorized: () => import('./site/fallbacks/unauthorized.tsx'),
+}
+
+/**
+ * The route table. `/(site)` carries the site's chrome, `/(bench)` has none. The boundaries of `/` stand outside every
+ * layout, so they bring the chrome themselves.
+ */
+export const routes = defineRoutes({
+  '/': {
+    error: () => import('./site/fallbacks/root-error.tsx'),
+    notFound: () => import('./site/fallbacks/root-not-found.tsx'),
+    forbidden: () => import('./site/fallbacks/root-forbidden.tsx'),
+    unauthorized: () => import('./site/fallbacks/root-unauthorized.tsx'),
+  },
+  '/(site)': { layout: () => import('./site/layout.tsx'), page: () => import('./home/page.tsx') },
+
+  '/(site)/docs': {
+    ...areaFallbacks,
+    layout: () => import('./docs/layout.tsx'),
+    layoutLoader: () => import('./docs/layout-loader.server.ts'),
+  },
+  '/(site)/docs/[[...slug]]': {
+    page: () => import('./docs/page.tsx'),
+    loader: () => import('./docs/loader.server.ts'),
+  },
+
+  '/(site)/lab': {
+    ...areaFallbacks,
+    layout: () => import('./lab/layout.tsx'),
+    page: () => import('./lab/page.tsx'),
+  },
+  '/(site)/lab/params/[id]': {
+    page: () => import('./lab/params/page.tsx'),
+    loader: () => import('./lab/params/loader.server.ts'),
+  },
+  '/(site)/lab/params/new': { page: () => import('./lab/params/new-page.tsx') },
+  '/(site)/lab/files/[...path]': { page: () => import('./lab/files/page.tsx') },
+  '/(site)/lab/filters/[[...filters]]': { page: () => import('./lab/filters/page.tsx') },
+
+  '/(site)/lab/stream': {
+    page: () => import('./lab/stream/page.tsx'),
+    loader: () => import('./lab/stream/loader.server.ts'),
+  },
+  '/(site)/lab/slow/[ms]': {
+    page: () => import('./lab/slow/page.tsx'),
+    loader: () => import('./lab/slow/loader.server.ts'),
+  },
+  '/(site)/lab/cache/[key]': {
+    page: () => import('./lab/cache/page.tsx'),
+    loader: () => import('./lab/cache/loader.server.ts'),
+  },
+
+  '/(site)/lab/redirect/temporary': {
+    page: () => import('./lab/redirect/gone-page.tsx'),
+    loader: () => import('./lab/redirect/temporary.server.ts'),
+  },
+  '/(site)/lab/redirect/permanent': {
+    page: () => import('./lab/redirect/gone-page.tsx'),
+    loader: () => import('./lab/redirect/permanent.server.ts'),
+  },
+  '/(site)/lab/redirect/late': {
+    page: () => import('./lab/redirect/late-page.tsx'),
+    loader: () => import('./lab/redirect/late.server.ts'),
+  },
+  '/(site)/lab/landed': { page: () => import('./lab/redirect/landed-page.tsx') },
+
+  '/(site)/lab/not-found': {
+    page: () => import('./lab/refusals/refused-page.tsx'),
+    loader: () => import('./lab/refusals/not-found.server.ts'),
+  },
+  '/(site)/lab/not-found/late': {
+    page: () => import('./lab/refusals/late-page.tsx'),
+    loader: () => import('./lab/refusals/late.server.ts'),
+  },
+  '/(site)/lab/forbidden': {
+    page: () => import('./lab/refusals/refused-page.tsx'),
+    loader: () => import('./lab/refusals/forbidden.server.ts'),
+  },
+  '/(site)/lab/unauthorized': {
+    page: () => import('./lab/refusals/refused-page.tsx'),
+    loader: () => import('./lab/refusals/unauthorized.server.ts'),
+  },
+
+  '/(site)/lab/crash/loader': {
+    page: () => import('./lab/crash/loader-page.tsx'),
+    loader: () => import('./lab/crash/loader.server.ts'),
+  },
+  '/(site)/lab/crash/render': { page: () => import('./lab/crash/render-page.tsx') },
+  '/(site)/lab/crash/late': {
+    page: () => import('./lab/crash/late-page.tsx'),
+    loader: () => import('./lab/crash/late.server.ts'),
+  },
+  '/(site)/lab/crash/client': { page: () => import('./lab/crash/client-page.tsx') },
+
+  '/(bench)/lab/bench': { layout: () => import('./lab/bench/layout.tsx') },
+  '/(bench)/lab/bench/hello': { page: () => import('./lab/bench/hello-page.tsx') },
+  '/(bench)/lab/bench/spiral': { page: () => import('./lab/bench/spiral-page.tsx') },
+  '/(bench)/lab/bench/table': {
+    page: () => import('./lab/bench/table-page.tsx'),
+    loader: () => import('./lab/bench/rows.server.ts'),
+  },
+  '/(bench)/lab/bench/links': {
+    page: () => import('./lab/bench/links-page.tsx'),
+    loader: () => import('./lab/bench/rows.server.ts'),
+  },
+
+  '/lab/events': { handler: () => import('./lab/events/events.server.ts') },
+  '/lab/feed.json': { handler: () => import('./lab/events/feed.server.ts') },
+  '/robots.txt': { handler: () => import('./site/robots.server.ts') },
+  '/sitemap.xml': { handler: () => import('./site/sitemap.server.ts') },
+})

@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react'
+import { SiteHeader } from '../header.tsx'
+import SiteLayout from '../layout.tsx'
+import { MainArea } from '../main-area.tsx'
+
+/** The site's chrome for the root's fallbacks, which stand outside every layout. */
+export function Chrome({ children }: { readonly children: ReactNode }) {
+  return (
+    <SiteLayout>
+      <SiteHeader />
+      <MainArea>{children}</MainArea>
+    </SiteLayout>
+  )
+}

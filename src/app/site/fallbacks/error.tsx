@@ -1,0 +1,37 @@
+import type { MouseEvent } from 'react'
+import { Link } from '#client'
+import type { ErrorProps } from '#client'
+
+export const metadata = { title: 'Application error' }
+
+/** The page in the place of one that failed. The digest is all that is told: the log has the rest under it. */
+export default function ErrorFallback({ origin, digest, retry }: ErrorProps) {
+  // Without JavaScript the link itself, with its empty address, loads the page again.
+  function tryAgain(event: MouseEvent): void {
+    event.preventDefault()
+    retry()
+  }
+
+  return (
+    <div className="fallback">
+      {origin === 'server' ? (
+        <p className="fallback-status" aria-hidden="true">
+          500
+        </p>
+      ) : null}
+      <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
+      {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
+      <p>
+        {origin === 'server'
+          ? 'Something failed on our side. The log knows this failure by its digest.'
+          : 'Something failed in this browser tab. What you typed elsewhere is untouched.'}
+      </p>
+      <p>
+        <Link href="" onClick={tryAgain}>
+          Try again
+        </Link>{' '}
+        <Link href="/">Home</Link>
+      </p>
+    </div>
+  )
+}

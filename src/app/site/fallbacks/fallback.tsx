@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react'
+import { Link } from '#client'
+
+/** Props of `Fallback`. */
+export interface FallbackProps {
+  /** The status, as a large numeral beside the title. */
+  readonly status: string
+  /** The heading. */
+  readonly title: string
+  /** What the visitor can do now. */
+  readonly children: ReactNode
+}
+
+/** The page in the place of one that was refused. */
+export function Fallback({ status, title, children }: FallbackProps) {
+  return (
+    <div className="fallback">
+      <p className="fallback-status" aria-hidden="true">
+        {status}
+      </p>
+      <h1 data-testid="fallback">{title}</h1>
+      <p>{children}</p>
+      <p>
+        <Link href="/">Home</Link> <Link href="/docs">Handbook</Link> <Link href="/lab">Lab</Link>
+      </p>
+    </div>
+  )
+}

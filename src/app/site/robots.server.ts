@@ -1,0 +1,16 @@
+import type { LoaderArgs } from '#server'
+
+/** Lets crawlers in, except where requests cost time on purpose. */
+export function GET({ request }: LoaderArgs<'/robots.txt'>): Response {
+  const { origin } = new URL(request.url)
+  const lines = [
+    'User-agent: *',
+    'Disallow: /lab/bench/',
+    'Disallow: /lab/events',
+    'Disallow: /lab/slow/',
+    `Sitemap: ${origin}/sitemap.xml`,
+  ]
+  return new Response(`${lines.join('\n')}\n`, {
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'public, max-age=3600' },
+  })
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { boundedInteger } from '../../../src/app/lab/bounded-integer.server.ts'
+import { neighboursOf } from '../../../src/app/lab/cache/neighbours.ts'
+import { LAB_GROUPS } from '../../../src/app/lab/catalogue.ts'
+import { createTickStream } from '../../../src/app/lab/events/tick-stream.server.ts'
+import { routes } from '../../../src/app/routes.ts'
+import { rules } from '../../../src/app/rules.ts'
+import { createRouteTable } from '../../../src/shared/route-table.ts'
+
+describe('a bounded search param', () => {
+  const schema = boundedInteger({ min: 1, max: 100, fallback: 10 })
+  it.each([
+    ['42', 42],
+    ['0', 1],
+    ['999999999', 100],
+    ['', 10],
+    ['-1', 10],
+    ['1.5', 10],
+    ['1e9', 10],
+    ['many', 10],
+    [undefined, 10],
+    [['1', '2'], 10],
+  ])('reads %j as %j', (given, expected) => {
+    expect(schema.parse(given)).toBe(expected)
+  })
+})
+
+describe('the neighbours of a cache key', () => {
+  it.each([
+    ['1', ['1', '2', '3', '4', '5']],
+    ['7', ['5', '6', '7', '8', '9']],
+    ['other', ['1', '2', '3', '4', '5']],
+    ['0', ['1', '2', '3', '4', '5']],
+    ['99999999999999999999', ['1', '2', '3', '4', '5']],
+  ])('of %s are %j', (key, expected) => {
+    expect(neighboursOf(key)).toEqual(expected)
+  })
+})
+
+describe('the event stream', () => {
+  it('begins with a tick at once and ends after the last', async () => {
+    const stream = createTickStream({ everyMs: 0, mostTicks: 2, signal: new AbortController().signal })
+    expect(await new Response(stream).text()).toBe(
+      'id: 1\nevent: tick\ndata: {"tick":1}\n\nid: 2\nevent: tick\ndata: {"tick":2}\n\n',
+    )
+  })
+
+  it('ends, without an error, as soon as the visitor has gone', async () => {
+    const gone = new AbortController()
+    const reader = createTickStream({ everyMs: 3_600_000, mostTicks: 2, signal: gone.signal }).getReader()
+    expect((await reader.read()).done).toBe(false)
+    const next = reader.read()
+    gone.abort()
+    expect((await next).done).toBe(true)
+  })
+
+  it('lets its timer go when the reader cancels', async () => {
+    const reader = createTickStream({
+      everyMs: 3_600_000,
+      mostTicks: 2,
+      signal: new AbortController().signal,
+    }).getReader()
+    await reader.read()
+    const next = reader.read()
+    await reader.cancel()
+    expect((await next).done).toBe(true)
+  })
+})
+
+describe('the overview of the lab', () => {
+  const table = createRouteTable(routes)
+  const entries = LAB_GROUPS.flatMap((group) => group.entries)
+  const pathOf = (href: string) => new URL(href, 'http://site.test').pathname
+
+  it('links to nothing that is not there', () => {
+    const ruleSources = [...(rules.redirects ?? []), ...(rules.rewrites as { source: string }[])].map(
+      ({ source }) => source,
+    )
+    const isRule = (path: string) => ruleSources.some((source) => path.startsWith(source.replace(/:.*$/, '')))
+    const dead = entries.filter(({ href }) => !isRule(pathOf(href)) && table.match(pathOf(href)) === undefined)
+    expect(dead).toEqual([])
+  })
+
+  it('has a card for every page of the lab', () => {
+    const linked = new Set(entries.map(({ href }) => table.match(pathOf(href))?.route.pattern))
+    const pages = table.routes.map(({ pattern }) => pattern).filter((pattern) => pattern.startsWith('/lab/'))
+    expect(pages.length).toBeGreaterThan(20)
+    expect(pages.filter((pattern) => !linked.has(pattern))).toEqual([])
+  })
+
+  it('shows no card twice', () => {
+    expect(new Set(entries.map(({ href }) => href)).size).toBe(entries.length)
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { renderMarkdown } from '../../../src/app/docs/markdown.server.ts'
+
+describe('markdown', () => {
+  it('shows raw HTML as text', () => {
+    const { html } = renderMarkdown('A <script>alert(1)</script> b.\n\n<img src=x onerror=alert(1)>\n')
+    expect(html).not.toMatch(/<script|<img/)
+    expect(html).toContain('&lt;script&gt;')
+  })
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', '//evil.test/', '/\\evil.test', 'vbscript:x', ' javascript:x'])(
+    'makes no link of %s',
+    (target) => {
+      expect(renderMarkdown(`[text](<${target}>)`).html).not.toContain('<a')
+    },
+  )
+
+  it.each(['/docs', 'https://example.com/?a=1&b=2', '#part', 'mailto:a@example.com'])('links to %s', (target) => {
+    expect(renderMarkdown(`[text](${target})`).html).toContain(`<a href="${target.replace('&', '&amp;')}"`)
+  })
+
+  it('gives headings ids that a link can name, and numbers those that occur twice', () => {
+    const { html, headings } = renderMarkdown('## A `code` & more\n\n### Über uns\n\n## Again\n\n## Again\n')
+    expect(headings).toEqual([
+      { id: 'a-code-more', text: 'A code & more', depth: 2 },
+      { id: 'über-uns', text: 'Über uns', depth: 3 },
+      { id: 'again', text: 'Again', depth: 2 },
+      { id: 'again-2', text: 'Again', depth: 2 },
+    ])
+    for (const { id } of headings) expect(html).toContain(`id="${id}"`)
+  })
+
+  it('keeps what one heading took from being taken by the next chapter', () => {
+    renderMarkdown('## Same\n')
+    expect(renderMarkdown('## Same\n').headings[0]?.id).toBe('same')
+  })
+
+  it.each(['ts', 'tsx', 'bash', 'json', 'css', 'http'])('highlights %s', (lang) => {
+    const sample = { bash: 'echo "a"', json: '{"a": 1}', css: 'a { color: red }', http: 'GET / HTTP/1.1' }[lang]
+    expect(renderMarkdown(`\`\`\`${lang}\n${sample ?? 'const a = 1'}\n\`\`\`\n`).html).toContain('<span class="hljs-')
+  })
+
+  it('shows code of an unknown language as it is, escaped', () => {
+    const { html } = renderMarkdown('```nginx"x\n<a> & b\n```\n')
+    expect(html).toContain('&lt;a&gt; &amp; b')
+    expect(html).not.toContain('nginx"x example')
+  })
+
+  it('names the header cells of a table', () => {
+    const { html } = renderMarkdown('| a | b |\n|---|---|\n| `1` | 2 |\n')
+    expect(html).toContain('<th scope="col">a</th>')
+    expect(html).toContain('<td><code>1</code></td>')
+  })
+})
