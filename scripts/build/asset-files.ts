@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, extname, resolve } from 'node:path'
+import type { OnResolveArgs, Plugin, PluginBuild } from 'esbuild'
+import { PUBLIC_PATH } from './build-options.ts'
+import { shortHash } from './content-hash.ts'
+import { isLookUp, lookUp } from './look-up.ts'
+
+/** Files that are imported for their URL. */
+const ASSET = /\.(?:svg|png|jpe?g|gif|webp|avif|ico|woff2?|mp3|mp4|webm|pdf)$/
+
+const NAMESPACE = 'asset-url'
+
+/** Turns imports of images, fonts and the like into URLs: by content, and so the same in every bundle of a build. */
+export interface AssetFiles {
+  readonly plugin: Plugin
+  /** Everything imported so far: contents by file name below `PUBLIC_PATH`. */
+  readonly emitted: ReadonlyMap<string, Uint8Array>
+}
+
+/** Makes the plugin for one build; all its bundles share it. */
+export function createAssetFiles(): AssetFiles {
+  const emitted = new Map<string, Uint8Array>()
+
+  async function emit(file: string): Promise<string> {
+    const contents = await readFile(file)
+    const extension = extname(file)
+    const name = `${basename(file, extension)}-${shortHash(contents)}${extension}`
+    emitted.set(name, contents)
+    return PUBLIC_PATH + name
+  }
+
+  const plugin: Plugin = {
+    name: 'asset-files',
+    setup(build) {
+      build.onResolve({ filter: ASSET }, async (args) => {
+        if (isLookUp(args) || /^(?:[a-z]{2,}:|\/\/)/i.test(args.path)) return undefined
+        // In a stylesheet a leading slash names a URL of the site, nothing that a build could find.
+        if (args.kind === 'url-token' && args.path.startsWith('/')) return { path: args.path, external: true }
+        const file = await locate(build, args)
+        if (file === undefined) return undefined
+        const found = { path: await emit(file), watchFiles: [file] }
+        return args.kind === 'url-token' ? { ...found, external: true } : { ...found, namespace: NAMESPACE }
+      })
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
+        contents: `export default ${JSON.stringify(path)}`,
+        loader: 'js',
+      }))
+    },
+  }
+  return { plugin, emitted }
+}
+
+/** @returns `undefined` where the file is missing: esbuild's own resolver then says so, with the line. */
+async function locate(build: PluginBuild, args: OnResolveArgs): Promise<string | undefined> {
+  const beside = resolve(args.resolveDir, args.path)
+  if (args.path.startsWith('.') || args.kind === 'url-token') return existsSync(beside) ? beside : undefined
+  return (await lookUp(build, args))?.path
+}

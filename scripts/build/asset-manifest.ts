@@ -1,0 +1,89 @@
+import type { Metafile } from 'esbuild'
+import type { AssetManifest, SegmentAssets } from '../../src/server/assets/manifest.ts'
+import { BuildFault } from './build-fault.ts'
+import { PUBLIC_PATH } from './build-options.ts'
+import { shapesChunksOnly } from './bundle-options.ts'
+import type { BuiltStyles } from './build-styles.ts'
+import type { RouteSources } from './read-application.ts'
+import type { StyleGroups } from './style-groups.ts'
+
+/** What the manifest is made of. */
+export interface ManifestParts {
+  /** Of the browser's scripts. */
+  readonly metafile: Metafile
+  /** Key of the browser's entry in that metafile. */
+  readonly entry: string
+  readonly sources: RouteSources
+  readonly groups: StyleGroups
+  readonly styles: Pick<BuiltStyles, 'outputs'>
+}
+
+/** Table members whose modules only the server loads. */
+const SERVER_KINDS = new Set(['loader', 'layoutLoader', 'handler'])
+
+/** The modules that the table names for the browser, each once, in the table's order. */
+export function browserModules(sources: RouteSources): readonly string[] {
+  const modules = Object.values(sources).flatMap((kinds) =>
+    Object.entries(kinds).flatMap(([kind, source]) => (SERVER_KINDS.has(kind) ? [] : [source])),
+  )
+  return [...new Set(modules)]
+}
+
+/**
+ * Tells of each module of the table which files a browser needs for it, beyond the entry and what that imports.
+ * @throws {BuildFault} where a module lacks the component that the table promises.
+ */
+export function assetManifest(
+  buildId: string,
+  { metafile, entry, sources, groups, styles }: ManifestParts,
+): AssetManifest {
+  const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
+  const entryKey = outputs.get(entry) ?? ''
+  const entryImports = staticImports(metafile, entryKey)
+  const loaded = new Set([entryKey, ...entryImports])
+  const stylesheets = (names: StyleGroups['entry']) => names.flatMap((group) => publicPaths(styles.outputs.get(group)))
+
+  function describe(pattern: string, kind: string, source: string): SegmentAssets {
+    const chunk = outputs.get(source)
+    if (chunk === undefined) throw new Error(`No chunk for ${source}, the ${kind} of '${pattern}'`)
+    if (!metafile.outputs[chunk]?.exports.includes('default')) {
+      throw new BuildFault(
+        `${source} has no default export, and is the ${kind} of '${pattern}': export its component by default.`,
+      )
+    }
+    const scripts = [chunk, ...staticImports(metafile, chunk)].filter((key) => !loaded.has(key))
+    return { scripts: publicPaths(...scripts), styles: stylesheets(groups.modules.get(source) ?? []) }
+  }
+
+  const segments: Record<string, Record<string, SegmentAssets>> = {}
+  for (const [pattern, kinds] of Object.entries(sources)) {
+    const browserKinds = Object.entries(kinds).filter(([kind]) => !SERVER_KINDS.has(kind))
+    if (browserKinds.length === 0) continue
+    segments[pattern] = Object.fromEntries(
+      browserKinds.map(([kind, source]) => [kind, describe(pattern, kind, source)]),
+    )
+  }
+  return {
+    buildId,
+    ...(entryKey === '' ? {} : { entry: publicPaths(entryKey)[0] ?? '' }),
+    entryImports: publicPaths(...entryImports),
+    entryStyles: stylesheets(groups.entry),
+    segments,
+  }
+}
+
+/** Every chunk that the browser must have before this one runs, breadth first; without the chunk itself. */
+export function staticImports(metafile: Metafile, chunk: string): readonly string[] {
+  const reached = new Set([chunk])
+  for (const key of reached) {
+    for (const { path, kind, external } of metafile.outputs[key]?.imports ?? []) {
+      if (kind === 'import-statement' && !external) reached.add(path)
+    }
+  }
+  reached.delete(chunk)
+  return [...reached].filter((key) => !shapesChunksOnly(metafile.outputs[key]?.entryPoint))
+}
+
+function publicPaths(...keys: readonly (string | undefined)[]): string[] {
+  return keys.flatMap((key) => (key === undefined ? [] : [PUBLIC_PATH + key.slice(key.lastIndexOf('/') + 1)]))
+}

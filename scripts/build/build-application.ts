@@ -1,0 +1,173 @@
+import { rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, join, resolve } from 'node:path'
+import { build, version as esbuildVersion, type BuildResult, type Metafile, type Plugin } from 'esbuild'
+import type { AssetManifest } from '../../src/server/assets/manifest.ts'
+import { assetManifest, browserModules } from './asset-manifest.ts'
+import { createAssetFiles } from './asset-files.ts'
+import { BuildFault } from './build-fault.ts'
+import { BUILD_INFO, type BuildInfo } from './build-info.ts'
+import { readBuildInputs } from './build-inputs.ts'
+import { checkBuildOptions, displayPath, type BuildOptions } from './build-options.ts'
+import { buildStyles } from './build-styles.ts'
+import {
+  browserEntry,
+  browserOptions,
+  metafileKey,
+  nodeOptions,
+  SERVER_ENTRY,
+  shapesChunksOnly,
+  type BundleContext,
+} from './bundle-options.ts'
+import { contentHash } from './content-hash.ts'
+import { cssFiles } from './css-files.ts'
+import { createCssModules } from './css-modules.ts'
+import { describeFault, describeMessages } from './esbuild-messages.ts'
+import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
+import { compressedForms, precompress } from './precompress.ts'
+import { closedEnv, publicEnvDefines } from './public-env.ts'
+import { readApplication } from './read-application.ts'
+import { createServerWall, serverOnly } from './server-wall.ts'
+import { serverPackages } from './server-packages.ts'
+import { chunkNotes, sizeSections } from './size-report.ts'
+import type { SizeSection } from './size-table.ts'
+import { groupStyles } from './style-groups.ts'
+
+/** What a finished build tells. */
+export interface BuildReport {
+  readonly manifest: AssetManifest
+  readonly sizes: readonly SizeSection[]
+  /** What esbuild found odd, as text; empty when nothing was. */
+  readonly warnings: string
+}
+
+/** The build id's length in hexadecimal digits. */
+const BUILD_ID_LENGTH = 16
+
+/** Starts the server's bundle; apart from it, because imports would run before anything that it could set. */
+const SERVER_MAIN = `import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
+
+process.env.NODE_ENV = 'production'
+process.setSourceMapsEnabled(true)
+enableCompileCache(join(import.meta.dirname, '../cache'))
+await import('./${SERVER_ENTRY}.js')
+`
+
+/**
+ * Builds an application for production: the browser's files, the server's bundle, and the manifest between them. The
+ * former build stays as it is until this one has succeeded.
+ * @param env only its `PUBLIC_*` variables can reach an output.
+ * @throws {BuildFault} or esbuild's own failure for faults of the application; `describeFault` puts both into words.
+ */
+export async function buildApplication(
+  options: BuildOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<BuildReport> {
+  checkBuildOptions(options)
+  const inputs = readBuildInputs(options, env)
+  const { root, app } = options
+  const context: BundleContext = { root, app, mode: 'production', defines: publicEnvDefines(inputs.publicNames, env) }
+  const folder = await openOutputFolder(options, THIS_PROCESS)
+  try {
+    const assets = createAssetFiles()
+    const modules = createCssModules(root)
+    const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules)]
+    const onServer = [...shared, serverPackages(root)]
+
+    const inspection = join(folder.staging, 'inspection')
+    const sources = await readApplication(context, inspection, onServer)
+    await rm(inspection, { recursive: true })
+
+    const [browser, server] = await Promise.all([
+      buildBrowser(context, shared),
+      build(nodeOptions(context, { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }, onServer)),
+    ])
+    const entry = metafileKey(root, browserEntry(context))
+    const groups = groupStyles(browser.metafile, entry, browserModules(sources))
+    const styles = await buildStyles(context, groups.groups, modules, assets.plugin)
+
+    const maps = new Map<string, Uint8Array>()
+    const files = new Map<string, Uint8Array>(assets.emitted)
+    for (const { path, contents } of [...(browser.outputFiles ?? []), ...styles.outputFiles]) {
+      const name = basename(path)
+      const script = displayPath(root, path).replace(/\.map$/, '')
+      if (shapesChunksOnly(browser.metafile.outputs[script]?.entryPoint)) continue
+      ;(name.endsWith('.map') ? maps : files).set(name, contents)
+    }
+    const serverFiles = new Map(
+      (server.outputFiles ?? []).map(({ path, contents }) => [basename(path), contents] as const),
+    )
+
+    const parts = { metafile: browser.metafile, entry, sources, groups, styles }
+    const manifest = assetManifest(buildIdOf(files, serverFiles), parts)
+    const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
+    const publicFiles = await Promise.all(inOrder(files).map(([name, contents]) => precompress(name, contents)))
+    const serverScripts = await Promise.all(
+      inOrder(serverFiles).flatMap(([name, contents]) => (name.endsWith('.js') ? [precompress(name, contents)] : [])),
+    )
+
+    await folder.write(within('public', new Map(publicFiles.flatMap((file) => [...compressedForms(file)]))))
+    await folder.write(within('maps', maps))
+    await folder.write(within('server', serverFiles))
+    await folder.write(
+      new Map([
+        ['server/main.js', SERVER_MAIN],
+        ['manifest.json', JSON.stringify(manifest, undefined, 2)],
+        [BUILD_INFO, JSON.stringify(info, undefined, 2)],
+      ]),
+    )
+    await folder.publish()
+
+    const warnings = [...browser.warnings, ...server.warnings]
+    return {
+      manifest,
+      sizes: sizeSections(publicFiles, serverScripts, chunkNotes(browser.metafile, server.metafile)),
+      warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
+    }
+  } finally {
+    await folder.discard()
+  }
+}
+
+/** The browser's scripts, proven free of server code. */
+async function buildBrowser(
+  context: BundleContext,
+  shared: readonly Plugin[],
+): Promise<BuildResult & { readonly metafile: Metafile }> {
+  const { root, defines } = context
+  const wall = createServerWall(root)
+  const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
+  const plugins = [...shared, wall.plugin, closedEnv(root, readable)]
+  const built = await build({ ...browserOptions(context, plugins), metafile: true }).catch(async (error: unknown) => {
+    const violations = wall.violations()
+    throw violations.length === 0 ? error : new BuildFault([...violations, await describeFault(error)].join('\n\n'))
+  })
+  if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
+  for (const key of Object.keys(built.metafile.inputs)) {
+    const rule = serverOnly(root, resolve(root, key))
+    if (rule !== undefined) throw new BuildFault(`Server code has reached the browser: ${key} is ${rule}.`)
+  }
+  return built
+}
+
+/** From contents and names alone: neither time nor place nor machine has a part in it. */
+function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): string {
+  const parts = folders.flatMap((files) =>
+    inOrder(files).flatMap(([name, contents]) => (name.endsWith('.map') ? [] : [name, contents])),
+  )
+  return contentHash(...parts).slice(0, BUILD_ID_LENGTH)
+}
+
+function inOrder<Value>(files: ReadonlyMap<string, Value>): readonly [string, Value][] {
+  return [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function within(folder: string, files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
+  return new Map([...files].map(([name, contents]) => [`${folder}/${name}`, contents]))
+}
+
+function toolVersions(root: string): Record<string, string> {
+  const react: { version: string } = createRequire(join(root, 'package.json'))('react/package.json')
+  return { node: process.versions.node, esbuild: esbuildVersion, react: react.version }
+}

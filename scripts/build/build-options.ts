@@ -1,0 +1,69 @@
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { BuildFault } from './build-fault.ts'
+
+/** What is built, and where to. All paths are absolute. */
+export interface BuildOptions {
+  /** The project: holds `src`, `package.json` and `node_modules`. */
+  readonly root: string
+  /** The application's folder: `app.ts`, `routes.ts`, `client.tsx`, `document.tsx`. */
+  readonly app: string
+  /** The output folder. Outside the project it gets a link to the project's packages, which the server imports. */
+  readonly out: string
+}
+
+/** The project that these scripts belong to. */
+export const PROJECT_ROOT = resolve(import.meta.dirname, '../..')
+
+/** The public path that the server gives to the files of `<out>/public`. */
+export const PUBLIC_PATH = '/_m/assets/'
+
+/** Files that a folder must have to be an application. */
+const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
+
+/**
+ * Reads `--app <folder>` and `--out <folder>`; both are relative to the working folder and have defaults in the project.
+ * @throws {BuildFault} for an unknown argument.
+ */
+export function readBuildArguments(args: readonly string[], root: string = PROJECT_ROOT): BuildOptions {
+  try {
+    const { values } = parseArgs({ args: [...args], options: { app: { type: 'string' }, out: { type: 'string' } } })
+    return {
+      root,
+      app: values.app === undefined ? join(root, 'src/app') : resolve(values.app),
+      out: values.out === undefined ? join(root, 'dist') : resolve(values.out),
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new BuildFault(`${reason}\nUsage: [--app <folder>] [--out <folder>]`)
+  }
+}
+
+/**
+ * Checks that there is something to build, and that building it cannot destroy anything but a former build.
+ * @throws {BuildFault}
+ */
+export function checkBuildOptions({ root, app, out }: BuildOptions): void {
+  for (const file of APPLICATION_FILES) {
+    if (existsSync(join(app, file))) continue
+    throw new BuildFault(
+      `${displayPath(root, app)} is no application: ${file} is missing.\n` +
+        `An application's folder holds ${APPLICATION_FILES.join(', ')}; name another one with --app <folder>.`,
+    )
+  }
+  const fromOut = relative(out, root)
+  if (fromOut === '' || !(fromOut.startsWith('..') || isAbsolute(fromOut))) {
+    throw new BuildFault(`--out ${out} holds the project itself; a build replaces that folder. Name another one.`)
+  }
+  if (existsSync(out) && !existsSync(join(out, 'build-info.json')) && existsSync(join(out, 'package.json'))) {
+    throw new BuildFault(
+      `--out ${out} holds something else than a build; a build replaces that folder. Name another one.`,
+    )
+  }
+}
+
+/** A path as messages and outputs show it: relative to the project, with forward slashes on every platform. */
+export function displayPath(root: string, file: string): string {
+  return relative(root, file).split(sep).join('/')
+}

@@ -1,0 +1,66 @@
+import { dirname, resolve } from 'node:path'
+import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
+import { displayPath } from './build-options.ts'
+import { styleOptions, type BundleContext } from './bundle-options.ts'
+import { CSS_MODULE, type CssModules } from './css-modules.ts'
+import type { StyleGroup } from './style-groups.ts'
+
+/** The stylesheets of a build. */
+export interface BuiltStyles {
+  readonly outputFiles: readonly OutputFile[]
+  /** Absent when there is no stylesheet. */
+  readonly metafile?: Metafile
+  /** Key of each group's stylesheet in the metafile's outputs. */
+  readonly outputs: ReadonlyMap<StyleGroup, string>
+}
+
+const GROUP = 'style-group'
+const MODULE = 'css-module'
+
+/** Bundles each group of stylesheets into one file; `url()` goes through the plugin for assets. */
+export async function buildStyles(
+  context: BundleContext,
+  groups: readonly StyleGroup[],
+  modules: CssModules,
+  assets: Plugin,
+): Promise<BuiltStyles> {
+  if (groups.length === 0) return { outputFiles: [], outputs: new Map() }
+  const entries = groups.map(({ name }, index) => ({ in: `${GROUP}:${index}`, out: name }))
+  const { outputFiles = [], metafile } = await build(
+    styleOptions(context, entries, [assets, groupedStyles(context.root, groups, modules)]),
+  )
+  const outputs = new Map<StyleGroup, string>()
+  for (const [key, { entryPoint }] of Object.entries(metafile?.outputs ?? {})) {
+    const group = groups[Number(entryPoint?.slice(entryPoint.lastIndexOf(':') + 1))]
+    if (entryPoint !== undefined && group !== undefined) outputs.set(group, key)
+  }
+  return { outputFiles, outputs, ...(metafile === undefined ? {} : { metafile }) }
+}
+
+function groupedStyles(root: string, groups: readonly StyleGroup[], modules: CssModules): Plugin {
+  return {
+    name: 'grouped-styles',
+    setup(build) {
+      build.onResolve({ filter: /^style-group:/ }, ({ path }) => ({
+        path: path.slice(GROUP.length + 1),
+        namespace: GROUP,
+      }))
+      build.onResolve({ filter: CSS_MODULE }, ({ path, resolveDir }) => ({
+        path: displayPath(root, resolve(resolveDir, path)),
+        namespace: MODULE,
+      }))
+      build.onLoad({ filter: /.*/, namespace: GROUP }, ({ path }) => ({
+        contents: (groups[Number(path)]?.files ?? [])
+          .map((file) => `@import ${JSON.stringify(`./${file}`)};`)
+          .join('\n'),
+        loader: 'css',
+        resolveDir: root,
+      }))
+      build.onLoad({ filter: /.*/, namespace: MODULE }, async ({ path }) => ({
+        contents: (await modules.compile(resolve(root, path))).css,
+        loader: 'css',
+        resolveDir: dirname(resolve(root, path)),
+      }))
+    },
+  }
+}

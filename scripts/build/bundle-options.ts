@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
+import { displayPath, type BuildOptions } from './build-options.ts'
+
+/** Whether a bundle is for visitors or for the one who is writing it. */
+export type BuildMode = 'production' | 'development'
+
+/** What both bundles of one build share. */
+export interface BundleContext extends Pick<BuildOptions, 'root' | 'app'> {
+  readonly mode: BuildMode
+  /** Public variables, by the expression that reads them. */
+  readonly defines: Readonly<Record<string, string>>
+}
+
+/** Browsers of the last three years: modules, `??=`, private members, CSS nesting where it was lowered. */
+const BROWSER_TARGET = ['es2022', 'chrome111', 'edge111', 'firefox115', 'safari16.4']
+
+/** An entry of its own for React, so that its chunk is the same file as long as React is. */
+const REACT_ENTRY = 'millrace:react'
+
+/** Name of the bundle that holds the server; `main.js` beside it starts it. */
+export const SERVER_ENTRY = 'server'
+
+// One set of options for every file, wherever an application lies and whatever tsconfig is near it.
+const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
+
+/** Paths in outputs are relative to this folder, which never exists: the same outputs for every `--out`. */
+function virtualOut(root: string, folder: string): string {
+  return join(root, 'dist', folder)
+}
+
+function commonOptions({ root, mode, defines }: BundleContext) {
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    format: 'esm',
+    splitting: true,
+    sourcesContent: true,
+    legalComments: 'none',
+    charset: 'utf8',
+    jsxDev: mode === 'development',
+    tsconfigRaw: TSCONFIG,
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode), ...defines },
+  } as const satisfies EsbuildOptions
+}
+
+/** esbuild's options for the browser's scripts. */
+export function browserOptions(context: BundleContext, plugins: readonly Plugin[]): EsbuildOptions {
+  const common = commonOptions(context)
+  return {
+    ...common,
+    entryPoints: { client: browserEntry(context), react: REACT_ENTRY },
+    outdir: virtualOut(context.root, 'public'),
+    platform: 'browser',
+    target: BROWSER_TARGET,
+    minify: context.mode === 'production',
+    sourcemap: 'external',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    plugins: [reactEntry(context.root), ...plugins],
+  }
+}
+
+/** The application's browser entry. */
+export function browserEntry({ app }: Pick<BundleContext, 'app'>): string {
+  return join(app, 'client.tsx')
+}
+
+/** esbuild's options for stylesheets; `plugins` resolve the entries. */
+export function styleOptions(
+  context: BundleContext,
+  entries: readonly { readonly in: string; readonly out: string }[],
+  plugins: readonly Plugin[],
+): EsbuildOptions {
+  return {
+    ...commonOptions(context),
+    splitting: false,
+    entryPoints: [...entries],
+    outdir: virtualOut(context.root, 'public'),
+    target: BROWSER_TARGET,
+    minify: context.mode === 'production',
+    sourcemap: 'external',
+    entryNames: '[name]-[hash]',
+    plugins: [...plugins],
+  }
+}
+
+/** esbuild's options for what runs in Node. */
+export function nodeOptions(
+  context: BundleContext,
+  entries: Readonly<Record<string, string>>,
+  plugins: readonly Plugin[],
+): EsbuildOptions {
+  const common = commonOptions(context)
+  return {
+    ...common,
+    entryPoints: { ...entries },
+    outdir: virtualOut(context.root, 'server'),
+    platform: 'node',
+    target: 'node24',
+    // Flat, so that code which looks for files beside itself finds them whichever chunk it lands in.
+    chunkNames: '[name]-[hash]',
+    sourcemap: 'linked',
+    // Bundled CommonJS packages still ask for Node's own modules by `require`.
+    banner: {
+      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    },
+    plugins: [applicationAlias(context.app), ...plugins],
+  }
+}
+
+/** The specifier by which the server's main module imports whatever application is built. */
+function applicationAlias(app: string): Plugin {
+  return {
+    name: 'application-alias',
+    setup(build) {
+      build.onResolve({ filter: /^millrace:app$/ }, () => ({ path: join(app, 'app.ts') }))
+    },
+  }
+}
+
+function reactEntry(root: string): Plugin {
+  const parts = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client']
+  return {
+    name: 'react-entry',
+    setup(build) {
+      build.onResolve({ filter: /^millrace:react$/ }, ({ path }) => ({ path, namespace: 'react-entry' }))
+      build.onLoad({ filter: /.*/, namespace: 'react-entry' }, () => ({
+        contents: parts.map((part) => `import '${part}'`).join('\n'),
+        resolveDir: root,
+      }))
+    },
+  }
+}
+
+/** Whether this entry of a metafile only shapes the chunks and is no file for browsers. */
+export function shapesChunksOnly(entryPoint: string | undefined): boolean {
+  return entryPoint?.endsWith(REACT_ENTRY) ?? false
+}
+
+/** The key of a source in a metafile. */
+export function metafileKey(root: string, file: string): string {
+  return displayPath(root, file)
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto'
+
+/** The length of hashes in names: 40 bits or more tell files of one build apart. */
+const SHORT = 10
+
+/** SHA-256 over parts, each delimited so that no two lists of parts give the same input; hexadecimal. */
+export function contentHash(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${part.length}:`).update(part)
+  return hash.digest('hex')
+}
+
+/** The beginning of `contentHash`, for file and class names. */
+export function shortHash(...parts: readonly (string | Uint8Array)[]): string {
+  return contentHash(...parts).slice(0, SHORT)
+}

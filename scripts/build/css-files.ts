@@ -1,0 +1,49 @@
+import { resolve } from 'node:path'
+import type { OnLoadResult, Plugin } from 'esbuild'
+import { displayPath } from './build-options.ts'
+import { CSS_MODULE, type CssModules } from './css-modules.ts'
+import { isEsbuildFailure } from './esbuild-messages.ts'
+import { isLookUp, lookUp } from './look-up.ts'
+
+/** Namespace of stylesheets in a script bundle's metafile: `css-file:<path in the project>`. */
+export const CSS_FILE = 'css-file'
+
+/**
+ * Stylesheets as scripts see them: a module's class names, and nothing of the rules, which `buildStyles` bundles by
+ * the imports that this plugin leaves in the metafile.
+ */
+export function cssFiles(root: string, modules: CssModules): Plugin {
+  return {
+    name: 'css-files',
+    setup(build) {
+      build.onResolve({ filter: /\.css$/ }, async (args) => {
+        const found = isLookUp(args) ? undefined : await lookUp(build, args)
+        return found && { path: displayPath(root, found.path), namespace: CSS_FILE }
+      })
+      build.onLoad({ filter: /.*/, namespace: CSS_FILE }, ({ path }): Promise<OnLoadResult> | OnLoadResult => {
+        const file = resolve(root, path)
+        if (!CSS_MODULE.test(file)) return { contents: '', loader: 'js', watchFiles: [file] }
+        return describeModule(root, file, modules)
+      })
+    },
+  }
+}
+
+async function describeModule(root: string, file: string, modules: CssModules): Promise<OnLoadResult> {
+  try {
+    const { names, composed, warnings } = await modules.compile(file)
+    // Relative, because the text ends in a source map, which must not tell where the project lies.
+    const imports = composed.map((other) => `import ${JSON.stringify(`./${displayPath(root, other)}`)}\n`)
+    return {
+      contents: `${imports.join('')}export default ${JSON.stringify(names)}`,
+      loader: 'js',
+      resolveDir: root,
+      warnings: [...warnings],
+      watchFiles: [file],
+    }
+  } catch (error) {
+    if (!isEsbuildFailure(error)) throw error
+    const location = (at: (typeof error.errors)[number]['location']) => at && { ...at, file: displayPath(root, file) }
+    return { errors: error.errors.map((message) => ({ ...message, location: location(message.location) })) }
+  }
+}

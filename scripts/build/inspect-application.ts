@@ -1,0 +1,87 @@
+/**
+ * Runs in a process of its own, given the bundle that `readApplication` made: the application's modules are evaluated
+ * there, and whatever they open or leave running ends with it.
+ */
+import { pathToFileURL } from 'node:url'
+import { compileRules } from '../../src/shared/rules/compile-rules.ts'
+import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
+import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
+import { validateRouteTable } from '../../src/shared/route-table-faults.ts'
+
+/** The modules of one table entry: kind (`page`, `layout`, …) to the source's path in the project. */
+export type SegmentSources = Readonly<Record<string, string>>
+
+/** What the parent process is told. */
+export type InspectionReport =
+  | { readonly sources: Readonly<Record<string, SegmentSources>> }
+  | { readonly fault: string }
+  | { readonly failure: string }
+
+/** Thrown here for what the shared checks cannot know. */
+class ApplicationFault extends Error {
+  override readonly name = 'ApplicationFault'
+}
+
+/** Errors that speak to the application's author by themselves. */
+const FAULTS = new Set(['ApplicationFault', 'RouteTableError', 'RuleError'])
+
+interface ApplicationBundle {
+  readonly app?: { readonly routes?: RouteDefinitions; readonly document?: unknown; readonly rules?: RuleSet }
+  readonly routes?: RouteDefinitions
+}
+
+async function inspect(bundle: string): Promise<InspectionReport> {
+  try {
+    const { app, routes }: ApplicationBundle = await import(pathToFileURL(bundle).href)
+    if (routes === undefined)
+      throw new ApplicationFault('routes.ts must export the table: export const routes = defineRoutes({ … })')
+    if (app === undefined)
+      throw new ApplicationFault('app.ts must have a default export: export default defineApp({ … })')
+    if (typeof app.document !== 'function') throw new ApplicationFault('app.ts: defineApp needs a document component')
+    validateRouteTable(routes)
+    requireSameTable(app.routes ?? {}, routes)
+    compileRules(app.rules)
+    return { sources: await readSources(routes) }
+  } catch (error) {
+    if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message }
+    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}
+
+/** The browser takes `routes.ts`, the server `app.ts`: with two tables they would disagree about every URL. */
+function requireSameTable(ofApp: RouteDefinitions, ofRoutes: RouteDefinitions): void {
+  const [app, routes] = [ofApp, ofRoutes].map((table) => Object.keys(table))
+  const odd = app?.find((key) => !routes?.includes(key)) ?? routes?.find((key) => !app?.includes(key))
+  if (odd === undefined) return
+  throw new ApplicationFault(
+    `app.ts and routes.ts have different tables: '${odd}' is in one of them only. Hand the routes of routes.ts to defineApp.`,
+  )
+}
+
+/** In this bundle every `import()` of a table gives a marker that names its source. */
+async function readSources(routes: RouteDefinitions): Promise<Record<string, SegmentSources>> {
+  const sources: Record<string, SegmentSources> = {}
+  for (const [pattern, definition] of Object.entries(routes)) {
+    const ofPattern: Record<string, string> = {}
+    for (const [kind, load] of Object.entries(definition)) {
+      const loaded: unknown = typeof load === 'function' ? await load() : undefined
+      const source =
+        loaded !== null && typeof loaded === 'object' && 'millraceSource' in loaded ? loaded.millraceSource : undefined
+      if (typeof source !== 'string') {
+        throw new ApplicationFault(
+          `Route table: '${pattern}': ${kind} must be written as () => import('./file') in a file named routes.ts, ` +
+            'so that the build finds its chunk.',
+        )
+      }
+      ofPattern[kind] = source
+    }
+    sources[pattern] = ofPattern
+  }
+  return sources
+}
+
+const bundle = process.argv[2]
+if (bundle !== undefined && process.send !== undefined) {
+  const report = await inspect(bundle)
+  process.send(report, () => process.exit())
+}

@@ -1,0 +1,101 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { BuildFault } from './build-fault.ts'
+import { displayPath } from './build-options.ts'
+import { nodeOptions, type BundleContext } from './bundle-options.ts'
+import { isLookUp, lookUp } from './look-up.ts'
+import type { InspectionReport, SegmentSources } from './inspect-application.ts'
+import { statesRoutes } from './server-wall.ts'
+
+/** Modules of the table by pattern and kind; paths in the project. */
+export type RouteSources = Readonly<Record<string, SegmentSources>>
+
+/** An application that takes longer to evaluate is waiting for something that a build cannot give. */
+const EVALUATION_LIMIT_MS = 30_000
+
+const MARKER = 'route-module'
+
+/**
+ * Evaluates `app.ts` and `routes.ts` with every module of the table replaced by a marker: checks the table and the
+ * rules, and tells which source each entry names.
+ * @param folder where to put the bundle; Node must find the project's packages from there.
+ * @param plugins how this build treats stylesheets, assets and packages on the server.
+ * @throws {BuildFault} with the fault's own message.
+ */
+export async function readApplication(
+  context: BundleContext,
+  folder: string,
+  plugins: readonly Plugin[],
+): Promise<RouteSources> {
+  const entry = 'millrace:inspection'
+  const entryPlugin: Plugin = {
+    name: 'inspection-entry',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^millrace:inspection$/ }, ({ path }) => ({ path, namespace: 'inspection' }))
+      onLoad({ filter: /.*/, namespace: 'inspection' }, () => ({
+        contents: `export { default as app } from './app.ts'\nexport { routes } from './routes.ts'`,
+        resolveDir: context.app,
+      }))
+    },
+  }
+  const options = nodeOptions(context, { inspection: entry }, [entryPlugin, markRouteModules(context.root), ...plugins])
+  const { outputFiles = [] } = await build({ ...options, splitting: false, sourcemap: 'inline' })
+
+  await mkdir(folder, { recursive: true })
+  const file = join(folder, 'inspection.js')
+  await writeFile(file, outputFiles[0]?.contents ?? '')
+  const report = await evaluate(file, context.mode)
+  if ('sources' in report) return report.sources
+  if ('fault' in report) throw new BuildFault(report.fault)
+  throw new BuildFault(
+    `${displayPath(context.root, context.app)}/app.ts could not be evaluated:\n${withoutInternals(report.failure)}`,
+  )
+}
+
+function markRouteModules(root: string): Plugin {
+  return {
+    name: 'mark-route-modules',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async (args) => {
+        if (args.kind !== 'dynamic-import' || !statesRoutes(args.importer) || isLookUp(args)) return undefined
+        const found = await lookUp(build, args)
+        if (found?.namespace !== 'file') return undefined
+        return { path: displayPath(root, found.path), namespace: MARKER }
+      })
+      build.onLoad({ filter: /.*/, namespace: MARKER }, ({ path }) => ({
+        contents: `export const millraceSource = ${JSON.stringify(path)}`,
+        loader: 'js',
+      }))
+    },
+  }
+}
+
+async function evaluate(file: string, mode: BundleContext['mode']): Promise<InspectionReport> {
+  const child = fork(join(import.meta.dirname, 'inspect-application.ts'), [file], {
+    execArgv: ['--enable-source-maps'],
+    env: { ...process.env, NODE_ENV: mode },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const overdue = setTimeout(() => child.kill('SIGKILL'), EVALUATION_LIMIT_MS)
+  try {
+    const ended = once(child, 'exit').then(([code, signal]): InspectionReport => {
+      const limit = `it did not finish within ${EVALUATION_LIMIT_MS / 1000} s (a top-level await that never settles?)`
+      return { failure: signal === 'SIGKILL' ? limit : `its process ended early, with exit code ${String(code)}` }
+    })
+    const reported = once(child, 'message').then(([report]) => report as InspectionReport)
+    return await Promise.race([reported, ended])
+  } finally {
+    clearTimeout(overdue)
+  }
+}
+
+/** A stack without the frames of Node's loader and of the build. */
+function withoutInternals(stack: string): string {
+  return stack
+    .split('\n')
+    .filter((line) => !/\(node:internal|at node:internal|inspect-application\.ts/.test(line))
+    .join('\n')
+}

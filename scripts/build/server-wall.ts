@@ -1,0 +1,119 @@
+import { isBuiltin } from 'node:module'
+import { join, sep } from 'node:path'
+import type { OnResolveResult, Plugin } from 'esbuild'
+import { displayPath } from './build-options.ts'
+import { isLookUp, lookUp } from './look-up.ts'
+
+/** Modules that only the server may load. */
+const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/
+
+/** Files that state the route table, or a part of it. */
+const ROUTES_FILE = /(?:^|[\\/])routes\.tsx?$/
+
+const NAMESPACE = 'server-wall'
+/** Stands for every server module that a route table names: the table says that there is one, and holds nothing. */
+const INERT = 'inert'
+const CULPRIT = 'culprit'
+
+/** Keeps server code out of a browser bundle. */
+export interface ServerWall {
+  readonly plugin: Plugin
+  /** One message for each forbidden import of the last build: the rule, then the chain, one file a line. */
+  violations(): readonly string[]
+}
+
+interface Violation {
+  readonly importer: string
+  /** What was imported: a path in the project, or a module name. */
+  readonly culprit: string
+  readonly rule: string
+}
+
+/** Whether this file may name server modules by dynamic import. */
+export function statesRoutes(file: string): boolean {
+  return ROUTES_FILE.test(file)
+}
+
+/**
+ * @param root the project.
+ * @returns why this file must not be in a browser bundle; `undefined` for all others.
+ */
+export function serverOnly(root: string, file: string): string | undefined {
+  if (SERVER_MODULE.test(file)) return 'a *.server.* module'
+  return file.startsWith(join(root, 'src/server') + sep) ? 'a module of src/server' : undefined
+}
+
+/** Makes the plugin for one browser build or, in development, for the rebuilds of one. */
+export function createServerWall(root: string): ServerWall {
+  const importers = new Map<string, Set<string>>()
+  const violations: Violation[] = []
+
+  const plugin: Plugin = {
+    name: 'server-wall',
+    setup(build) {
+      build.onStart(() => {
+        importers.clear()
+        violations.length = 0
+      })
+      build.onResolve({ filter: /.*/ }, async (args): Promise<OnResolveResult | undefined> => {
+        if (isLookUp(args) || args.kind === 'entry-point') return undefined
+        const { path, kind, importer } = args
+
+        function refuse(culprit: string, rule: string): OnResolveResult {
+          violations.push({ importer, culprit, rule })
+          return { path: CULPRIT, namespace: NAMESPACE }
+        }
+
+        if (path.startsWith('node:')) return refuse(path, 'a Node builtin')
+        const found = await lookUp(build, args)
+        if (found === undefined) return isBuiltin(path) ? refuse(path, 'a Node builtin') : undefined
+
+        const rule = serverOnly(root, found.path)
+        if (rule === undefined) {
+          importers.set(found.path, (importers.get(found.path) ?? new Set()).add(importer))
+          const { namespace, suffix, external, sideEffects } = found
+          return { path: found.path, namespace, suffix, external, sideEffects }
+        }
+        // Only a table may name server modules. An `actions.server.ts` gets its references here, before this check.
+        if (kind === 'dynamic-import' && statesRoutes(importer) && SERVER_MODULE.test(found.path)) {
+          return { path: INERT, namespace: NAMESPACE }
+        }
+        return refuse(displayPath(root, found.path), rule)
+      })
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
+        // CommonJS for a culprit: whatever is imported by name, only the wall's message is to be seen.
+        contents: path === INERT ? 'export {}' : 'module.exports = {}',
+        loader: 'js',
+      }))
+    },
+  }
+
+  return {
+    plugin,
+    violations: () =>
+      violations.map(({ importer, culprit, rule }) => {
+        const chain = shortestChain(importers, importer).map((file) => displayPath(root, file))
+        return [
+          `Server code would reach the browser: ${culprit} is ${rule}.`,
+          ...[...chain, culprit].map((file, depth) => `  ${depth === 0 ? '' : '→ '}${file}`),
+          `Each file above imports the next. Move what the browser needs into a module of its own, use "import type" for`,
+          `types alone, or let a loader hand the data over.`,
+        ].join('\n')
+      }),
+  }
+}
+
+/** From the entry to this file, breadth first from its end. */
+function shortestChain(importers: ReadonlyMap<string, ReadonlySet<string>>, file: string): readonly string[] {
+  const next = new Map<string, string | undefined>([[file, undefined]])
+  let first = file
+  for (const reached of next.keys()) {
+    first = reached
+    const above = importers.get(reached)
+    if (above === undefined) break
+    for (const importer of above) if (!next.has(importer)) next.set(importer, reached)
+  }
+  const chain: string[] = []
+  for (let at: string | undefined = first; at !== undefined; at = next.get(at)) chain.push(at)
+  return chain
+}

@@ -1,0 +1,38 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { houseFaults } from './house-rules.ts'
+import type { SourceFile } from './house-rules.ts'
+
+const FOLDERS = ['src', 'scripts', 'tests'] as const
+
+/** Reads every file of the project's own folders, build output and test data aside. */
+async function readSources(root: string): Promise<SourceFile[]> {
+  const entries = await Promise.all(
+    FOLDERS.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
+  )
+  const paths = entries
+    .flat()
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/[\\/](?:dist|node_modules|vectors)[\\/]/.test(path))
+  return Promise.all(
+    paths.map(async (path) => ({
+      path: relative(root, path).split(sep).join('/'),
+      text: await readFile(path, 'utf8'),
+    })),
+  )
+}
+
+/**
+ * Checks the walls of the house and prints what breaks them.
+ * @param root the project's folder.
+ * @returns whether nothing does.
+ */
+export async function checkHouse(root: string): Promise<boolean> {
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    imports?: Record<string, string>
+  }
+  const faults = houseFaults(await readSources(root), manifest.imports ?? {})
+  for (const fault of faults) console.log(fault)
+  return faults.length === 0
+}

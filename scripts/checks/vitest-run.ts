@@ -1,0 +1,76 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommand } from './run-command.ts'
+
+/** Tests counted over one or more runs. */
+export interface TestCount {
+  readonly passed: number
+  readonly failed: number
+}
+
+/** The part of vitest's JSON report that is read here. Source: vitest, `JsonTestResults`. */
+export interface VitestReport {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly testResults: readonly {
+    readonly status: string
+    readonly assertionResults: readonly { readonly status: string }[]
+  }[]
+}
+
+/**
+ * Counts a run. A file that could not be loaded counts as one failure, and so does a run that ended badly without
+ * naming any test (an unhandled rejection, a crash).
+ * @param report `undefined` where the run wrote none.
+ * @param exitCode how vitest ended.
+ */
+export function countTests(report: VitestReport | undefined, exitCode: number): TestCount {
+  const passed = report?.numPassedTests ?? 0
+  const brokenFiles = (report?.testResults ?? []).filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+  ).length
+  const failed = (report?.numFailedTests ?? 0) + brokenFiles
+  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
+}
+
+/**
+ * Runs vitest projects, showing their output as it comes.
+ * @param root the project's folder.
+ * @param projects names from `vitest.config.ts`.
+ * @param filters vitest's own filters and options; none runs everything.
+ */
+export async function runVitest(
+  root: string,
+  projects: readonly string[],
+  filters: readonly string[],
+): Promise<TestCount> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-test-'))
+  const reportFile = join(folder, 'report.json')
+  try {
+    const { code } = await runCommand(
+      'vitest',
+      [
+        'run',
+        ...projects.flatMap((project) => ['--project', project]),
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${reportFile}`,
+        '--passWithNoTests',
+        ...filters,
+      ],
+      { cwd: root, env: { NODE_ENV: 'test' } },
+    )
+    return countTests(await readReport(reportFile), code)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function readReport(file: string): Promise<VitestReport | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as VitestReport
+  } catch {
+    return undefined // vitest ended before it could write; its exit code says so
+  }
+}

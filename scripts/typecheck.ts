@@ -1,0 +1,35 @@
+/** `npm run typecheck`: the compiler over every folder, each under the walls of its own tsconfig. */
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { runCommand } from './checks/run-command.ts'
+
+/** Folders with a tsconfig of their own. */
+const FOLDERS = ['src/shared', 'src/client', 'src/server', 'src/app', 'scripts', 'tests'] as const
+
+const MAX_COMPILERS = 2 // each of them uses threads of its own
+
+/**
+ * Type-checks all folders and prints what is wrong.
+ * @param root the project's folder.
+ * @returns whether there were no errors.
+ */
+export async function typecheck(root: string): Promise<boolean> {
+  const waiting: string[] = [...FOLDERS]
+  const failed: string[] = []
+  async function compile(): Promise<void> {
+    for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+      const { code, output } = await runCommand('tsc', ['-p', folder, '--pretty', 'false'], {
+        cwd: root,
+        output: 'collect',
+      })
+      if (code !== 0) failed.push(folder)
+      console.log(`${code === 0 ? 'ok    ' : 'FAILED'} tsc -p ${folder}${output === '' ? '' : `\n${output.trimEnd()}`}`)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(MAX_COMPILERS, availableParallelism()) }, compile))
+  return failed.length === 0
+}
+
+if (import.meta.main) {
+  if (!(await typecheck(resolve(import.meta.dirname, '..')))) process.exitCode = 1
+}

@@ -1,0 +1,68 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import type { BuildOptions, Plugin } from 'esbuild'
+
+/** The project's folder. */
+export const PROJECT = join(import.meta.dirname, '../..')
+
+const PRODUCTION: BuildOptions = {
+  absWorkingDir: PROJECT,
+  bundle: true,
+  format: 'esm',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  jsx: 'automatic',
+  logLevel: 'error',
+}
+
+/** Leaves Express where it is, by its absolute address, so that the bundle may lie outside the project. */
+const expressInPlace: Plugin = {
+  name: 'express-in-place',
+  setup(building) {
+    const require = createRequire(join(PROJECT, 'package.json'))
+    building.onResolve({ filter: /^express$/ }, () => ({
+      path: pathToFileURL(require.resolve('express')).href,
+      external: true,
+    }))
+  },
+}
+
+/**
+ * Bundles the bare server as our own server is bundled: production React inside, Express outside, not minified.
+ * @param folder where it goes.
+ * @returns the path of the bundle.
+ */
+export async function bundleBareServer(folder: string): Promise<string> {
+  const outfile = join(folder, 'bare-server.mjs')
+  await build({
+    ...PRODUCTION,
+    entryPoints: ['tests/bench/bare-server.tsx'],
+    outfile,
+    platform: 'node',
+    target: 'node24',
+    plugins: [expressInPlace],
+    banner: { js: `import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)` },
+  })
+  return outfile
+}
+
+/** The smallest script that brings React into a page: what every hydrating page pays, whoever serves it. */
+export async function bundleReactAlone(): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    ...PRODUCTION,
+    stdin: {
+      contents: `import { hydrateRoot } from 'react-dom/client'
+import { createElement } from 'react'
+hydrateRoot(document, createElement('html'))`,
+      resolveDir: PROJECT,
+    },
+    platform: 'browser',
+    target: 'es2022',
+    minify: true,
+    write: false,
+  })
+  const [script] = outputFiles
+  if (script === undefined) throw new Error('esbuild wrote no script for React alone.')
+  return script.contents
+}

@@ -1,0 +1,72 @@
+import { cpus } from 'node:os'
+import { resolve } from 'node:path'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { bundleBareServer, PROJECT } from './bundle.ts'
+import { measureClientScripts } from './client-scripts.ts'
+import { measureLeaks } from './leaks.ts'
+import { GENERATOR } from './load.ts'
+import { measureMatching } from './match-routes.ts'
+import { holds, toLine, toMarkdown } from './measurement.ts'
+import type { Measurement } from './measurement.ts'
+import { measureMemory } from './memory.ts'
+import type { BenchOptions, Section } from './options.ts'
+import { layout, leaveServerCore } from './server-process.ts'
+import type { Contestant } from './server-process.ts'
+import { measureStartUp } from './start-up.ts'
+import { measureThroughput } from './throughput.ts'
+import { WORKLOADS } from './workloads.ts'
+
+const MOST_MATCHING_GROWTH = 3 // from 10 to 10,000 routes; a table that is scanned grows a thousandfold
+
+/**
+ * Runs the benchmark, printing each measurement when it is known.
+ * @returns whether every gate holds.
+ * @throws {Error} when an answer is wrong or a server fails: then there is nothing to report.
+ */
+export async function runBenchmark(options: BenchOptions): Promise<boolean> {
+  leaveServerCore()
+  await using folder = await makeTempDir('bare')
+  const bare: Contestant = { name: 'bare', entry: await bundleBareServer(folder.path) }
+  const ours: Contestant = { name: 'ours', entry: resolve(PROJECT, options.ours ?? 'dist/server/main.js') }
+  const machine = `${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}`
+  console.log(`${machine}; ${layout()}; load by ${GENERATOR}\n`)
+
+  const all: Measurement[] = []
+  const report = (measurement: Measurement): void => {
+    all.push(measurement)
+    console.log(toLine(measurement))
+  }
+  const sections: Record<Section, () => Promise<void>> = {
+    scripts: async () => report(await measureClientScripts(ours)),
+    start: async () => report(await measureStartUp(ours, bare, { rounds: options.startRounds })),
+    matching: async () => report(matchingGrowth(options.matchingMs)),
+    async throughput() {
+      for (const workload of WORKLOADS.filter(({ name }) => options.workloads.includes(name))) {
+        report(await measureThroughput(ours, bare, workload, options))
+      }
+    },
+    memory: async () => report(await measureMemory(ours, bare, options.memory)),
+    leaks: async () => (await measureLeaks(ours, options.leak)).forEach(report),
+  }
+  for (const section of options.sections) await sections[section]()
+
+  const missed = all.filter((measurement) => !holds(measurement))
+  console.log(`\n${missed.length === 0 ? 'All gates hold.' : `Missed: ${missed.map(({ name }) => name).join('; ')}`}`)
+  if (options.markdown) console.log(`\n${machine}.\n\n${toMarkdown(all)}`)
+  return missed.length === 0
+}
+
+function matchingGrowth(budgetMs: number): Measurement {
+  const sizes = measureMatching(budgetMs, () => performance.now())
+  const largest = sizes.at(-1)
+  if (largest === undefined) throw new Error('No table was measured.')
+  return {
+    name: `matching, ${largest.routes.toLocaleString('en')} routes`,
+    value: largest.growth,
+    unit: '×',
+    gate: { bound: '≤', limit: MOST_MATCHING_GROWTH },
+    detail: `over the smallest table; ${sizes
+      .map(({ routes, nanoseconds }) => `${routes.toLocaleString('en')}: ${nanoseconds.toFixed(0)} ns`)
+      .join(', ')}`,
+  }
+}

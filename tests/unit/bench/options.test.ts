@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { BenchUsageError, parseOptions, SECTIONS } from '../../bench/options.ts'
+
+test('without arguments everything is measured, and a missed gate is no error', () => {
+  expect(parseOptions([])).toMatchObject({
+    sections: SECTIONS,
+    workloads: ['hello', 'spiral', 'table', 'links'],
+    leak: { rounds: 10, requests: 20_000 },
+    gate: false,
+    markdown: false,
+  })
+})
+
+test('a workload alone measures its throughput and nothing else', () => {
+  expect(parseOptions(['--workload', 'hello,links', '--rounds', '3'])).toMatchObject({
+    sections: ['throughput'],
+    workloads: ['hello', 'links'],
+    rounds: 3,
+  })
+})
+
+test('quick is shorter, and single numbers still win', () => {
+  const { rounds, seconds } = parseOptions(['--quick', '--rounds', '9'])
+  expect(rounds).toBe(9)
+  expect(seconds).toBeLessThan(parseOptions([]).seconds)
+})
+
+test.for([
+  ['--workload', 'helo'],
+  ['--section', 'speed'],
+  ['--rounds', '0'],
+  ['--seconds', '1.5'],
+  ['--fast', ''],
+] as const)('%s %s is refused by name', ([flag, value]) => {
+  expect(() => parseOptions([flag, value])).toThrow(BenchUsageError)
+  expect(() => parseOptions([flag, value])).toThrow(flag)
+})

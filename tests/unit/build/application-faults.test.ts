@@ -1,0 +1,100 @@
+import { expect, test, vi } from 'vitest'
+import { buildFault } from './fixture-project.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const APP = `import { defineApp } from '#server'
+import { Document } from './document.tsx'
+import { routes } from './routes.ts'
+`
+
+function routes(entries: string): Record<string, string> {
+  return {
+    'src/app/routes.ts': `import { defineRoutes } from '#client'\nexport const routes = defineRoutes({ ${entries} })`,
+  }
+}
+
+test('two patterns that cannot stand together stop the build; both are named, and there is no stack', async () => {
+  const fault = await buildFault(
+    routes(
+      `'/lab/[id]': { page: () => import('./home-page.tsx') }, '/lab/[name]': { page: () => import('./lab/page.tsx') }`,
+    ),
+  )
+  expect(fault).toContain(`'/lab/[id]'`)
+  expect(fault).toContain(`'/lab/[name]'`)
+  expect(fault).not.toMatch(/^\s+at /m)
+})
+
+test('a faulty rule stops the build with its own message', async () => {
+  const fault = await buildFault({
+    'src/app/app.ts': `${APP}
+export default defineApp({ routes, document: Document, rules: { redirects: [{ source: 'no-slash', destination: '/', permanent: true }] } })`,
+  })
+  expect(fault).toContain('no-slash')
+  expect(fault).not.toMatch(/^\s+at /m)
+})
+
+test('tables that differ between server and browser stop the build', async () => {
+  const fault = await buildFault({
+    'src/app/app.ts': `${APP}
+export default defineApp({ routes: { ...routes, '/extra': { page: () => import('./home-page.tsx') } }, document: Document })`,
+  })
+  expect(fault).toContain(`app.ts and routes.ts have different tables: '/extra' is in one of them only.`)
+})
+
+test('a module of the table that the build cannot follow stops it, and is named', async () => {
+  const fault = await buildFault(routes(`'/': { page: async () => ({ default: () => null }) }`))
+  expect(fault).toContain(`Route table: '/': page must be written as () => import('./file')`)
+})
+
+test('a page without a default export stops the build', async () => {
+  const fault = await buildFault({ 'src/app/lab/page.tsx': 'export const LabPage = () => null' })
+  expect(fault).toContain(`src/app/lab/page.tsx has no default export, and is the page of '/(lab)/lab'`)
+})
+
+test('a module of the table that does not exist is shown in its line', async () => {
+  const fault = await buildFault(routes(`'/': { page: () => import('./missing.tsx') }`))
+  expect(fault).toContain('Could not resolve "./missing.tsx"')
+  expect(fault).toContain('src/app/routes.ts:2:')
+})
+
+test('a syntax error is shown in its line, without a stack', async () => {
+  const fault = await buildFault({ 'src/app/lab/page.tsx': 'export default function () {\n  return <p>\n}' })
+  expect(fault).toContain('src/app/lab/page.tsx:')
+  expect(fault).not.toMatch(/^\s+at /m)
+})
+
+test('an application that fails while it is evaluated is shown in its own sources', async () => {
+  const fault = await buildFault({
+    'src/app/app.ts': `${APP}\nthrow new Error('no database')\nexport default defineApp({ routes, document: Document })`,
+  })
+  expect(fault).toContain('src/app/app.ts could not be evaluated:\nError: no database')
+  expect(fault).toContain('app.ts:5:')
+})
+
+test('an application that ends its process stops the build', async () => {
+  const fault = await buildFault({
+    'src/app/app.ts': `${APP}\nprocess.exit(3)\nexport default defineApp({ routes, document: Document })`,
+  })
+  expect(fault).toContain('its process ended early, with exit code 3')
+})
+
+test.for([
+  [
+    'routes.ts without its table',
+    { 'src/app/routes.ts': 'export const table = {}' },
+    'No matching export in "src/app/routes.ts"',
+  ],
+  [
+    'app.ts without its default export',
+    { 'src/app/app.ts': 'export const app = 1' },
+    'No matching export in "src/app/app.ts"',
+  ],
+  [
+    'a folder without client.tsx',
+    { 'src/app/client.tsx': undefined },
+    'src/app is no application: client.tsx is missing.',
+  ],
+] as const)('%s stops the build', async ([, files, message]) => {
+  expect(await buildFault(files)).toContain(message)
+})

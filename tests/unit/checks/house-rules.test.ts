@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { houseFaults } from '../../../scripts/checks/house-rules.ts'
+
+const PACKAGE_IMPORTS = { '#client': './src/client/index.ts', '#server': './src/server/index.ts' }
+
+function faultsOf(path: string, ...lines: readonly string[]): string[] {
+  return houseFaults([{ path, text: `${lines.join('\n')}\n` }], PACKAGE_IMPORTS)
+}
+
+describe('arrows of imports', () => {
+  const allowed = [
+    ['src/shared/href.ts', `import { x } from './route-pattern.ts'`],
+    ['src/client/core/navigation.ts', `import { x } from '../../shared/href.ts'`],
+    ['src/client/react/link.tsx', `import { useState } from 'react'`],
+    ['src/server/define-app.ts', `import type { DocumentProps } from '../client/module-types.ts'`],
+    ['src/server/define-app.ts', `import { type DocumentProps, type TypedSegment } from '../client/module-types.ts'`],
+    ['src/server/render/tree.tsx', `import { RouteTree } from '../../client/react/route-tree.tsx'`],
+    ['src/server/app.ts', `import { createServer } from 'node:http'`],
+    ['src/app/app.ts', `import { defineApp } from '#server'`],
+    ['src/app/page.tsx', `import { Link } from '#client'`],
+    ['tests/unit/x.test.ts', `import { x } from '../../src/server/app.ts'`],
+  ] as const
+  test.for(allowed)('%s may say: %s', ([path, line]) => {
+    expect(faultsOf(path, line)).toEqual([])
+  })
+
+  const refused = [
+    ['src/shared/href.ts', `import { x } from '../client/index.ts'`],
+    ['src/shared/href.ts', `import type { x } from '../server/config.ts'`],
+    ['src/client/index.ts', `export { x } from '../server/config.ts'`],
+    ['src/client/index.ts', `export * from '#server'`],
+    ['src/client/index.ts', `const x = await import('../app/app.ts')`],
+    ['src/client/index.ts', `import '../app/app.ts'`],
+    ['src/server/app.ts', `import { defineRoutes } from '../client/define-routes.ts'`],
+    ['src/server/app.ts', `import { PageProps } from '../client/module-types.ts'`],
+    ['src/server/app.ts', `import { type A, b } from '../client/module-types.ts'`],
+    ['src/server/app.ts', `import { Link } from '#client'`],
+    ['src/server/app.ts', `import app from '../app/app.ts'`],
+    ['src/app/page.tsx', `import { x } from '../../tests/support/raw-http.ts'`],
+  ] as const
+  test.for(refused)('%s may not say: %s', ([path, line]) => {
+    expect(faultsOf(path, line)).toHaveLength(1)
+  })
+
+  test('a fault names the file, its line, the import and the rule', () => {
+    const text = ['// a comment', 'import {', '  one,', '  two,', `} from '../../server/config.ts'`]
+    expect(faultsOf('src/client/core/x.ts', ...text)).toEqual([
+      'src/client/core/x.ts:2: imports ../../server/config.ts; src/client imports src/shared and itself',
+    ])
+  })
+
+  test('imports in comments are no imports', () => {
+    expect(
+      faultsOf('src/shared/href.ts', `// import { x } from '../app/app.ts'`, ` * import('../app/app.ts')`),
+    ).toEqual([])
+  })
+})
+
+describe('the browser has no Node', () => {
+  test.for([
+    ['src/shared/href.ts', `import { join } from 'node:path'`],
+    ['src/client/core/clock.ts', `import fs from 'fs'`],
+    ['src/client/core/clock.ts', `const { join } = await import('node:path')`],
+  ] as const)('%s may not say: %s', ([path, line]) => {
+    expect(faultsOf(path, line)).toEqual([expect.stringContaining('a browser has no Node builtins')])
+  })
+})
+
+describe('process and state', () => {
+  const EXIT = 'process.exit(1)'
+  test('only main and scripts end the process', () => {
+    expect(faultsOf('src/server/main.ts', EXIT)).toEqual([])
+    expect(faultsOf('scripts/build.ts', EXIT)).toEqual([])
+    expect(faultsOf('src/server/config.ts', `  if (bad) ${EXIT}`)).toEqual([
+      'src/server/config.ts:1: process.exit; only src/server/main.ts and scripts end the process',
+    ])
+    expect(faultsOf('src/server/config.ts', 'process.exitCode = 1')).toEqual([])
+  })
+
+  test('a let of a module is a fault, a let of a function is not', () => {
+    expect(faultsOf('src/client/core/x.ts', 'let count = 0')).toHaveLength(1)
+    expect(faultsOf('src/client/core/x.ts', 'export let count = 0')).toHaveLength(1)
+    expect(faultsOf('src/client/core/x.ts', 'function f() {', '  let count = 0', '}')).toEqual([])
+  })
+})
+
+describe('length', () => {
+  const lines = (count: number): string[] => Array.from({ length: count }, () => '// line')
+
+  test('400 lines are allowed, 401 are not, in any kind of source', () => {
+    expect(faultsOf('src/a.ts', ...lines(400))).toEqual([])
+    expect(faultsOf('tests/a.test.tsx', ...lines(401))).toHaveLength(1)
+    expect(faultsOf('src/app/a.css', ...lines(401))).toHaveLength(1)
+  })
+
+  test('data may be as long as it likes', () => {
+    expect(faultsOf('tests/fixtures/a.json', ...lines(401))).toEqual([])
+  })
+})

@@ -1,0 +1,56 @@
+import { defineConfig } from 'vitest/config'
+
+const UNIT_TIMEOUT_MS = 10_000 // for hangs only; no test measures speed
+const BROWSER_TIMEOUT_MS = 60_000 // a cold Chromium on a busy two-core machine
+
+/** What every project shares. A `.css` import is empty, a `.module.css` import gives its own class names back. */
+const shared = {
+  environment: 'node',
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+  css: { include: [/\.module\.css$/], modules: { classNameStrategy: 'non-scoped' } },
+} as const
+
+export default defineConfig({
+  // An imported file is its URL, as in the build, and not its content.
+  build: { assetsInlineLimit: 0 },
+  test: {
+    // React's development build, whatever the caller's shell says: its warnings are part of what tests look at.
+    env: { NODE_ENV: 'test' },
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['tests/unit/**/*.test.{ts,tsx}'],
+          testTimeout: UNIT_TIMEOUT_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'http',
+          include: ['tests/http/**/*.test.{ts,tsx}'],
+          testTimeout: 2 * UNIT_TIMEOUT_MS,
+          hookTimeout: 2 * UNIT_TIMEOUT_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'browser',
+          include: ['tests/browser/**/*.test.{ts,tsx}'],
+          // One worker for all files, so that its Chromium and its server are started once; see tests/support/browser.ts.
+          fileParallelism: false,
+          isolate: false,
+          testTimeout: BROWSER_TIMEOUT_MS,
+          hookTimeout: BROWSER_TIMEOUT_MS,
+        },
+      },
+    ],
+  },
+})
