@@ -19,7 +19,7 @@ export interface ManifestParts {
 }
 
 /** Table members whose modules only the server loads. */
-const SERVER_KINDS = new Set(['loader', 'layoutLoader', 'handler'])
+export const SERVER_KINDS: ReadonlySet<string> = new Set(['loader', 'layoutLoader', 'handler'])
 
 /** The modules that the table names for the browser, each once, in the table's order. */
 export function browserModules(sources: RouteSources): readonly string[] {

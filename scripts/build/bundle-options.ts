@@ -82,7 +82,7 @@ export function styleOptions(
     outdir: virtualOut(context.root, 'public'),
     target: BROWSER_TARGET,
     minify: context.mode === 'production',
-    sourcemap: 'external',
+    sourcemap: context.mode === 'production' ? 'external' : 'inline',
     entryNames: '[name]-[hash]',
     plugins: [...plugins],
   }

@@ -30,6 +30,11 @@ export async function readApplication(
   folder: string,
   plugins: readonly Plugin[],
 ): Promise<RouteSources> {
+  return evaluateInspection(context, folder, await bundleInspection(context, plugins))
+}
+
+/** The first half of `readApplication`: equal texts give equal results. */
+export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<string> {
   const entry = 'millrace:inspection'
   const entryPlugin: Plugin = {
     name: 'inspection-entry',
@@ -43,10 +48,14 @@ export async function readApplication(
   }
   const options = nodeOptions(context, { inspection: entry }, [entryPlugin, markRouteModules(context.root), ...plugins])
   const { outputFiles = [] } = await build({ ...options, splitting: false, sourcemap: 'inline' })
+  return outputFiles[0]?.text ?? ''
+}
 
+/** The second half of `readApplication`. */
+export async function evaluateInspection(context: BundleContext, folder: string, text: string): Promise<RouteSources> {
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'inspection.js')
-  await writeFile(file, outputFiles[0]?.contents ?? '')
+  await writeFile(file, text)
   const report = await evaluate(file, context.mode)
   if ('sources' in report) return report.sources
   if ('fault' in report) throw new BuildFault(report.fault)
@@ -77,7 +86,7 @@ async function evaluate(file: string, mode: BundleContext['mode']): Promise<Insp
   const child = fork(join(import.meta.dirname, 'inspect-application.ts'), [file], {
     execArgv: ['--enable-source-maps'],
     env: { ...process.env, NODE_ENV: mode },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 2, 2, 'ipc'], // stdout may be a log that others read
   })
   const overdue = setTimeout(() => child.kill('SIGKILL'), EVALUATION_LIMIT_MS)
   try {

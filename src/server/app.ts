@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import express, { type Express } from 'express'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -8,21 +7,17 @@ import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { validateRouteTable } from '../shared/route-table-faults.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
-import { serveAssets } from './assets/serve-assets.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
 import { createAdmission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
-import { serveHealth } from './ops/serve-health.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
-import { sendText } from './render/send-plain.ts'
-import { send } from './render/send-document.ts'
-import { contextOf } from './request/context.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createAppRules } from './rules/apply-rules.ts'
+import { serveRuntime } from './serve-runtime.ts'
 import { serveRoutes } from './serve-routes.ts'
 
 /** What `createApp` is given. */
@@ -73,7 +68,7 @@ export function createApp({
   const readiness = createReadiness()
   const admission = createAdmission(config.maxPendingRenders)
   const judge = createRequestJudge(config)
-  const rules = createAppRules(compileRules(definition.rules), table, judge)
+  const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const renderer = createDocumentRenderer({ document: definition.document, modules, manifest })
 
   const app = express()
@@ -82,18 +77,9 @@ export function createApp({
   app.set('query parser', false)
 
   app.use(requestGuard(judge, config, log))
-  app.use(serveHealth(readiness))
-  app.use('/_m/assets', serveAssets(assets?.folder ?? join(import.meta.dirname, 'no-assets')))
-  app.get('/_m/build.json', (req, res) => {
-    const context = contextOf(req)
-    context.route = '/_m/build.json'
-    send(context, 200, ['Content-Type', 'application/json', 'Cache-Control', 'no-store'])
-    res.end(JSON.stringify({ buildId: manifest.buildId }))
-  })
-  app.use('/_m', (req) => sendText(contextOf(req), 404, 'No such URL'))
+  app.use(serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder }))
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(rules.setHeaders)
-  app.use(rules.redirect)
+  app.use(rules.apply)
   app.use(serveRoutes({ table, rules, renderer, modules, admission, config }))
   app.use(answerFailures)
 

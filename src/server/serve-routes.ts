@@ -44,8 +44,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
         context.refusal = 'undecodable percent sequence'
         return sendText(context, 400, context.refusal)
       case 'bad-destination':
-        context.refusal = 'a rewrite cannot be filled in with this URL'
-        return sendText(context, 400, context.refusal)
+        context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
+        return sendText(context, resolution.status, resolution.status < 500 ? 'Bad request' : 'This rewrite is broken')
       case 'none':
         return admit(parts, context, () =>
           parts.renderer.serve(

@@ -133,3 +133,42 @@ export async function quiet(measure: () => number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+/** A request as an upstream got it. */
+export interface Received {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** An upstream that writes down what it gets, and a proxy before it. */
+export async function recorded(
+  answer: (req: IncomingMessage, res: ServerResponse) => void = (_, res) => void res.end('ok'),
+): Promise<AsyncDisposable & { proxy: ProxyUnderTest; upstream: Listening; received: Received[] }> {
+  const received: Received[] = []
+  const upstream = await httpUpstream(async (req, res) => {
+    const { method, url, headers } = req
+    received.push({ method, url, headers, body: await bodyOf(req) })
+    answer(req, res)
+  })
+  return { ...(await behind(upstream)), received }
+}
+
+/** A proxy before an upstream; both end with the test. */
+export async function behind(upstream: Listening) {
+  const proxy = await startProxy(upstream.port)
+  return {
+    proxy,
+    upstream,
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]()
+      await upstream[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** An upstream that answers each connection with fixed bytes. */
+export async function answering(bytes: string) {
+  return behind(await rawUpstream((socket) => socket.once('data', () => socket.write(bytes, 'latin1'))))
+}

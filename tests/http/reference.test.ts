@@ -40,7 +40,7 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
   })
 
   describe('pages', () => {
-    const shown: readonly (readonly [path: string, status: number, texts: readonly string[]])[] = [
+    const shown: readonly (readonly [path: string, status: number, texts: readonly (string | RegExp)[]])[] = [
       ['/', 200, ['Millrace']],
       ['/docs', 200, ['<h1']],
       ['/lab', 200, ['href="/lab/stream']],

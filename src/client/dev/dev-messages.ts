@@ -30,14 +30,22 @@ export interface DevFailure {
   readonly excerpt?: string
 }
 
+/** A module of which there is a new version. */
+export interface RenewedModule {
+  /** Its path in the project. */
+  readonly key: string
+  /** Where the new version is. */
+  readonly url: string
+}
+
 /** One event. */
 export type DevMessage =
   /** First on each connection. Another session than before means that the development server was started anew. */
   | { readonly type: 'hello'; readonly session: string }
   /** The build is good again: failures of former ones are history. */
   | { readonly type: 'built' }
-  /** Modules to import anew and stylesheets to fetch anew, by their URLs. */
-  | { readonly type: 'update'; readonly modules: readonly string[]; readonly styles: readonly string[] }
+  /** Modules to import anew where the page has them, and stylesheets to fetch anew, by their URL paths. */
+  | { readonly type: 'update'; readonly modules: readonly RenewedModule[]; readonly styles: readonly string[] }
   /** Nothing less than a new document will do. */
   | { readonly type: 'reload' }
   | { readonly type: 'failure'; readonly failure: DevFailure }

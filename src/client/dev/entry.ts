@@ -2,21 +2,29 @@
  * The development server's part in a page: refreshes changed modules, and shows what failed. It is loaded before the
  * application's own entry, and is no part of a production build.
  */
-import { DEV_EVENTS_PATH, DEV_STACK_PATH, type DevFailure, type DevMessage } from './dev-messages.ts'
+import {
+  DEV_EVENTS_PATH,
+  DEV_STACK_PATH,
+  type DevFailure,
+  type DevMessage,
+  type RenewedModule,
+} from './dev-messages.ts'
 import { createOverlay } from './overlay.ts'
-import { installRefresh, refreshModules } from './refresh.ts'
+import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
-installRefresh(window)
-connect(new EventSource(DEV_EVENTS_PATH))
+connect(
+  new EventSource(DEV_EVENTS_PATH),
+  installRefresh(window, (url) => import(url)),
+)
 
-function connect(events: EventSource): void {
+function connect(events: EventSource, refresh: Refresh): void {
   const overlay = createOverlay(document)
   const state = { session: '', updates: Promise.resolve() }
 
   /** Has the development server read the stack, which knows the sources of what it has served. */
-  async function report(error: unknown): Promise<void> {
-    const { message, stack } = error instanceof Error ? error : { message: String(error), stack: '' }
+  async function report(thrown: unknown): Promise<void> {
+    const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
     const answer = await fetch(DEV_STACK_PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -26,18 +34,18 @@ function connect(events: EventSource): void {
     overlay.show(failure)
   }
 
-  function onThrown(error: unknown): void {
+  function onThrown(thrown: unknown): void {
     // A digest means that the server has failed, and it tells more than its shadow in the browser.
-    if (typeof error === 'object' && error !== null && 'digest' in error) return
-    report(error).catch(() => undefined) // the development server is gone
+    if (typeof thrown === 'object' && thrown !== null && 'digest' in thrown) return
+    report(thrown).catch(() => undefined) // the development server is gone
   }
 
-  function update(modules: readonly string[]): void {
+  function update(modules: readonly RenewedModule[]): void {
     state.updates = state.updates
-      .then(() => refreshModules(modules, (url) => import(url)))
+      .then(() => refresh.apply(modules))
       .then(
         () => overlay.clear('browser'),
-        (error: unknown) => onThrown(error),
+        (thrown: unknown) => onThrown(thrown),
       )
   }
 
@@ -66,8 +74,9 @@ function connect(events: EventSource): void {
   }
 
   events.addEventListener('message', ({ data }: MessageEvent<string>) => receive(JSON.parse(data) as DevMessage))
-  addEventListener('error', ({ error }) => onThrown(error))
+  addEventListener('error', ({ error }) => error !== null && onThrown(error))
   addEventListener('unhandledrejection', ({ reason }) => onThrown(reason))
   // Firefox reports an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 }

@@ -4,7 +4,7 @@ export const OVERLAY_STYLE = `
 dialog {
   box-sizing: border-box; position: fixed; inset: 0; width: 100%; height: 100%; max-width: none; max-height: none;
   margin: 0; padding: 2rem 1rem; border: 0; overflow: auto; z-index: 2147483647;
-  background: rgb(12 18 24 / 0.82); color: #e8eef2; font: 15px/1.5 system-ui, sans-serif; text-align: start;
+  background: rgb(12 18 24 / 0.93); color: #e8eef2; font: 15px/1.5 system-ui, sans-serif; text-align: start;
 }
 article {
   max-width: 60rem; margin: 0 auto 1.5rem; padding: 1.25rem 1.5rem; border-radius: 8px;

@@ -1,3 +1,4 @@
+import type { RenewedModule } from './dev-messages.ts'
 import {
   createSignatureFunctionForTransform,
   injectIntoGlobalHook,
@@ -7,7 +8,8 @@ import {
 
 /** What compiled modules call, as a global of the page; the module transform writes these calls. */
 interface RefreshHooks {
-  readonly register: typeof register
+  /** Files a component under its module's path in the project and its name. */
+  register(type: unknown, key: string, name: string): void
   readonly signature: typeof createSignatureFunctionForTransform
 }
 
@@ -17,18 +19,33 @@ declare global {
   }
 }
 
-/** Must run before React's renderer is loaded, and before any module of the application. */
-export function installRefresh(scope: Window): void {
-  injectIntoGlobalHook(scope)
-  scope.millraceRefresh = { register, signature: createSignatureFunctionForTransform }
+/** Replaces components in a running page. */
+export interface Refresh {
+  /**
+   * Loads new versions of those modules that this page has, and renders their components in the place of the old ones.
+   * @throws whatever a module throws while it is evaluated; nothing is rendered then.
+   */
+  apply(modules: readonly RenewedModule[]): Promise<void>
 }
 
 /**
- * Loads new versions of modules and renders their components in the place of the old ones.
+ * Must run before React's renderer is loaded, and before any module of the application.
  * @param load `import()`, where it is not under test.
- * @throws whatever a module throws while it is evaluated; nothing is rendered then.
  */
-export async function refreshModules(urls: readonly string[], load: (url: string) => Promise<unknown>): Promise<void> {
-  await Promise.all(urls.map(load))
-  performReactRefresh()
+export function installRefresh(scope: Window, load: (url: string) => Promise<unknown>): Refresh {
+  const present = new Set<string>()
+  injectIntoGlobalHook(scope)
+  scope.millraceRefresh = {
+    register(type, key, name) {
+      present.add(key)
+      register(type, `${key} ${name}`)
+    },
+    signature: createSignatureFunctionForTransform,
+  }
+  return {
+    async apply(modules) {
+      await Promise.all(modules.filter(({ key }) => present.has(key)).map(({ url }) => load(url)))
+      performReactRefresh()
+    },
+  }
 }

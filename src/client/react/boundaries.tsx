@@ -61,8 +61,8 @@ export class RootBoundary extends Component<{ readonly children: ReactNode }, Ca
     const { origin, digest } = errorProps(thrown.value, () => undefined)
     return (
       <main>
-        <h1 data-testid="error">Application error: a {origin}-side exception has occurred</h1>
-        {digest === undefined ? null : <p data-testid="digest">Digest: {digest}</p>}
+        <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
+        {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
       </main>
     )
   }

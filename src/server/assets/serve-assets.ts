@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
-import type { RequestHandler } from 'express'
+import type { Response } from 'express'
 import { sendText } from '../render/send-plain.ts'
 import { securityHeaders } from '../render/security-headers.ts'
-import { contextOf } from '../request/context.ts'
+import type { RequestContext } from '../request/context.ts'
 import { ENCODING_SUFFIX, ENCODINGS, negotiateEncoding, type Encoding } from './content-encoding.ts'
 
 interface AssetFile {
@@ -15,18 +15,16 @@ const IMMUTABLE = 'public, max-age=31536000, immutable'
 /**
  * Serves the build's hashed files. The folder is listed once: a name that is not on the list is no file, whatever its
  * spelling, so no path is ever made from a request.
- * @param folder absolute path of the build's public folder; missing means there are none.
+ * @param folder absolute path of the build's public folder; without one there are no files.
  */
-export function serveAssets(folder: string): RequestHandler {
-  const files = listFiles(folder)
-  return (req, res) => {
-    const context = contextOf(req)
-    context.route = '/_m/assets/*'
+export function serveAssets(folder: string | undefined): (context: RequestContext) => void {
+  const files = folder === undefined ? new Map<string, AssetFile>() : listFiles(folder)
+  return (context) => {
+    const { req } = context
+    const res = context.res as Response
     const file = files.get(context.pathname.slice('/_m/assets/'.length))
-    if (req.method !== 'GET' && req.method !== 'HEAD') {
-      return sendText(context, 405, 'Method not allowed', ['Allow', 'GET, HEAD'])
-    }
-    if (file === undefined || context.namesNothing) return sendText(context, 404, 'No such file')
+    if (file === undefined || folder === undefined || context.namesNothing)
+      return sendText(context, 404, 'No such file')
     const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined, file.encodings)
     const headers = securityHeaders(context.provenance.protocol === 'https')
     for (let index = 0; index < headers.length; index += 2)

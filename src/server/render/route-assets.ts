@@ -59,11 +59,13 @@ function describeAssets(view: RouteView, manifest: AssetManifest): DocumentAsset
   const bootstrap = hydrates
     ? `<script type="module" async src="${escapeHtml(manifest.entry ?? '')}" nonce="${NONCE_MARK}"></script>`
     : ''
-  return {
-    head: (nonce) => head.replaceAll(NONCE_MARK, nonce),
-    link: (nonce) => (link === '' ? undefined : link.replaceAll(NONCE_MARK, nonce)),
-    bootstrap: (nonce) => bootstrap.replaceAll(NONCE_MARK, nonce),
-  }
+  return { head: stamp(head), link: link === '' ? () => undefined : stamp(link), bootstrap: stamp(bootstrap) }
+}
+
+/** Fills the nonce in. */
+function stamp(template: string): (nonce: string) => string {
+  const parts = template.split(NONCE_MARK)
+  return parts.length === 1 ? () => template : (nonce) => parts.join(nonce)
 }
 
 function addModule(

@@ -6,8 +6,6 @@ const CONSTANT: readonly string[] = [
   'nosniff',
   'Referrer-Policy',
   'strict-origin-when-cross-origin',
-  'X-Frame-Options',
-  'DENY',
   'Cross-Origin-Opener-Policy',
   'same-origin',
   'Cross-Origin-Resource-Policy',

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { RouteView } from '../../client/react/route-view.ts'
 import type { Metadata } from '../../client/module-types.ts'
 import { RedirectSignal, controlFlowOf } from '../../shared/control-flow.ts'
@@ -8,6 +7,7 @@ import type { LoaderTiming } from '../load/run-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
 import { createBodyStream } from './body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
+import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from './failure.ts'
 import type { HandOff } from './hand-off-writer.ts'
@@ -37,36 +37,41 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   await handOff.start?.((script) => (chunks += script))
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
-  // Equal pages have equal tags, whatever their nonces.
-  const etag =
-    status === 200
-      ? `W/"${hash('sha1', parts.buildId + html + jsonLd + handOff.element + (chunks === '' ? '' : chunks.replaceAll(context.nonce, '')), 'base64url')}"`
-      : undefined
-  if (etag !== undefined && isKnown(context.req.headers['if-none-match'], etag)) {
+  const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
+  const etag = status === 200 ? documentTag(html, parts.buildId + jsonLd + stable) : undefined
+  if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
     send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', 'Accept-Encoding'])
     context.res.end()
     return
   }
 
-  const body = Buffer.from(
-    (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
-      html.slice(0, at) +
-      assets.head(nonce) +
-      jsonLd +
-      html.slice(at, -DOCUMENT_END.length) +
-      handOff.element +
-      chunks +
-      assets.bootstrap(nonce) +
-      DOCUMENT_END,
-  )
-  const encoding = body.length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
-  const sent = encoding === undefined ? body : await encodeWhole(encoding, body)
+  const body = [
+    (html.startsWith(DOCTYPE) ? '' : DOCTYPE) + html.slice(0, at) + assets.head(nonce) + jsonLd,
+    html.slice(at, -DOCUMENT_END.length),
+    handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END,
+  ]
+  const length = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
+  const encoded = encoding === undefined ? undefined : await encodeWhole(encoding, Buffer.from(body.join('')))
   const headers = documentHeaders(parts, context, nonce, caching, encoding)
-  headers.push('Content-Length', String(sent.length))
+  headers.push('Content-Length', String(encoded?.length ?? length))
   if (etag !== undefined) headers.push('ETag', etag)
   send(context, status, headers)
-  context.res.end(context.req.method === 'HEAD' ? undefined : sent)
+  endWith(context, encoded === undefined ? body : [encoded])
+}
+
+/** Beyond this many characters, putting strings together costs more than handing the socket several. */
+const JOIN_LIMIT = 16_384
+
+function endWith({ req, res }: RequestContext, body: readonly (string | Buffer)[]): void {
+  if (req.method === 'HEAD') return void res.end()
+  if (body.every((part) => typeof part === 'string') && body.reduce((sum, part) => sum + part.length, 0) < JOIN_LIMIT) {
+    return void res.end(body.join(''))
+  }
+  res.cork()
+  for (const part of body) res.write(part)
+  res.end()
 }
 
 /** Sends a document whose holes are still open, each as it closes. */
@@ -216,10 +221,4 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
       res.appendHeader(name, all[index + 1] ?? '')
   }
   res.writeHead(status)
-}
-
-function isKnown(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  if (header.trim() === '*') return true
-  return header.split(',').some((known) => known.trim() === etag || known.trim() === etag.slice(2))
 }

@@ -3,7 +3,15 @@ import { isCrawler } from './crawler.ts'
 import type { DocumentProps } from '../../client/module-types.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import { routeTree } from '../../client/react/route-tree.tsx'
-import { findBoundary, layoutId, shownChain, viewMetadata, viewModules, type Outcome, type RouteView } from '../../client/react/route-view.ts'
+import {
+  findBoundary,
+  layoutId,
+  shownChain,
+  viewMetadata,
+  viewModules,
+  type Outcome,
+  type RouteView,
+} from '../../client/react/route-view.ts'
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import type { AssetManifest } from '../assets/manifest.ts'

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { LoaderContext } from '../loader-types.ts'
 import type { Provenance } from './trusted-proxy.ts'
+import type { NonceSource } from './nonce.ts'
 import { toWebRequest } from './web-request.ts'
 
 /** Why a request's signal was aborted. */
@@ -29,6 +30,7 @@ export interface RequestFacts {
   /** A trusted proxy's own id for this request, already validated. */
   readonly inboundId: string | undefined
   readonly log: Logger
+  readonly newNonce: NonceSource
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
 }
@@ -54,6 +56,7 @@ export class RequestContext implements LoaderContext {
 
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
+  readonly #newNonce: NonceSource
   #log: Logger | undefined = undefined
   #controller: AbortController | undefined = undefined
   #aborted: RequestAborted | undefined = undefined
@@ -72,6 +75,7 @@ export class RequestContext implements LoaderContext {
     this.requestId = facts.inboundId ?? randomUUID()
     this.startedAt = facts.startedAt
     this.#parentLog = facts.log
+    this.#newNonce = facts.newNonce
   }
 
   get log(): Logger {
@@ -80,7 +84,7 @@ export class RequestContext implements LoaderContext {
 
   /** 128 random bits for the Content-Security-Policy of this answer. */
   get nonce(): string {
-    return (this.#nonce ??= randomBytes(NONCE_BYTES).toString('base64'))
+    return (this.#nonce ??= this.#newNonce())
   }
 
   get signal(): AbortSignal {
@@ -140,8 +144,6 @@ export class RequestContext implements LoaderContext {
     else listener(this.#aborted)
   }
 }
-
-const NONCE_BYTES = 16 // 128 bits: what the CSP specification asks for
 
 const CONTEXT = Symbol('millrace.request-context')
 

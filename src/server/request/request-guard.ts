@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import { attachContext, RequestContext } from './context.ts'
+import { createNonceSource } from './nonce.ts'
 import { first, type Refusal, type RequestJudge } from './judge-request.ts'
 
 /** Ids that another machine may hand us: nothing that could break a log or a header. */
@@ -13,6 +14,7 @@ const REQUEST_ID = /^[\w.:-]{1,64}$/
  * What it refuses never reaches Express's own routing.
  */
 export function requestGuard(judge: RequestJudge, { trustProxy }: Config, log: Logger): RequestHandler {
+  const newNonce = createNonceSource()
   return (req, res, next) => {
     const startedAt = performance.now()
     const { target, provenance, refusal } = judge(req)
@@ -25,6 +27,7 @@ export function requestGuard(judge: RequestJudge, { trustProxy }: Config, log: L
       provenance,
       inboundId: named !== undefined && REQUEST_ID.test(named) ? named : undefined,
       log,
+      newNonce,
       startedAt,
     })
     attachContext(req, context)

@@ -20,8 +20,8 @@ export function toWebRequest(context: RequestContext): Request {
   const method = req.method ?? 'GET'
   const init: RequestInit = { method, headers, signal: context.signal }
   if (!BODILESS.has(method)) {
-    init.body = Readable.toWeb(req) as never
-    init.duplex = 'half'
+    // `duplex` is missing from the DOM's types; a streamed body is refused without it.
+    Object.assign(init, { body: Readable.toWeb(req), duplex: 'half' })
   }
   return new Request(`${provenance.protocol}://${provenance.host || 'localhost'}${pathname}${search}`, init)
 }

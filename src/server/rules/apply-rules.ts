@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { parseCookie } from 'cookie'
 import type { RequestHandler } from 'express'
+import type { Logger } from 'pino'
 import type { RouteMatch, RouteTable } from '../../shared/route-table.ts'
 import type { CompiledRules } from '../../shared/rules/compile-rules.ts'
 import { headersFor } from '../../shared/rules/headers-for.ts'
@@ -19,17 +20,15 @@ import { proxyRequest } from './proxy.ts'
 
 /** The rules of an application, as middleware and as the way from a URL to what answers it. */
 export interface AppRules {
-  /** Sets the headers that header rules ask for. */
-  readonly setHeaders: RequestHandler
-  /** Answers with the redirect that a rule asks for. */
-  readonly redirect: RequestHandler
+  /** Sets the headers that header rules ask for, and answers with the redirect that a rule asks for. */
+  readonly apply: RequestHandler
   /** Rewrites and matches. */
   resolve(context: RequestContext): Resolution<RouteMatch>
   /** Hands the request to another origin. */
   proxy(target: URL, context: RequestContext): Promise<void>
   shouldUpgrade(req: IncomingMessage): boolean
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Closes idle connections to upstreams. */
+  /** Closes connections to upstreams, tunnels too. */
   dispose(): void
 }
 
@@ -37,8 +36,9 @@ export interface AppRules {
 const UPSTREAM_TIMEOUT_MS = 30_000
 
 /** Binds compiled rules to a table and to Express. */
-export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge): AppRules {
+export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge, log: Logger): AppRules {
   const agents = createProxyAgents()
+  const closing = new AbortController()
 
   /** Where an upgrade request leads, judged exactly as a request for a document is. */
   function upgradeTarget(req: IncomingMessage): { readonly url: URL; readonly forwarded: Forwarded } | undefined {
@@ -55,21 +55,16 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
   }
 
   return {
-    setHeaders(req, res, next) {
+    apply(req, res, next) {
       const context = contextOf(req)
-      if (rules.headers.size > 0 && !context.namesNothing) {
-        for (const [name, value] of headersFor(rules, ruleRequestOf(context))) res.appendHeader(name, value)
-      }
-      next()
-    },
-    redirect(req, _res, next) {
-      const context = contextOf(req)
-      if (rules.redirects.size === 0 || context.namesNothing) return next()
-      const found = redirectFor(rules, ruleRequestOf(context))
+      if (context.namesNothing || rules.headers.size + rules.redirects.size === 0) return next()
+      const request = ruleRequestOf(context)
+      for (const [name, value] of headersFor(rules, request)) res.appendHeader(name, value)
+      const found = redirectFor(rules, request)
       if (found === undefined) return next()
       if (found.fault === undefined) return sendLocation(context, found.status, found.location)
-      context.refusal = 'a redirect cannot be filled in with this URL'
-      sendText(context, 400, context.refusal)
+      context.refusal = `the redirect ${found.source} cannot be filled in: ${found.fault}`
+      sendText(context, found.status, found.status < 500 ? 'Bad request' : 'This redirect is broken')
     },
     resolve: (context) => resolveRoute(rules, table.match, ruleRequestOf(context)),
     proxy(target, context) {
@@ -86,9 +81,18 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
     upgrade(req, socket, head) {
       const target = upgradeTarget(req)
       if (target === undefined) return void socket.destroy()
-      proxyUpgrade(req, socket, head, target.url, { timeoutMs: UPSTREAM_TIMEOUT_MS, forwarded: target.forwarded })
+      const { url, forwarded } = target
+      void proxyUpgrade(req, socket, head, url, {
+        timeoutMs: UPSTREAM_TIMEOUT_MS,
+        forwarded,
+        signal: closing.signal,
+        onFailure: ({ status, reason }) => log.warn({ status, reason, upstream: url.origin }, 'upstream failed'),
+      })
     },
-    dispose: () => agents.close(),
+    dispose() {
+      closing.abort()
+      agents.close()
+    },
   }
 }
 

@@ -75,7 +75,8 @@ export function isJsonValue(value: unknown, depth = 0): boolean {
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
-  for (const key in value) if (!isJsonValue((value as Record<string, unknown>)[key], depth + 1)) return false
+  for (const key of Object.keys(value))
+    if (!isJsonValue((value as Record<string, unknown>)[key], depth + 1)) return false
   return true
 }
 

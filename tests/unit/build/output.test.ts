@@ -60,6 +60,13 @@ test('React is in chunks of its own', async () => {
   expect(withReact.flat().filter((file) => !/node_modules\/(?:react|react-dom|scheduler)\//.test(file))).toEqual([])
 })
 
+test('no script lies there that nothing loads', async () => {
+  const scripts = (await project.list('dist/public')).filter((file) => file.endsWith('.js'))
+  const texts = await Promise.all(scripts.map((file) => project.read(`dist/public/${file}`)))
+  const loaded = [...texts, JSON.stringify(report.manifest)].join('\n')
+  expect(scripts.filter((file) => !loaded.includes(file))).toEqual([])
+})
+
 test('files for browsers have their maps elsewhere, and say nothing of them', async () => {
   const files = await project.list('dist/public')
   expect(files.filter((file) => file.endsWith('.map'))).toEqual([])

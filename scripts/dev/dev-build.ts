@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { context as esbuildContext, type BuildContext, type Metafile, type OutputFile } from 'esbuild'
+import { createAssetFiles, type AssetFiles } from '../build/asset-files.ts'
+import { browserModules } from '../build/asset-manifest.ts'
+import { BuildFault } from '../build/build-fault.ts'
+import { readBuildInputs } from '../build/build-inputs.ts'
+import type { BuildOptions } from '../build/build-options.ts'
+import {
+  browserEntry,
+  browserOptions,
+  metafileKey,
+  nodeOptions,
+  SERVER_ENTRY,
+  type BundleContext,
+} from '../build/bundle-options.ts'
+import { contentHash } from '../build/content-hash.ts'
+import { cssFiles } from '../build/css-files.ts'
+import { createCssModules, type CssModules } from '../build/css-modules.ts'
+import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
+import { bundleInspection, evaluateInspection, type RouteSources } from '../build/read-application.ts'
+import { createServerWall } from '../build/server-wall.ts'
+import { serverPackages } from '../build/server-packages.ts'
+import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
+
+/** One good state of the sources. */
+export interface DevGeneration {
+  readonly context: BundleContext
+  /** Of a bundle that is never served: it proves that the sources fit together, and tells who imports whom. */
+  readonly browser: Metafile
+  readonly server: {
+    readonly files: readonly OutputFile[]
+    readonly metafile: Metafile
+    /** Changes when anything that the server runs has changed. */
+    readonly hash: string
+  }
+  readonly sources: RouteSources
+  readonly styles: StyleGroups
+  readonly assets: AssetFiles
+  readonly modules: CssModules
+}
+
+/** Rebuilds an application incrementally, by the rules of the production build. */
+export interface DevBuild {
+  /** @throws as `buildApplication` does; the next call starts from there. */
+  rebuild(): Promise<DevGeneration>
+  dispose(): Promise<void>
+}
+
+/** The parts that live as long as the public variables stay the same. */
+interface Contexts {
+  readonly defines: string
+  readonly context: BundleContext
+  readonly browser: BuildContext
+  readonly server: BuildContext
+  readonly wall: ReturnType<typeof createServerWall>
+  readonly assets: AssetFiles
+  readonly modules: CssModules
+}
+
+/**
+ * @param options `out` is where to put what has to be on disk.
+ * @param env gives the values of public variables.
+ */
+export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
+  const { root, app, out } = options
+  const state: { contexts?: Contexts; inspected?: { readonly text: string; readonly sources: RouteSources } } = {}
+
+  async function currentContexts(): Promise<Contexts> {
+    const inputs = readBuildInputs(options, env)
+    const defines = publicEnvDefines(inputs.publicNames, env)
+    const key = JSON.stringify(defines)
+    if (state.contexts?.defines === key) return state.contexts
+    await dispose()
+    const context: BundleContext = { root, app, mode: 'development', defines }
+    const wall = createServerWall(root)
+    const assets = createAssetFiles()
+    const modules = createCssModules(root)
+    const readable = { 'process.env.NODE_ENV': '"development"', ...defines }
+    const shared = [assets.plugin, cssFiles(root, modules)]
+    const browser = browserOptions(context, [...shared, wall.plugin, closedEnv(root, readable)])
+    const entries = { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }
+    const made: Contexts = {
+      defines: key,
+      context,
+      browser: await esbuildContext({ ...browser, sourcemap: false }),
+      server: await esbuildContext({
+        ...nodeOptions(context, entries, [...shared, serverPackages(root)]),
+        // Maps that hold wherever the files are put: each generation has another folder.
+        outdir: root,
+        sourceRoot: `${pathToFileURL(root).href}/`,
+      }),
+      wall,
+      assets,
+      modules,
+    }
+    state.contexts = made
+    return made
+  }
+
+  async function readSources({ context, assets, modules }: Contexts): Promise<RouteSources> {
+    const plugins = [assets.plugin, cssFiles(root, modules), serverPackages(root)]
+    const text = await bundleInspection(context, plugins)
+    if (state.inspected?.text === text) return state.inspected.sources
+    const sources = await evaluateInspection(context, join(out, 'inspection'), text)
+    state.inspected = { text, sources }
+    return sources
+  }
+
+  async function rebuild(): Promise<DevGeneration> {
+    const contexts = await currentContexts()
+    const { context, wall, assets, modules } = contexts
+    modules.clear()
+    const [browser, server] = await Promise.allSettled([contexts.browser.rebuild(), contexts.server.rebuild()])
+    if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
+    if (browser.status === 'rejected') throw browser.reason
+    if (server.status === 'rejected') throw server.reason
+    const sources = await readSources(contexts)
+    const { metafile, outputFiles } = server.value
+    if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild gave no metafile')
+    const entry = metafileKey(root, browserEntry(context))
+    return {
+      context,
+      browser: browser.value.metafile,
+      server: {
+        files: outputFiles ?? [],
+        metafile,
+        hash: contentHash(...(outputFiles ?? []).map(({ hash }) => hash)),
+      },
+      sources,
+      styles: groupStyles(browser.value.metafile, entry, browserModules(sources)),
+      assets,
+      modules,
+    }
+  }
+
+  async function dispose(): Promise<void> {
+    const former = state.contexts
+    delete state.contexts
+    await Promise.all([former?.browser.dispose(), former?.server.dispose()])
+  }
+
+  return { rebuild, dispose }
+}

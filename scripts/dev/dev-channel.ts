@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http'
+import type { DevFailure, DevMessage } from '../../src/client/dev/dev-messages.ts'
+
+/** The event streams of all open pages, and what a page that opens now has to know. */
+export interface DevChannel {
+  /** Keeps this response open and sends events into it until its client goes. */
+  join(response: ServerResponse): void
+  send(message: DevMessage): void
+  /** The build has failed: all pages are told, also those that open later, until it is good again. */
+  buildFailed(failures: readonly DevFailure[]): void
+  /** The build is good again. */
+  built(): void
+  /** Something failed in a request. A page that opens soon after is told too: it may be the answer to that request. */
+  requestFailed(failure: DevFailure): void
+  /** What the build says now. */
+  readonly failures: readonly DevFailure[]
+  close(): void
+}
+
+const RECENT_MS = 3_000 // from a failed render to the moment at which its page has loaded its scripts
+
+/**
+ * @param session names this run of the development server.
+ * @param now milliseconds on a clock that never goes back.
+ */
+export function createDevChannel(session: string, now: () => number): DevChannel {
+  const pages = new Set<ServerResponse>()
+  const failures: DevFailure[] = []
+  const recent: { readonly failure: DevFailure; readonly at: number }[] = []
+
+  function write(response: ServerResponse, message: DevMessage): void {
+    response.write(`data: ${JSON.stringify(message)}\n\n`)
+  }
+
+  function send(message: DevMessage): void {
+    for (const page of pages) write(page, message)
+  }
+
+  return {
+    send,
+    failures,
+    join(response) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+      write(response, { type: 'hello', session })
+      const late = recent.filter(({ at }) => now() - at < RECENT_MS)
+      recent.splice(0, recent.length, ...late)
+      for (const failure of failures) write(response, { type: 'failure', failure })
+      for (const { failure } of late) write(response, { type: 'failure', failure })
+      pages.add(response)
+      response.once('close', () => pages.delete(response))
+    },
+    buildFailed(found) {
+      failures.splice(0, failures.length, ...found)
+      for (const failure of found) send({ type: 'failure', failure })
+    },
+    built() {
+      failures.length = 0
+      recent.length = 0
+      send({ type: 'built' })
+    },
+    requestFailed(failure) {
+      recent.push({ failure, at: now() })
+      send({ type: 'failure', failure })
+    },
+    close() {
+      for (const page of pages) page.end()
+    },
+  }
+}

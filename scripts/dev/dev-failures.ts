@@ -1,0 +1,52 @@
+import type { Message } from 'esbuild'
+import type { DevFailure } from '../../src/client/dev/dev-messages.ts'
+import { BuildFault } from '../build/build-fault.ts'
+import { isEsbuildFailure } from '../build/esbuild-messages.ts'
+import { describeFrames, excerptOf, parseStack, type RawFrame } from './stack-frames.ts'
+
+/** An error as a log line or a page tells of it. */
+export interface ThrownError {
+  readonly type?: string
+  readonly message?: string
+  readonly stack?: string
+}
+
+/** Puts a failed build into the overlay's terms; one entry a message of the compiler. */
+export function buildFailures(root: string, thrown: unknown): readonly DevFailure[] {
+  if (isEsbuildFailure(thrown)) return thrown.errors.map((message) => compilerFailure(root, message))
+  if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
+  const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
+  return [{ kind: 'build', message, frames: describeFrames(root, parseStack(stack ?? '')) }]
+}
+
+/** Puts an error of a request or of a page into the overlay's terms. */
+export function thrownFailure(
+  root: string,
+  kind: 'server' | 'browser',
+  { type, message = '', stack = '' }: ThrownError,
+  locate: (frame: RawFrame) => RawFrame = (frame) => frame,
+): DevFailure {
+  const frames = describeFrames(root, parseStack(stack).map(locate))
+  const excerpt = excerptOf(root, frames)
+  // A logged error may have lost its class on the way, and be called an object.
+  const named = type?.endsWith('Error') === true ? `${type}: ${message}` : message
+  return { kind, message: named, frames, ...(excerpt === undefined ? {} : { excerpt }) }
+}
+
+function compilerFailure(root: string, { text, location, notes }: Message): DevFailure {
+  const message = [text, ...notes.map((note) => note.text)].join('\n')
+  if (location === null) return { kind: 'build', message, frames: [] }
+  const frame = { name: '', file: location.file, line: location.line, column: location.column + 1, own: true }
+  const excerpt = excerptOf(root, [frame])
+  return { kind: 'build', message, frames: [frame], ...(excerpt === undefined ? {} : { excerpt }) }
+}
+
+/** The same for the terminal. */
+export function failureText({ message, frames, excerpt }: DevFailure): string {
+  const [at] = frames.filter(({ own }) => own)
+  return [
+    message,
+    ...(at === undefined ? [] : [`  ${at.file}:${at.line}:${at.column}`]),
+    ...(excerpt === undefined ? [] : [excerpt]),
+  ].join('\n')
+}

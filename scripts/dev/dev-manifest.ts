@@ -1,0 +1,34 @@
+import type { AssetManifest, SegmentAssets } from '../../src/server/assets/manifest.ts'
+import { SERVER_KINDS } from '../build/asset-manifest.ts'
+import type { StyleGroup } from '../build/style-groups.ts'
+import type { DevGeneration } from './dev-build.ts'
+import { DEV_ENTRY, stylePath } from './module-server.ts'
+import type { ModuleUrls } from './module-urls.ts'
+import type { VendorBundle } from './vendor-bundle.ts'
+
+/** One id for all: a page must not take a save for another build and load itself anew. */
+const BUILD_ID = 'development'
+
+/** As the production manifest, with the URLs of single modules and stylesheets in the same order. */
+export function devManifest(
+  { sources, styles }: Pick<DevGeneration, 'sources' | 'styles'>,
+  urls: ModuleUrls,
+  vendors: Pick<VendorBundle, 'devClient'>,
+): AssetManifest {
+  const stylesheets = (groups: readonly StyleGroup[]) => groups.flatMap(({ files }) => files.map(stylePath))
+  const describe = (source: string): SegmentAssets => ({
+    scripts: [urls.urlOf(source)],
+    styles: stylesheets(styles.modules.get(source) ?? []),
+  })
+  const segments = Object.entries(sources).map(([pattern, kinds]) => {
+    const browserKinds = Object.entries(kinds).filter(([kind]) => !SERVER_KINDS.has(kind))
+    return [pattern, Object.fromEntries(browserKinds.map(([kind, source]) => [kind, describe(source)]))] as const
+  })
+  return {
+    buildId: BUILD_ID,
+    entry: DEV_ENTRY,
+    entryImports: [vendors.devClient],
+    entryStyles: stylesheets(styles.entry),
+    segments: Object.fromEntries(segments.filter(([, kinds]) => Object.keys(kinds).length > 0)),
+  }
+}

@@ -1,0 +1,186 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { basename, join } from 'node:path'
+import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
+import { checkBuildOptions, displayPath, type BuildOptions } from '../build/build-options.ts'
+import { SERVER_ENTRY } from '../build/bundle-options.ts'
+import { createDevBuild, type DevGeneration } from './dev-build.ts'
+import { createDevChannel } from './dev-channel.ts'
+import { buildFailures, failureText, thrownFailure, type ThrownError } from './dev-failures.ts'
+import { devManifest } from './dev-manifest.ts'
+import { createGateway } from './gateway.ts'
+import { createModuleServer } from './module-server.ts'
+import { planReaction } from './plan-reaction.ts'
+import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
+import { createServerProcess } from './server-process.ts'
+import { locateInModules } from './source-positions.ts'
+import { bundleVendors, importedPackageFiles, type VendorBundle } from './vendor-bundle.ts'
+import { watchSources } from './watch-sources.ts'
+
+/** A running development server. */
+export interface DevServer {
+  readonly url: string
+  /** Ends it and the application's server. */
+  close(): Promise<void>
+}
+
+/** What a development server needs to know. */
+export interface DevServerOptions extends BuildOptions {
+  /** TCP port on the loopback interface; 0 picks a free one. */
+  readonly port: number
+  /** Environment of the application's server; gives public variables their values. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Names this run, so that pages of a former one notice. */
+  readonly session: string
+  /** Where to write, line by line. */
+  print(text: string): void
+}
+
+interface Current {
+  readonly generation: DevGeneration
+  readonly vendors: VendorBundle
+  readonly packages: string
+  readonly manifest: string
+}
+
+const MAIN = `process.setSourceMapsEnabled(true)\nawait import('./${SERVER_ENTRY}.js')\n`
+
+/**
+ * Starts the development server. A build that fails, then or later, is shown and does not end it.
+ * @throws {BuildFault} where there is no application; the error of `listen` where the port is taken.
+ */
+export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  const { root, app, out, env, print } = options
+  checkBuildOptions(options)
+  await rm(out, { recursive: true, force: true })
+
+  const channel = createDevChannel(options.session, () => performance.now())
+  const build = createDevBuild(options, env)
+  const modules = createModuleServer(root)
+  const idle = await bundleVendors(root, new Map())
+  const state: { current?: Current; count: number; work: Promise<void>; readonly changed: Set<string> } = {
+    count: 0,
+    work: Promise.resolve(),
+    changed: new Set(),
+  }
+
+  function requestFailed(kind: 'server' | 'browser', error: ThrownError): void {
+    channel.requestFailed(thrownFailure(root, kind, error))
+  }
+
+  const server = createServerProcess(
+    env,
+    {
+      line(text) {
+        const line = parseLogLine(text)
+        const error = line && errorOf(line)
+        if (error !== undefined) requestFailed('server', error)
+        print(line === undefined ? text : readableLine(line))
+      },
+    },
+    ({ message, output }) => requestFailed('server', { message: `${message}\n${output}`, stack: output }),
+  )
+
+  /** Brings everything to the newest state of the sources; `undefined` while they do not build. */
+  async function adopt(): Promise<Current | undefined> {
+    try {
+      const generation = await build.rebuild()
+      const imported = importedPackageFiles(root, generation.browser)
+      const packages = JSON.stringify([...imported].toSorted())
+      const former = state.current
+      const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported)
+      modules.adopt(generation, vendors)
+      return { generation, vendors, packages, manifest: '' }
+    } catch (error) {
+      const failures = buildFailures(root, error)
+      print(`The build failed.\n\n${failures.map(failureText).join('\n\n')}\n`)
+      channel.buildFailed(failures)
+      return undefined
+    }
+  }
+
+  /** Each generation has a folder of its own: the former server may still load from its one. */
+  async function runServer({ generation, manifest }: Current): Promise<void> {
+    state.count += 1
+    const folder = join(out, String(state.count))
+    await mkdir(join(folder, 'server'), { recursive: true })
+    await mkdir(join(folder, 'public'))
+    const files = generation.server.files.map(({ path, contents }) =>
+      writeFile(join(folder, 'server', basename(path)), contents),
+    )
+    await Promise.all([
+      ...files,
+      writeFile(join(folder, 'server/main.js'), MAIN),
+      writeFile(join(folder, 'manifest.json'), manifest),
+    ])
+    server.replace(join(folder, 'server/main.js'))
+    await rm(join(out, String(state.count - 2)), { recursive: true, force: true })
+  }
+
+  async function update(): Promise<void> {
+    const former = state.current
+    const adopted = await adopt()
+    if (adopted === undefined) return // what has changed stays noted for the next good build
+    const changed = [...state.changed].map((file) => displayPath(root, file))
+    state.changed.clear()
+    const reaction = former && (await reactionTo(former, adopted, changed))
+    const current = {
+      ...adopted,
+      manifest: JSON.stringify(devManifest(adopted.generation, modules.urls, adopted.vendors)),
+    }
+    state.current = current
+    const sameServer = former?.generation.server.hash === adopted.generation.server.hash
+    if (!sameServer || former?.manifest !== current.manifest) await runServer(current)
+    channel.built()
+    if (reaction !== undefined) channel.send(reaction)
+  }
+
+  /** Other packages mean another React, and a module that does not compile alone can be no update. */
+  async function reactionTo(former: Current, next: Current, changed: readonly string[]): Promise<DevMessage> {
+    if (former.vendors !== next.vendors) return { type: 'reload' }
+    return planReaction(former.generation, next.generation, changed, modules).catch(() => ({ type: 'reload' }))
+  }
+
+  function onChange(files: readonly string[]): void {
+    for (const file of files) state.changed.add(file)
+    state.work = state.work.then(update).catch(onDefect)
+  }
+
+  function onDefect(error: unknown): void {
+    print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
+  }
+
+  const gateway = createGateway({
+    channel,
+    modules,
+    port: server.port,
+    devClient: () => state.current?.vendors.devClient ?? idle.devClient,
+    explain: (error) => thrownFailure(root, 'browser', error, locateInModules(root, modules)),
+    onDefect,
+  })
+  modules.adoptVendors(idle)
+
+  const watcher = watchSources(
+    app.startsWith(join(root, 'src')) ? [join(root, 'src')] : [join(root, 'src'), app],
+    onChange,
+  )
+  onChange([])
+  await state.work
+  gateway.listen(options.port, 'localhost')
+  await once(gateway, 'listening')
+  const { port } = gateway.address() as AddressInfo
+
+  return {
+    url: `http://localhost:${port}`,
+    async close() {
+      watcher.close()
+      channel.close()
+      gateway.close()
+      gateway.closeAllConnections()
+      await state.work
+      await Promise.all([server.stop(), build.dispose()])
+      await rm(out, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+const LOOPBACK = '127.0.0.1'
+
+/** Decides what becomes of an answer: `undefined` lets it through, a text takes its place. */
+export type ReplaceAnswer = (status: number, headers: IncomingMessage['headers'], body: string) => string | undefined
+
+/**
+ * Hands a request to the application's server and its answer back, chunk by chunk, under the same `Host`.
+ * @param replace asked about failed documents only, whose bodies are held back for that.
+ * @throws when the server cannot be reached; nothing has been answered then.
+ */
+export async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  port: number,
+  replace: ReplaceAnswer,
+): Promise<void> {
+  const answer = await ask(request, response, port)
+  const status = answer.statusCode ?? 502
+  if (status >= 500 && isHtml(answer)) {
+    const body = await readText(answer)
+    const instead = replace(status, answer.headers, body)
+    if (instead !== undefined) {
+      response
+        .writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' })
+        .end(instead)
+      return
+    }
+    response
+      .writeHead(status, answer.statusMessage, headersOf(answer, ['transfer-encoding', 'content-length']))
+      .end(body)
+    return
+  }
+  response.writeHead(status, answer.statusMessage, headersOf(answer, []))
+  response.flushHeaders()
+  await pipeline(answer, response).catch(() => undefined) // either side has gone: the other one is closed
+}
+
+function ask(request: IncomingMessage, response: ServerResponse, port: number): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const upstream = httpRequest({
+      host: LOOPBACK,
+      port,
+      method: request.method,
+      path: request.url,
+      headers: withoutCompression(request.rawHeaders),
+    })
+    upstream.once('response', resolve)
+    upstream.once('error', reject)
+    response.once('close', () => upstream.destroy())
+    request.pipe(upstream)
+  })
+}
+
+/** Bodies are looked at here, and travel no further than this machine. */
+function withoutCompression(rawHeaders: readonly string[]): readonly string[] {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 1 || name.toLowerCase() === 'accept-encoding' ? [] : [name, rawHeaders[index + 1] ?? ''],
+  )
+}
+
+function isHtml({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.startsWith('text/html') ?? false
+}
+
+async function readText(message: IncomingMessage): Promise<string> {
+  message.setEncoding('utf8')
+  const parts: string[] = []
+  for await (const part of message) parts.push(String(part))
+  return parts.join('')
+}
+
+function headersOf(answer: IncomingMessage, dropped: readonly string[]): OutgoingHttpHeaders {
+  const kept = Object.entries(answer.headersDistinct).filter(([name]) => !dropped.includes(name))
+  return Object.fromEntries(kept.map(([name, values = []]) => [name, values.length === 1 ? values[0] : values]))
+}
+
+/** Joins an upgraded connection to the application's server, which answers the handshake. */
+export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, port: number): void {
+  const upstream = connect(port, LOOPBACK)
+  const close = (): void => {
+    upstream.destroy()
+    socket.destroy()
+  }
+  upstream.once('error', close).once('close', close)
+  socket.once('error', close).once('close', close)
+  const headers = request.rawHeaders.reduce((all, part, index) => all + part + (index % 2 === 0 ? ': ' : '\r\n'), '')
+  upstream.write(`${request.method} ${request.url} HTTP/1.1\r\n${headers}\r\n`)
+  upstream.write(head)
+  upstream.pipe(socket).pipe(upstream)
+}

@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { DEV_EVENTS_PATH, DEV_STACK_PATH, type DevFailure } from '../../src/client/dev/dev-messages.ts'
+import { PUBLIC_PATH } from '../build/build-options.ts'
+import { failurePage } from './failure-page.ts'
+import { forward, forwardUpgrade } from './forward.ts'
+import { isLocalHost } from './local-hosts.ts'
+import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
+import type { DevChannel } from './dev-channel.ts'
+import type { ThrownError } from './dev-failures.ts'
+
+/** What the gateway stands in front of. */
+export interface GatewayParts {
+  readonly channel: DevChannel
+  readonly modules: ModuleServer
+  /** The port of the application's server, once it listens. */
+  port(): Promise<number>
+  /** URL of the development server's script for pages. */
+  devClient(): string
+  /** Puts an error of a page into terms of the sources. */
+  explain(error: ThrownError): DevFailure
+  /** Told of what should not happen. */
+  onDefect(error: unknown): void
+}
+
+const STACK_LIMIT = 100_000 // characters; a stack is never longer
+
+/**
+ * The one port that browsers see: modules and events are answered here, everything else by the application's server.
+ * Requests wait while that is being replaced.
+ */
+export function createGateway(parts: GatewayParts): Server {
+  const server = createServer((request, response) => {
+    answer(parts, request, response).catch((error: unknown) => {
+      parts.onDefect(error)
+      if (!response.headersSent) response.writeHead(500).end()
+      response.destroy()
+    })
+  })
+  server.on('upgrade', (request, socket, head) => {
+    if (!isLocalHost(request.headers.host)) return void socket.destroy()
+    return void parts.port().then(
+      (port) => forwardUpgrade(request, socket, head, port),
+      () => socket.destroy(),
+    )
+  })
+  return server
+}
+
+async function answer(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (!isLocalHost(request.headers.host)) {
+    response.writeHead(403, { 'Content-Type': 'text/plain' })
+    response.end('The development server answers under the names of this machine only, such as localhost.\n')
+    return
+  }
+  const path = new URL(request.url ?? '/', 'http://localhost').pathname
+  if (path === DEV_EVENTS_PATH) parts.channel.join(response)
+  else if (path === DEV_STACK_PATH) await answerStack(parts, request, response)
+  else if (path.startsWith(PUBLIC_PATH)) await answerFile(parts, path, response)
+  else await answerByApplication(parts, request, response)
+}
+
+async function answerFile({ modules }: GatewayParts, path: string, response: ServerResponse): Promise<void> {
+  const file = await modules.load(path).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { type: 'text/javascript; charset=utf-8', contents: `throw new Error(${JSON.stringify(reason)})` }
+  })
+  if (file === undefined) response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end()
+  else response.writeHead(200, { 'Content-Type': file.type, 'Cache-Control': 'no-cache' }).end(file.contents)
+}
+
+async function answerStack(
+  { explain }: GatewayParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // A page of another site could otherwise read sources by inventing stacks.
+  const own = request.headers['sec-fetch-site'] === undefined || request.headers['sec-fetch-site'] === 'same-origin'
+  if (!own || request.method !== 'POST') return void response.writeHead(403).end()
+  const parts: string[] = []
+  let length = 0
+  request.setEncoding('utf8')
+  for await (const part of request) {
+    length += String(part).length
+    if (length > STACK_LIMIT) return void response.writeHead(413, { Connection: 'close' }).end()
+    parts.push(String(part))
+  }
+  const thrown = readThrown(parts.join(''))
+  if (thrown === undefined) return void response.writeHead(400).end()
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(explain(thrown)))
+}
+
+function readThrown(text: string): ThrownError | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null) return undefined
+    const field = (name: string): string => String(Object.getOwnPropertyDescriptor(parsed, name)?.value ?? '')
+    return { message: field('message'), stack: field('stack') }
+  } catch {
+    return undefined
+  }
+}
+
+async function answerByApplication(
+  { channel, port, devClient }: GatewayParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const fail = (status: number): void => {
+    if (response.headersSent) return void response.destroy()
+    response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' })
+    response.end(failurePage(devClient()))
+  }
+  if (channel.failures.length > 0 && request.headers['sec-fetch-dest'] === 'document') return fail(500)
+  try {
+    // A failed document that loads no scripts could show nothing of its cause.
+    await forward(request, response, await port(), (_status, _headers, body) =>
+      body.includes(DEV_ENTRY) ? undefined : failurePage(devClient()),
+    )
+  } catch {
+    if (!response.destroyed) fail(502) // the overlay says why: the server has told its end already
+  }
+}

@@ -1,0 +1,70 @@
+import type { Metafile } from 'esbuild'
+import { CSS_FILE } from '../build/css-files.ts'
+
+/** The modules of the browser's bundle and who imports whom; keys are paths in the project. */
+export interface ModuleGraph {
+  /** Modules that import this one, statically or not. */
+  importersOf(key: string): readonly string[]
+  has(key: string): boolean
+  /** Stylesheets in it. */
+  readonly styles: ReadonlySet<string>
+}
+
+/** What open pages have to do after a change. */
+export type HotUpdate =
+  | { readonly kind: 'reload'; readonly reason: string }
+  | {
+      readonly kind: 'update'
+      /** Modules whose components are to be refreshed. */
+      readonly accepted: readonly string[]
+      /** Those and every module between them and a changed one: all need new URLs, or old instances would be used. */
+      readonly renewed: readonly string[]
+    }
+
+/** Reads the graph out of esbuild's metafile. */
+export function moduleGraph(metafile: Metafile): ModuleGraph {
+  const importers = new Map<string, string[]>()
+  const styles = new Set<string>()
+  for (const [key, { imports }] of Object.entries(metafile.inputs)) {
+    if (key.startsWith(`${CSS_FILE}:`)) styles.add(key.slice(CSS_FILE.length + 1))
+    for (const { path, external } of imports) {
+      if (!external) importers.set(path, [...(importers.get(path) ?? []), key])
+    }
+  }
+  return {
+    importersOf: (key) => importers.get(key) ?? [],
+    has: (key) => Object.hasOwn(metafile.inputs, key),
+    styles,
+  }
+}
+
+/**
+ * Plans the smallest update that leaves no module behind.
+ *
+ * From each changed module upward: a module that exports nothing but components is refreshed, and the search ends
+ * there, because React replaces components in place. Any other module has handed its old exports to its importers, so
+ * these are loaded anew as well. Where that reaches a module that nobody imports, the document is loaded anew.
+ * @param changed paths of changed files in the project.
+ * @param refreshable whether a module exports nothing but components.
+ */
+export function planUpdate(
+  graph: ModuleGraph,
+  changed: readonly string[],
+  refreshable: (key: string) => boolean,
+): HotUpdate {
+  const accepted = new Set<string>()
+  const renewed = new Set<string>()
+  const waiting = changed.filter((key) => graph.has(key))
+  for (const key of waiting) {
+    if (renewed.has(key)) continue
+    renewed.add(key)
+    if (refreshable(key)) {
+      accepted.add(key)
+      continue
+    }
+    const importers = graph.importersOf(key)
+    if (importers.length === 0) return { kind: 'reload', reason: key }
+    waiting.push(...importers)
+  }
+  return { kind: 'update', accepted: [...accepted], renewed: [...renewed] }
+}

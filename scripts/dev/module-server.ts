@@ -1,0 +1,144 @@
+import { browserEntry, metafileKey } from '../build/bundle-options.ts'
+import { displayPath, PUBLIC_PATH } from '../build/build-options.ts'
+import { buildStyles } from '../build/build-styles.ts'
+import { CSS_FILE, cssFiles } from '../build/css-files.ts'
+import type { DevGeneration } from './dev-build.ts'
+import { transformModule, type BrowserModule } from './module-transform.ts'
+import { createModuleUrls, modulePath, type ModuleUrls } from './module-urls.ts'
+import type { VendorBundle } from './vendor-bundle.ts'
+
+/** A file for the browser. */
+export interface ServedFile {
+  readonly type: string
+  readonly contents: string | Uint8Array
+}
+
+/** Serves the project's own modules one by one, compiled when they are asked for. */
+export interface ModuleServer {
+  readonly urls: ModuleUrls
+  /** The file at a URL path; `undefined` where there is none. Throws what the compiler throws. */
+  load(path: string): Promise<ServedFile | undefined>
+  /** Goes on with another state of the sources. */
+  adopt(generation: DevGeneration, vendors: VendorBundle): void
+  /** Packages to serve as long as nothing has been built: the development server's own part among them. */
+  adoptVendors(vendors: VendorBundle): void
+  /** Compiles a module, or gives what was compiled before. */
+  compile(key: string): Promise<BrowserModule>
+  /** Drops what was compiled of these modules: they have changed, or URLs in them have. */
+  forget(keys: readonly string[]): void
+  /** What browsers have got last of a module; `undefined` as long as no browser has asked for it. */
+  served(key: string): BrowserModule | undefined
+}
+
+/** The module that a document loads: the development server's own part, then the application. */
+export const DEV_ENTRY = `${PUBLIC_PATH}dev-entry.js`
+
+const STYLES = 'styles/'
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: SCRIPT_TYPE,
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  ico: 'image/x-icon',
+  woff: 'font/woff',
+  woff2: 'font/woff2',
+  pdf: 'application/pdf',
+}
+
+/** URL path of a single stylesheet; `file` is its path in the project. */
+export function stylePath(file: string): string {
+  return modulePath(STYLES + file)
+}
+
+/** @param root the project. */
+export function createModuleServer(root: string): ModuleServer {
+  const urls = createModuleUrls()
+  const compiled = new Map<string, Promise<BrowserModule>>()
+  const served = new Map<string, BrowserModule>()
+  const state: { generation?: DevGeneration; vendors?: VendorBundle } = {}
+
+  function current(): { readonly generation: DevGeneration; readonly vendors: VendorBundle } {
+    const { generation, vendors } = state
+    if (generation === undefined || vendors === undefined) throw new Error('Nothing has been built yet.')
+    return { generation, vendors }
+  }
+
+  function compile(key: string): Promise<BrowserModule> {
+    const known = compiled.get(key)
+    if (known !== undefined) return known
+    const { generation, vendors } = current()
+    const { context, assets, modules } = generation
+    const fresh = transformModule(
+      {
+        root,
+        defines: { 'process.env.NODE_ENV': '"development"', ...context.defines },
+        plugins: [assets.plugin, cssFiles(root, modules)],
+        urlOf: (file) => vendors.urlOf(file) ?? urls.urlOf(displayPath(root, file)),
+      },
+      key,
+    )
+    compiled.set(key, fresh)
+    return fresh
+  }
+
+  async function loadStyle(file: string): Promise<string | undefined> {
+    const { context, modules, assets, browser } = current().generation
+    if (!Object.hasOwn(browser.inputs, `${CSS_FILE}:${file}`)) return undefined
+    const { outputFiles } = await buildStyles(context, [{ name: 'style', files: [file] }], modules, assets.plugin)
+    return outputFiles.find(({ path }) => path.endsWith('.css'))?.text
+  }
+
+  async function loadModule(key: string): Promise<string | undefined> {
+    // Only what the browser's bundle holds: neither server modules nor anything else on this disk.
+    if (!Object.hasOwn(current().generation.browser.inputs, key) || key.includes('node_modules/')) return undefined
+    const module = await compile(key)
+    served.set(key, module)
+    return module.code
+  }
+
+  /** The development server's part comes first: React asks for it while it is loaded. */
+  function entryCode(): string {
+    const { generation, vendors } = current()
+    const entry = urls.urlOf(metafileKey(root, browserEntry(generation.context)))
+    return `import ${JSON.stringify(vendors.devClient)}\nimport ${JSON.stringify(entry)}\n`
+  }
+
+  return {
+    urls,
+    compile,
+    served: (key) => served.get(key),
+    adopt(generation, vendors) {
+      const { defines } = generation.context
+      if (vendors !== state.vendors || defines !== state.generation?.context.defines) compiled.clear()
+      Object.assign(state, { generation, vendors })
+    },
+    adoptVendors(vendors) {
+      state.vendors ??= vendors
+    },
+    forget(keys) {
+      for (const key of keys) compiled.delete(key)
+    },
+    async load(path) {
+      const name = urls.keyOf(path)
+      if (name === undefined) return undefined
+      const vendor = state.vendors?.files.get(path)
+      if (vendor !== undefined) return typed(name, vendor)
+      if (state.generation === undefined) return undefined
+      if (path === DEV_ENTRY) return typed('.js', entryCode())
+      if (name.startsWith(STYLES)) return typed('.css', await loadStyle(name.slice(STYLES.length)))
+      return typed(name, state.generation.assets.emitted.get(name)) ?? typed('.js', await loadModule(name))
+    },
+  }
+}
+
+function typed(name: string, contents: string | Uint8Array | undefined): ServedFile | undefined {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  return contents === undefined ? undefined : { type, contents }
+}

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { build, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild'
+import { transform } from 'oxc-transform'
+import { isLookUp, lookUp } from '../build/look-up.ts'
+import { serverOnly } from '../build/server-wall.ts'
+
+/** A source as browsers get it in development. */
+export interface BrowserModule {
+  /** With its source map inside. */
+  readonly code: string
+  /** Whether it exports nothing but components, and can be refreshed in place. */
+  readonly refreshable: boolean
+}
+
+/** What a transform needs to know of its surroundings. */
+export interface TransformContext {
+  /** The project. */
+  readonly root: string
+  /** Replacements for `process.env.NODE_ENV` and public variables. */
+  readonly defines: Readonly<Record<string, string>>
+  /** Stylesheets and assets, which become part of the module. */
+  readonly plugins: readonly Plugin[]
+  /** The URL of an imported source or package file. */
+  urlOf(file: string): string
+}
+
+const SOURCE = /\.[cm]?[jt]sx?$/
+const INERT = 'inert'
+
+/** Exports of a page or layout that are no component; what they say counts from the next document on. */
+const PASSIVE_EXPORTS = new Set(['metadata'])
+
+/**
+ * Compiles one source for a browser: types and JSX by oxc, which also writes the calls of React Refresh, imports by
+ * esbuild.
+ * @param key the source's path in the project; names its components across versions.
+ * @throws esbuild's failure, or an `Error` with oxc's own excerpt.
+ */
+export async function transformModule(context: TransformContext, key: string): Promise<BrowserModule> {
+  const file = join(context.root, key)
+  const compiled = await compileSource(context, key, await readFile(file, 'utf8'))
+  const options: EsbuildOptions = {
+    stdin: { contents: compiled, sourcefile: file, resolveDir: join(file, '..'), loader: 'js' },
+    absWorkingDir: context.root,
+    bundle: true,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    format: 'esm',
+    target: 'es2022',
+    sourcemap: 'inline',
+    define: { ...context.defines },
+    plugins: [...context.plugins, linkImports(context)],
+    ...(compiled.includes('$RefreshReg$(') ? { banner: { js: refreshHooks(key) } } : {}),
+  }
+  const { outputFiles = [] } = await build(options)
+  const code = outputFiles[0]?.text ?? ''
+  return { code, refreshable: exportsOnlyComponents(code) }
+}
+
+async function compileSource(context: TransformContext, key: string, text: string): Promise<string> {
+  const language = extname(key).replace(/^\.[cm]?/, '')
+  const { code, map, errors } = await transform(join(context.root, key), text, {
+    lang: language === 'ts' || language === 'tsx' ? language : 'jsx',
+    sourcemap: true,
+    jsx: { runtime: 'automatic', development: true, refresh: true },
+    typescript: { onlyRemoveTypeImports: true },
+  })
+  if (errors.length > 0) throw new Error(errors.map((error) => error.codeframe ?? error.message).join('\n'))
+  if (map === undefined || map === null) return code
+  const encoded = Buffer.from(JSON.stringify(map)).toString('base64')
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}`
+}
+
+function refreshHooks(key: string): string {
+  const register = `(type,name)=>window.millraceRefresh.register(type,${JSON.stringify(key)},name)`
+  return `const $RefreshReg$=${register},$RefreshSig$=window.millraceRefresh.signature;`
+}
+
+/** Every source keeps a URL of its own, so that it can be replaced by itself. */
+function linkImports({ root, urlOf }: TransformContext): Plugin {
+  return {
+    name: 'link-imports',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async (args) => {
+        if (args.kind === 'entry-point' || isLookUp(args)) return undefined
+        const found = await lookUp(build, args)
+        if (found?.namespace !== 'file' || !SOURCE.test(found.path)) return undefined
+        // The build has refused every other import of a server module already.
+        if (serverOnly(root, found.path) !== undefined) return { path: INERT, namespace: INERT }
+        return { path: urlOf(found.path), external: true }
+      })
+      build.onLoad({ filter: /.*/, namespace: INERT }, () => ({ contents: 'export {}', loader: 'js' }))
+    },
+  }
+}
+
+/** Compares the names in esbuild's one export clause with those that oxc has registered as components. */
+function exportsOnlyComponents(code: string): boolean {
+  const registered = new Set(Array.from(code.matchAll(/\$RefreshReg\$\(\w+, "([^"]+)"\)/g), ([, name]) => name))
+  const clause = /^export \{\n([^}]*)\};?$/m.exec(code)?.[1]
+  if (clause === undefined || registered.size === 0) return false
+  return clause
+    .split(',')
+    .map((item) => item.trim().split(' as '))
+    .every(([local = '', exported = local]) => {
+      if (local === '' || PASSIVE_EXPORTS.has(exported) || registered.has(local)) return true
+      return exported === 'default' && registered.has('%default%')
+    })
+}

@@ -1,0 +1,44 @@
+import { PUBLIC_PATH } from '../build/build-options.ts'
+
+/** URLs of single modules; a module gets another one when browsers must load it again. */
+export interface ModuleUrls {
+  urlOf(key: string): string
+  /** @returns the module's path in the project; `undefined` for a path that cannot be one. */
+  keyOf(path: string): string | undefined
+  renew(keys: readonly string[]): void
+}
+
+const UP = '@up' // stands for `..`, which no URL keeps
+
+/** Module URLs begin as plain paths, equal to what a former run of the server gave them. */
+export function createModuleUrls(): ModuleUrls {
+  const versions = new Map<string, number>()
+  return {
+    urlOf(key) {
+      const version = versions.get(key)
+      return modulePath(key) + (version === undefined ? '' : `?v=${version}`)
+    },
+    keyOf(path) {
+      const encoded = path.slice(PUBLIC_PATH.length).split('/')
+      try {
+        return encoded.map((part) => (part === UP ? '..' : decodeURIComponent(part))).join('/')
+      } catch {
+        return undefined
+      }
+    },
+    renew(keys) {
+      for (const key of keys) versions.set(key, (versions.get(key) ?? 0) + 1)
+    },
+  }
+}
+
+/** Where a file of the project is served, without its version. */
+export function modulePath(key: string): string {
+  return (
+    PUBLIC_PATH +
+    key
+      .split('/')
+      .map((part) => (part === '..' ? UP : encodeURIComponent(part)))
+      .join('/')
+  )
+}

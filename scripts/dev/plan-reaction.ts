@@ -1,0 +1,66 @@
+import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
+import { CSS_FILE } from '../build/css-files.ts'
+import type { DevGeneration } from './dev-build.ts'
+import { moduleGraph, planUpdate, type ModuleGraph } from './hot-update.ts'
+import { stylePath, type ModuleServer } from './module-server.ts'
+
+const RELOAD: DevMessage = { type: 'reload' }
+
+/**
+ * Decides what open pages have to do after a change, and gives new URLs to the modules that they must load again.
+ * @param former what they run; `next` is what they are to run.
+ * @param changed paths in the project of the files that are different in both.
+ */
+export async function planReaction(
+  former: DevGeneration,
+  next: DevGeneration,
+  changed: readonly string[],
+  modules: ModuleServer,
+): Promise<DevMessage> {
+  const [before, after] = [moduleGraph(former.browser), moduleGraph(next.browser)]
+  const styles = changed.filter((key) => after.styles.has(key))
+  const ofServer = changed.filter((key) => !after.has(key) && !before.has(key) && !after.styles.has(key))
+  const newStyles = [...after.styles].some((file) => !before.styles.has(file))
+
+  const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(changed), modules)
+  // What pages cannot take over piece by piece: other data, other assets, a stylesheet that they have no link to.
+  if (ofServer.length > 0 || newStyles) return RELOAD
+
+  const plan = planUpdate(after, [...touched.keys()], (key) => {
+    const served = modules.served(key)
+    return served === undefined || (served.refreshable && touched.get(key) !== false)
+  })
+  if (plan.kind === 'reload') return RELOAD
+  modules.urls.renew(plan.renewed)
+  modules.forget(plan.renewed.flatMap((key) => [key, ...after.importersOf(key)]))
+  const accepted = plan.accepted.filter((key) => modules.served(key) !== undefined)
+  return {
+    type: 'update',
+    modules: accepted.map((key) => ({ key, url: modules.urls.urlOf(key) })),
+    styles: styles.map(stylePath),
+  }
+}
+
+function importersOfStyles(graph: ModuleGraph, styles: readonly string[]): readonly string[] {
+  return styles.flatMap((file) => graph.importersOf(`${CSS_FILE}:${file}`)).filter((key) => !key.startsWith(CSS_FILE))
+}
+
+/**
+ * Compiles modules that browsers have again, and tells of each whether it can be refreshed now. One that only imports
+ * a changed stylesheet counts when its class names are others than before.
+ */
+async function renewedModules(
+  keys: readonly string[],
+  changed: ReadonlySet<string>,
+  modules: ModuleServer,
+): Promise<ReadonlyMap<string, boolean>> {
+  const renewed = new Map<string, boolean>()
+  modules.forget(keys)
+  for (const key of new Set(keys)) {
+    const served = modules.served(key)
+    if (served === undefined) continue
+    const fresh = await modules.compile(key)
+    if (changed.has(key) || fresh.code !== served.code) renewed.set(key, fresh.refreshable)
+  }
+  return renewed
+}

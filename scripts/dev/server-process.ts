@@ -1,0 +1,126 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** The application's server in a process of its own, replaced by a new one at each change. */
+export interface ServerProcess {
+  /** Starts another generation; requests wait for it. The former one ends when this one is ready. */
+  replace(main: string): void
+  /**
+   * The port of the current generation, once it listens. One that has ended since is started anew.
+   * @throws {ServerStartError} when it ended without listening; it is not tried again before `replace`.
+   */
+  port(): Promise<number>
+  /** Ends all generations. */
+  stop(): Promise<void>
+}
+
+/** What the server writes. */
+export interface ServerOutput {
+  line(text: string): void
+}
+
+/** A server that ended before it listened. */
+export class ServerStartError extends Error {
+  override readonly name = 'ServerStartError'
+  /** What it wrote to stderr. */
+  readonly output: string
+
+  constructor(output: string, code: number | null) {
+    super(`The server ended before it was listening, with exit code ${code ?? 'none'}.`)
+    this.output = output
+  }
+}
+
+interface Generation {
+  readonly child: ChildProcess
+  readonly port: Promise<number>
+}
+
+const LISTENING = /\bhttps?:\/\/[^\s"]+?:(\d+)/
+const STOP_LIMIT_MS = 2_000 // an event stream of the application would stay open for ever
+
+/**
+ * @param env the environment of the server; it always listens on a free port of the loopback interface.
+ * @param onStartFailure told once of each generation that ended before it listened.
+ */
+export function createServerProcess(
+  env: Readonly<Record<string, string | undefined>>,
+  output: ServerOutput,
+  onStartFailure: (error: ServerStartError) => void,
+): ServerProcess {
+  const running = new Set<ChildProcess>()
+  const retired = new WeakSet<ChildProcess>() // what they say about their end is of no interest
+  const state: { main: string; current?: Generation; failed?: ServerStartError } = { main: '' }
+
+  function start(main: string): Generation {
+    const child = spawn(process.execPath, [main], {
+      env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    running.add(child)
+    const errors: string[] = []
+    const port = new Promise<number>((found, failed) => {
+      const tell = (text: string): void => {
+        if (!retired.has(child)) output.line(text)
+      }
+      createInterface({ input: child.stdout }).on('line', (text) => {
+        const listening = LISTENING.exec(text)
+        if (listening === null || text.startsWith('{')) tell(text)
+        else found(Number(listening[1]))
+      })
+      createInterface({ input: child.stderr }).on('line', (text) => {
+        errors.push(text)
+        tell(text)
+      })
+      child.once('close', (code) => {
+        running.delete(child)
+        if (state.current?.child === child) delete state.current
+        failed(new ServerStartError(errors.join('\n'), code))
+      })
+    })
+    return { child, port }
+  }
+
+  function replace(main: string): void {
+    const former = state.current
+    const next = start(main)
+    state.current = next
+    delete state.failed
+    const retire = (): void => {
+      if (former === undefined) return
+      retired.add(former.child)
+      void stop(former.child)
+    }
+    next.port.then(retire, (error: unknown) => {
+      retire()
+      if (!(error instanceof ServerStartError) || next.child.signalCode !== null) return
+      state.failed = error
+      onStartFailure(error)
+    })
+  }
+
+  return {
+    replace(main) {
+      state.main = main
+      replace(main)
+    },
+    async port() {
+      if (state.failed !== undefined) throw state.failed
+      if (state.current === undefined) replace(state.main)
+      return state.current?.port ?? 0
+    },
+    async stop() {
+      await Promise.all([...running].map(stop))
+    },
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'close')
+  child.kill('SIGTERM')
+  const overdue = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS)
+  await ended
+  clearTimeout(overdue)
+}

@@ -1,0 +1,108 @@
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { build, type Metafile, type Plugin } from 'esbuild'
+import { PUBLIC_PATH } from '../build/build-options.ts'
+
+/** Packages for browsers, bundled once and left alone while the project's own modules change. */
+export interface VendorBundle {
+  /** Contents by URL path. */
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** URL of a package's file that own modules import. */
+  urlOf(file: string): string | undefined
+  /** URL of the development server's own script for pages. */
+  readonly devClient: string
+}
+
+const DEV_CLIENT = resolve(import.meta.dirname, '../../src/client/dev/entry.ts')
+const NODE_MODULES = /(?:^|\/)node_modules\//
+
+/** The files of packages that a browser bundle's own modules import, each with its module format. */
+export function importedPackageFiles(root: string, { inputs }: Metafile): ReadonlyMap<string, 'cjs' | 'esm'> {
+  const files = new Map<string, 'cjs' | 'esm'>()
+  for (const [key, { imports }] of Object.entries(inputs)) {
+    if (NODE_MODULES.test(key)) continue
+    for (const { path, external } of imports) {
+      const format = inputs[path]?.format
+      if (!external && NODE_MODULES.test(path)) files.set(resolve(root, path), format ?? 'cjs')
+    }
+  }
+  return files
+}
+
+/**
+ * Bundles packages in development mode, with shared parts in common chunks, so that there is one React.
+ * @param packages as `importedPackageFiles` gives them.
+ */
+export async function bundleVendors(root: string, packages: ReadonlyMap<string, 'cjs' | 'esm'>): Promise<VendorBundle> {
+  const entries = [...packages].map(([file, format]) => ({
+    in: format === 'cjs' ? `cjs-entry:${file}` : file,
+    out: packagePath(file).replace(/\W+/g, '-'),
+  }))
+  const { outputFiles = [], metafile } = await build({
+    entryPoints: [...entries, { in: DEV_CLIENT, out: 'millrace-dev-client' }],
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    format: 'esm',
+    target: 'es2022',
+    outdir: join(root, 'dist/vendor'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    define: { 'process.env.NODE_ENV': '"development"' },
+    plugins: [namedExports(root)],
+  })
+  const urls = new Map<string, string>()
+  for (const [output, { entryPoint }] of Object.entries(metafile.outputs)) {
+    if (entryPoint === undefined) continue
+    const file = resolve(root, entryPoint.replace(/^cjs-entry:/, ''))
+    urls.set(file, vendorUrl(output))
+  }
+  return {
+    files: new Map(outputFiles.map(({ path, contents }) => [vendorUrl(path), contents])),
+    urlOf: (file) => urls.get(file),
+    devClient: urls.get(DEV_CLIENT) ?? '',
+  }
+}
+
+function vendorUrl(path: string): string {
+  return `${PUBLIC_PATH}vendor/${path.slice(path.lastIndexOf('/') + 1)}`
+}
+
+function packagePath(file: string): string {
+  return file.slice(file.lastIndexOf('node_modules/') + 'node_modules/'.length).replace(/\.[cm]?js$/, '')
+}
+
+/** A CommonJS module has no named exports for other files; the values tell which there are. */
+function namedExports(root: string): Plugin {
+  const load = createRequire(join(root, 'package.json'))
+  return {
+    name: 'named-exports',
+    setup(build) {
+      build.onResolve({ filter: /^cjs-entry:/ }, ({ path }) => ({
+        path: path.slice('cjs-entry:'.length),
+        namespace: 'cjs-entry',
+      }))
+      build.onLoad({ filter: /.*/, namespace: 'cjs-entry' }, ({ path }) => {
+        const names = exportedNames(() => load(path)).filter(
+          (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
+        )
+        return {
+          contents: `import all from ${JSON.stringify(path)}\nexport default all\nexport const { ${names.join(', ')} } = all`,
+          resolveDir: root,
+        }
+      })
+    },
+  }
+}
+
+/** A package that cannot even be loaded outside of a browser keeps its default export only. */
+function exportedNames(load: () => unknown): readonly string[] {
+  try {
+    return Object.keys(load() ?? {})
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,62 @@
+import type { RequestHandler } from 'express'
+import { serveAssets } from './assets/serve-assets.ts'
+import type { Readiness } from './ops/readiness.ts'
+import { send } from './render/send-document.ts'
+import { sendText } from './render/send-plain.ts'
+import type { HeaderList } from './render/security-headers.ts'
+import { contextOf, type RequestContext } from './request/context.ts'
+
+/** What the runtime's own URLs are answered from. */
+export interface RuntimeParts {
+  readonly readiness: Readiness
+  readonly buildId: string
+  /** Absolute path of the build's public folder; `undefined` where nothing was built. */
+  readonly assets: string | undefined
+}
+
+const ASSETS = '/_m/assets/'
+const ONLY_READ: HeaderList = ['Allow', 'GET, HEAD']
+
+/** Answers the URLs of contract section 3: assets, build id, health. One look at the path tells the rest apart. */
+export function serveRuntime({ readiness, buildId, assets }: RuntimeParts): RequestHandler {
+  const files = serveAssets(assets)
+  const build = JSON.stringify({ buildId })
+
+  return (req, res, next) => {
+    const context = contextOf(req)
+    const { pathname } = context
+    const answer = answerOf(pathname)
+    if (answer === undefined) return next()
+    context.route = answer.route
+    if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(context, 405, 'Method not allowed', ONLY_READ)
+    answer.send(context)
+  }
+
+  function answerOf(pathname: string): RuntimeAnswer | undefined {
+    if (pathname.startsWith(ASSETS)) return { route: `${ASSETS}*`, send: files }
+    if (pathname === '/healthz') return { route: pathname, send: (context) => sendText(context, 200, 'ok') }
+    if (pathname === '/readyz') return { route: pathname, send: sendReadiness }
+    if (pathname === '/_m/build.json') return { route: pathname, send: sendBuild }
+    if (pathname === '/_m' || pathname.startsWith('/_m/')) {
+      return { route: '/_m/*', send: (context) => sendText(context, 404, 'No such URL') }
+    }
+    return undefined
+  }
+
+  function sendReadiness(context: RequestContext): void {
+    const state = readiness.state()
+    if (state === 'ready') sendText(context, 200, state)
+    else sendText(context, 503, state, ['Retry-After', '1'])
+  }
+
+  function sendBuild(context: RequestContext): void {
+    send(context, 200, ['Content-Type', 'application/json', 'Cache-Control', 'no-store'])
+    context.res.end(context.req.method === 'HEAD' ? undefined : build)
+  }
+}
+
+interface RuntimeAnswer {
+  /** Names the URL in the log. */
+  readonly route: string
+  readonly send: (context: RequestContext) => void
+}

@@ -1,0 +1,134 @@
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { startDevServer, type DevServer } from '../../scripts/dev/dev-server.ts'
+import { browserTest as testInBrowser } from '../support/browser.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../..')
+const OVERLAY = 'millrace-overlay dialog'
+
+interface DevProject {
+  readonly dev: DevServer
+  /** Replaces text in a file of the application. */
+  replace(file: string, from: string, to: string): Promise<void>
+}
+
+/** The runtime with a small application of its own, free to be changed. */
+const browserTest = testInBrowser.extend('project', async ({}, { onCleanup }): Promise<DevProject> => {
+  const temp = await makeTempDir('dev')
+  const root = temp.path
+  const app = join(root, 'src/app')
+  for (const folder of ['client', 'server', 'shared']) {
+    await cp(join(PROJECT, 'src', folder), join(root, 'src', folder), { recursive: true })
+  }
+  await cp(join(PROJECT, 'tests/fixtures/build-dev'), app, { recursive: true })
+  await cp(join(PROJECT, 'package.json'), join(root, 'package.json'))
+  await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
+  const env = { ...process.env, DATA_DIR: join(root, 'data') }
+  const dev = await startDevServer({
+    root,
+    app,
+    out: join(root, '.dev'),
+    port: 0,
+    env,
+    session: 'one',
+    print: () => {},
+  })
+  onCleanup(async () => {
+    await dev.close()
+    await temp.remove()
+  })
+  return {
+    dev,
+    async replace(file, from, to) {
+      const text = await readFile(join(app, file), 'utf8')
+      if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`)
+      await writeFile(join(app, file), text.replace(from, to))
+    },
+  }
+})
+
+/** Opens the counter and counts to two: what a refresh has to keep. */
+async function countToTwo(page: Page, { dev }: DevProject): Promise<void> {
+  await page.goto(dev.url)
+  const button = page.getByRole('button')
+  // Clicks before hydration are lost; the first that counts tells that it is over.
+  await expect.poll(async () => (await button.click(), button.textContent())).not.toBe('0')
+  while ((await button.textContent()) !== '2') await button.click()
+}
+
+browserTest(
+  'a saved component and a saved stylesheet are there at once, and the state is kept',
+  async ({ project, open }) => {
+    const page = await open()
+    await countToTwo(page, project)
+    await project.replace('counter-page.tsx', 'First version', 'Second version')
+    await page.getByRole('heading', { name: 'Second version' }).waitFor()
+    expect(await page.getByRole('button').textContent()).toBe('2')
+
+    await project.replace('counter-page.module.css', 'rgb(1 2 3)', 'rgb(4 5 6)')
+    const color = (): Promise<string> => page.locator('main').evaluate((main) => getComputedStyle(main).color)
+    await expect.poll(color).toBe('rgb(4, 5, 6)')
+    expect(await page.getByRole('button').textContent()).toBe('2')
+    await page.close() // before its server is gone
+  },
+)
+
+browserTest(
+  'a broken source is shown over the page, and goes away with the state kept when it is mended',
+  async ({ project, open }) => {
+    const page = await open()
+    await countToTwo(page, project)
+    await project.replace('counter-page.tsx', '</h1>', '')
+    const overlay = page.locator(OVERLAY)
+    await overlay.waitFor()
+    expect(await overlay.innerText()).toContain('counter-page.tsx:')
+    await project.replace('counter-page.tsx', 'First version', 'Mended</h1>')
+    await page.getByRole('heading', { name: 'Mended' }).waitFor()
+    await overlay.waitFor({ state: 'detached' })
+    expect(await page.getByRole('button').textContent()).toBe('2')
+    await page.close() // before its server is gone
+  },
+)
+
+browserTest(
+  'an error of the server is shown with the line, Escape closes it, and mending it loads the page',
+  async ({ project, open }) => {
+    const page = await open({ allow: [/500/] })
+    await page.goto(project.dev.url)
+    await project.replace('loader.server.ts', `return 'loaded'`, `throw new Error('no data today')`)
+    const overlay = page.locator(OVERLAY)
+    await overlay.waitFor()
+    expect(await overlay.innerText()).toContain('no data today')
+    expect(await overlay.innerText()).toContain('loader.server.ts:2:')
+    await page.keyboard.press('Escape')
+    await overlay.waitFor({ state: 'detached' })
+    await project.replace('loader.server.ts', `throw new Error('no data today')`, `return 'mended'`)
+    await page.getByTestId('data').filter({ hasText: 'mended' }).waitFor()
+    await page.close() // before its server is gone
+  },
+)
+
+browserTest(
+  'an error that nothing catches in the browser is shown with its line in the source',
+  async ({ project, open }) => {
+    const page = await open({ allow: [/too many/] })
+    await countToTwo(page, project)
+    await project.replace('counter-page.tsx', 'setCount(count + 1)', `{ throw new Error('too many') }`)
+    await expect
+      .poll(async () => {
+        await page
+          .getByRole('button')
+          .click({ timeout: 1_000 })
+          .catch(() => undefined)
+        return page.locator(OVERLAY).count()
+      })
+      .toBe(1)
+    const text = await page.locator(OVERLAY).innerText()
+    expect(text).toContain('too many')
+    expect(text).toContain('src/app/counter-page.tsx:14:')
+    await page.close() // before its server is gone
+  },
+)

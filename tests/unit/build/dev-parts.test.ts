@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { isLocalHost } from '../../../scripts/dev/local-hosts.ts'
+import { createModuleUrls } from '../../../scripts/dev/module-urls.ts'
+import { errorOf, parseLogLine, readableLine } from '../../../scripts/dev/readable-log.ts'
+import { describeFrames, parseStack } from '../../../scripts/dev/stack-frames.ts'
+
+test.for([
+  ['localhost', true],
+  ['LOCALHOST:3000', true],
+  ['app.localhost:3000', true],
+  ['127.0.0.1:3000', true],
+  ['[::1]:3000', true],
+  [undefined, false],
+  ['', false],
+  ['evil.example', false],
+  ['localhost.evil.example', false],
+  ['127.0.0.1.evil.example', false],
+  ['192.168.0.1:3000', false],
+] as const)('the development server answers under the name %s: %s', ([host, local]) => {
+  expect(isLocalHost(host)).toBe(local)
+})
+
+describe('stacks', () => {
+  test.for([
+    ['    at Page (/p/src/page.tsx:5:9)', 'Page', '/p/src/page.tsx', 5, 9],
+    ['    at async loader (file:///p/src/a b.ts:1:2)', 'loader', '/p/src/a b.ts', 1, 2],
+    [
+      '    at http://localhost:3000/_m/assets/src/x.tsx?v=2:7:3',
+      '',
+      'http://localhost:3000/_m/assets/src/x.tsx?v=2',
+      7,
+      3,
+    ],
+    ['    at new Foo (node:internal/x:1:2)', 'new Foo', 'node:internal/x', 1, 2],
+    ['Page@http://localhost:3000/x.tsx:7:3', 'Page', 'http://localhost:3000/x.tsx', 7, 3],
+  ] as const)('%s', ([line, name, file, row, column]) => {
+    expect(parseStack(`Error: at the top\n${line}`)).toEqual([{ name, file, line: row, column }])
+  })
+
+  test('tell the project from packages and from Node', () => {
+    const at = (file: string) => ({ name: '', file, line: 1, column: 1 })
+    const frames = describeFrames('/p', [at('/p/src/a.ts'), at('/p/node_modules/x/i.js'), at('/q/b.ts'), at('node:fs')])
+    expect(frames.map(({ file, own }) => [file, own])).toEqual([
+      ['src/a.ts', true],
+      ['node_modules/x/i.js', false],
+      ['../q/b.ts', false],
+      ['node:fs', false],
+    ])
+  })
+})
+
+describe('lines of the server', () => {
+  const request = '{"level":30,"method":"GET","route":"/","status":200,"durationMs":3.1}'
+  const failed = '{"level":50,"msg":"uncaught failure","err":{"message":"boom","stack":"Error: boom\\n    at x"}}'
+
+  test('are put into words', () => {
+    const lines = [request, failed].map(parseLogLine)
+    expect(lines.map((line) => line && readableLine(line))).toEqual([
+      'info  GET / 200 3.1 ms',
+      'error uncaught failure\nError: boom\n    at x',
+    ])
+  })
+
+  test('tell of errors', () => {
+    expect([request, failed].map((text) => errorOf(parseLogLine(text) ?? { level: 0 })?.message)).toEqual([
+      undefined,
+      'boom',
+    ])
+  })
+
+  test.for(['a warning of Node', '{ "no": "level" }', '{broken'])(
+    'that are no log lines are left alone: %s',
+    (text) => {
+      expect(parseLogLine(text)).toBeUndefined()
+    },
+  )
+})
+
+test('a module gets another URL when it is renewed, and every URL leads back to it', () => {
+  const urls = createModuleUrls()
+  const keys = ['src/app/page.tsx', '../outside/ü [id].tsx']
+  const first = keys.map(urls.urlOf)
+  urls.renew(keys)
+  const second = keys.map(urls.urlOf)
+  expect(new Set([...first, ...second]).size).toBe(4)
+  const paths = [...first, ...second].map((url) => new URL(url, 'http://localhost').pathname)
+  expect(paths.map(urls.keyOf)).toEqual([...keys, ...keys])
+})

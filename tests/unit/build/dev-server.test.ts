@@ -1,0 +1,200 @@
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { DevFailure, DevMessage } from '../../../src/client/dev/dev-messages.ts'
+import { startDevServer, type DevServer } from '../../../scripts/dev/dev-server.ts'
+import { copyProject, type FixtureProject } from './fixture-project.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PAGE = 'src/app/lab/page.tsx'
+const PAGE_URL = '/_m/assets/src/app/lab/page.tsx'
+
+let project: FixtureProject
+let dev: DevServer
+let printed: string[]
+
+beforeEach(async () => {
+  project = await copyProject()
+  printed = []
+  dev = await startDevServer({
+    ...project.options,
+    out: join(project.options.root, '.dev'),
+    port: 0,
+    env: { ...process.env, PUBLIC_TITLE: 'Title' },
+    session: 'one',
+    print: (text) => void printed.push(text),
+  })
+})
+
+afterEach(async () => {
+  await dev.close()
+  await project.remove()
+})
+
+function component(text: string): string {
+  return `export default function LabPage() {\n  return <p>${text}</p>\n}\n`
+}
+
+async function read(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  return (await fetch(dev.url + path, { headers })).text()
+}
+
+/** What an open page is told. */
+interface OpenPage extends AsyncDisposable {
+  /** The next message of this type; others are passed over. */
+  next<Type extends DevMessage['type']>(type: Type): Promise<Extract<DevMessage, { type: Type }>>
+}
+
+async function openPage(): Promise<OpenPage> {
+  const leave = new AbortController()
+  const { body } = await fetch(`${dev.url}/_m/dev`, { signal: leave.signal })
+  const stream = Readable.fromWeb(body as ReadableStream)
+  stream.on('error', () => undefined)
+  const lines = createInterface({ input: stream })[Symbol.asyncIterator]()
+  const page: OpenPage = {
+    async next(type) {
+      for (;;) {
+        const { value, done } = await lines.next()
+        if (done === true) throw new Error('The event stream has ended.')
+        if (!value.startsWith('data: ')) continue
+        const message: DevMessage = JSON.parse(value.slice('data: '.length))
+        if (message.type === type) return message as never
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      leave.abort()
+    },
+  }
+  await page.next('hello')
+  return page
+}
+
+test('a saved component is served, rendered by the server, and refreshed in open pages', async () => {
+  expect(await read('/(lab)/lab')).toContain('The lab')
+  expect(await read(PAGE_URL)).toContain('The lab')
+  await using page = await openPage()
+  await project.change({ [PAGE]: component('Changed') })
+  const { modules, styles } = await page.next('update')
+  expect(modules).toEqual([{ key: PAGE, url: `${PAGE_URL}?v=1` }])
+  expect(styles).toEqual([])
+  expect(await read(modules[0]?.url ?? '')).toContain('Changed')
+  expect(await read('/(lab)/lab')).toContain('Changed')
+})
+
+test('a saved stylesheet is fetched anew, without anything else', async () => {
+  const styles = '/_m/assets/styles/src/app/card.module.css'
+  expect(await read(styles)).toContain('color: navy')
+  await read('/_m/assets/src/app/card.tsx')
+  await using page = await openPage()
+  await project.change({
+    'src/app/card.module.css': (await project.read('src/app/card.module.css')).replace('navy', 'teal'),
+  })
+  expect(await page.next('update')).toEqual({ type: 'update', modules: [], styles: [styles] })
+  expect(await read(styles)).toContain('color: teal')
+})
+
+test('a class that is new in a stylesheet refreshes the components that use it', async () => {
+  await read('/_m/assets/src/app/card.tsx')
+  await using page = await openPage()
+  await project.change({
+    'src/app/card.module.css': `${await project.read('src/app/card.module.css')}\n.fresh { top: 0 }`,
+  })
+  const { modules } = await page.next('update')
+  expect(modules.map(({ key }) => key)).toEqual(['src/app/card.tsx'])
+})
+
+test.for([
+  ['a loader', 'src/app/home.server.ts', 'export const loader = () => "changed"'],
+  ['the table', 'src/app/routes.ts', undefined],
+])('a change of %s loads the document anew', async ([, file = '', text]) => {
+  await read('/_m/assets/src/app/client.tsx')
+  await read('/_m/assets/src/app/routes.ts')
+  await using page = await openPage()
+  await project.change({ [file]: text ?? `${await project.read(file)}\nconsole.log('changed')` })
+  expect(await page.next('reload')).toEqual({ type: 'reload' })
+})
+
+test('a broken source is shown where it is broken, also to pages that open later, and mending it is enough', async () => {
+  await read(PAGE_URL)
+  await using page = await openPage()
+  await project.change({ [PAGE]: 'export default function LabPage() {\n  return <p>\n}\n' })
+  const { failure } = await page.next('failure')
+  expect(failure.kind).toBe('build')
+  expect(failure.frames[0]?.file).toBe(PAGE)
+  expect(failure.excerpt).toContain('return <p>')
+  expect(printed.join('\n')).toContain(PAGE)
+
+  await using later = await openPage()
+  expect((await later.next('failure')).failure).toEqual(failure)
+  const document = await read('/(lab)/lab', { 'Sec-Fetch-Dest': 'document' })
+  expect(document).toContain('data-millrace-failed')
+
+  await project.change({ [PAGE]: component('Mended') })
+  await page.next('built')
+  await page.next('update')
+  expect(await read('/(lab)/lab')).toContain('Mended')
+})
+
+test('the wall stands in development too', async () => {
+  await using page = await openPage()
+  await project.change({ [PAGE]: `import { loader } from '../home.server.ts'\n${component('{loader()}')}` })
+  const { failure } = await page.next('failure')
+  expect(failure.message).toContain('Server code would reach the browser: src/app/home.server.ts')
+  expect((await fetch(`${dev.url}/_m/assets/src/app/home.server.ts`)).status).toBe(404)
+})
+
+test('an error on the server is shown with its line in the source, also to the page that it has become', async () => {
+  await using page = await openPage()
+  await project.change({ [PAGE]: 'export default function LabPage() {\n  throw new Error("no lab today")\n}\n' })
+  await page.next('built')
+  const document = await read('/(lab)/lab')
+  expect(document).toContain('data-millrace-failed')
+  const expected = { kind: 'server', message: 'Error: no lab today' }
+  const { failure } = await page.next('failure')
+  expect(failure).toMatchObject(expected)
+  expect(failure.frames[0]).toMatchObject({ file: PAGE, line: 2 })
+  expect(failure.excerpt).toContain('> 2 |   throw new Error("no lab today")')
+  await using later = await openPage()
+  expect((await later.next('failure')).failure).toMatchObject(expected)
+})
+
+test('a server that cannot start is shown, and started again when that is mended', async () => {
+  const main = await project.read('src/server/main.ts')
+  await using page = await openPage()
+  await project.change({ 'src/server/main.ts': `throw new Error('no database')` })
+  const { failure } = await page.next('failure')
+  expect(failure.message).toContain('The server ended before it was listening')
+  expect(failure.message).toContain('no database')
+  expect((await fetch(`${dev.url}/`)).status).toBe(502)
+  await project.change({ 'src/server/main.ts': main })
+  await page.next('built')
+  expect((await fetch(`${dev.url}/`)).status).toBe(200)
+})
+
+test('a stack of a page comes back in terms of the sources', async () => {
+  const code = await read(PAGE_URL)
+  const line = code.split('\n').findIndex((text) => text.includes('The lab')) + 1
+  const body = JSON.stringify({
+    message: 'boom',
+    stack: `Error: boom\n    at LabPage (${dev.url}${PAGE_URL}:${line}:25)`,
+  })
+  const explain = (site: string) =>
+    fetch(`${dev.url}/_m/dev/stack`, { method: 'POST', body, headers: { 'Sec-Fetch-Site': site } })
+  const failure: DevFailure = await (await explain('same-origin')).json()
+  expect(failure).toMatchObject({ kind: 'browser', message: 'boom' })
+  expect(failure.frames[0]).toMatchObject({ file: PAGE, line: 2, own: true })
+  expect((await explain('cross-site')).status).toBe(403)
+})
+
+test('nobody reads sources under a name that is not this machine', async () => {
+  const status = await new Promise((resolve, reject) => {
+    request(dev.url + PAGE_URL, { headers: { Host: 'evil.example' } }, (answer) => resolve(answer.resume().statusCode))
+      .once('error', reject)
+      .end()
+  })
+  expect(status).toBe(403)
+})

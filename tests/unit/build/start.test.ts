@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PROJECT = resolve(import.meta.dirname, '../../..')
+const APP = join(PROJECT, 'tests/fixtures/build-dev')
+
+let temp: TempDir
+
+beforeAll(async () => {
+  temp = await makeTempDir('start')
+})
+
+afterAll(() => temp.remove())
+
+function start(...args: readonly string[]) {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [join(PROJECT, 'scripts/start.ts'), ...args], {
+    cwd: temp.path,
+    env: { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(temp.path, 'data') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return { child, errors: text(child.stderr), output: child.stdout }
+}
+
+async function exitCode(child: ChildProcess): Promise<number | null> {
+  return child.exitCode ?? ((await once(child, 'close'))[0] as number | null)
+}
+
+test('--help lists the configuration, and needs no build', async () => {
+  const { child, output } = start('--help')
+  const help = await text(output)
+  expect(await exitCode(child)).toBe(0)
+  expect(help).toContain('--app <folder>')
+  expect(help).toMatch(/^ {2}PORT\b/m)
+})
+
+test('an unknown argument is named', async () => {
+  const { child, errors } = start('--prot=1')
+  expect(await errors).toContain(`Unknown option '--prot'`)
+  expect(await exitCode(child)).toBe(1)
+})
+
+test('a folder that is no application is named, in words and without a stack', async () => {
+  const { child, errors } = start('--app', join(PROJECT, 'docs'))
+  const said = await errors
+  expect(said).toContain('docs is no application: app.ts is missing.')
+  expect(said).not.toMatch(/^\s+at /m)
+  expect(await exitCode(child)).toBe(1)
+})
+
+describe('an application', () => {
+  /** Starts it, asks for its page, ends it by SIGTERM; gives the page and what was said on stderr. */
+  async function serveOnce(): Promise<{ readonly page: string; readonly errors: string }> {
+    const { child, errors, output } = start('--app', APP, '--out', join(temp.path, 'out'))
+    for await (const line of createInterface({ input: output })) {
+      const url = /http:\/\/localhost:\d+/.exec(line)?.[0]
+      if (url === undefined) continue
+      const page = await (await fetch(url)).text()
+      child.kill('SIGTERM')
+      expect(await exitCode(child)).toBe(0)
+      return { page, errors: await errors }
+    }
+    throw new Error(`It ended before it was listening.\n${await errors}`)
+  }
+
+  test('is built when there is no build, then served by this very process; the next start builds nothing', async () => {
+    const first = await serveOnce()
+    expect(first.errors).toMatch(/^The build in out is missing; building\.\nBuilt out, build \w+\.\n$/)
+    expect(first.page).toContain('First version')
+    const second = await serveOnce()
+    expect(second.errors).toBe('')
+    expect(second.page).toContain('First version')
+  })
+})
