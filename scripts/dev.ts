@@ -7,19 +7,19 @@ import { join } from 'node:path'
 import { BuildFault } from './build/build-fault.ts'
 import { PROJECT_ROOT, readBuildArguments } from './build/build-options.ts'
 import { contentHash } from './build/content-hash.ts'
+import { ConfigError, readConfig } from '../src/server/config.ts'
 import { startDevServer } from './dev/dev-server.ts'
-
-const DEFAULT_PORT = 3000
 
 try {
   process.env['NODE_ENV'] = 'development'
   const { root, app } = readBuildArguments(process.argv.slice(2))
+  const { port } = readConfig(process.env)
   const started = performance.now()
   const server = await startDevServer({
     root,
     app,
     out: join(PROJECT_ROOT, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
-    port: Number(process.env['PORT'] ?? DEFAULT_PORT),
+    port,
     env: process.env,
     session: randomUUID(),
     print: (text) => console.log(text),
@@ -35,9 +35,7 @@ try {
   process.once('SIGTERM', () => void stop())
 } catch (error) {
   const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  if (!taken && !(error instanceof BuildFault)) throw error
-  console.error(
-    taken ? `Port ${process.env['PORT'] ?? DEFAULT_PORT} is in use; name another one with PORT=<n>.` : error.message,
-  )
+  if (!taken && !(error instanceof BuildFault) && !(error instanceof ConfigError)) throw error
+  console.error(taken ? `${error.message}: name another port with PORT=<n>.` : error.message)
   process.exit(1)
 }

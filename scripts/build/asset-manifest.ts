@@ -18,6 +18,9 @@ export interface ManifestParts {
   readonly styles: Pick<BuiltStyles, 'outputs'>
 }
 
+/** Loaded by the browser for documents that hand over more than JSON. */
+const VALUE_DECODER = 'src/shared/protocol/decode-values.ts'
+
 /** Table members whose modules only the server loads. */
 export const SERVER_KINDS: ReadonlySet<string> = new Set(['loader', 'layoutLoader', 'handler'])
 
@@ -43,6 +46,9 @@ export function assetManifest(
   const loaded = new Set([entryKey, ...entryImports])
   const stylesheets = (names: StyleGroups['entry']) => names.flatMap((group) => publicPaths(styles.outputs.get(group)))
 
+  const beyondEntry = (chunk: string) => staticImports(metafile, chunk).filter((key) => !loaded.has(key))
+  const decoder = outputs.get(VALUE_DECODER)
+
   function describe(pattern: string, kind: string, source: string): SegmentAssets {
     const chunk = outputs.get(source)
     if (chunk === undefined) throw new Error(`No chunk for ${source}, the ${kind} of '${pattern}'`)
@@ -51,8 +57,7 @@ export function assetManifest(
         `${source} has no default export, and is the ${kind} of '${pattern}': export its component by default.`,
       )
     }
-    const scripts = [chunk, ...staticImports(metafile, chunk)].filter((key) => !loaded.has(key))
-    return { scripts: publicPaths(...scripts), styles: stylesheets(groups.modules.get(source) ?? []) }
+    return { scripts: publicPaths(chunk, ...beyondEntry(chunk)), styles: stylesheets(groups.modules.get(source) ?? []) }
   }
 
   const segments: Record<string, Record<string, SegmentAssets>> = {}
@@ -68,6 +73,7 @@ export function assetManifest(
     ...(entryKey === '' ? {} : { entry: publicPaths(entryKey)[0] ?? '' }),
     entryImports: publicPaths(...entryImports),
     entryStyles: stylesheets(groups.entry),
+    ...(decoder === undefined ? {} : { valueDecoder: publicPaths(decoder, ...beyondEntry(decoder)) }),
     segments,
   }
 }

@@ -44,7 +44,11 @@ interface Current {
   readonly manifest: string
 }
 
-const MAIN = `process.setSourceMapsEnabled(true)\nawait import('./${SERVER_ENTRY}.js')\n`
+/** Starts a generation of the application's server; it never outlives the development server. */
+const MAIN = `process.setSourceMapsEnabled(true)
+process.once('disconnect', () => process.exit())
+await import('./${SERVER_ENTRY}.js')
+`
 
 /**
  * Starts the development server. A build that fails, then or later, is shown and does not end it.
@@ -53,7 +57,6 @@ const MAIN = `process.setSourceMapsEnabled(true)\nawait import('./${SERVER_ENTRY
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const { root, app, out, env, print } = options
   checkBuildOptions(options)
-  await rm(out, { recursive: true, force: true })
 
   const channel = createDevChannel(options.session, () => performance.now())
   const build = createDevBuild(options, env)
@@ -161,14 +164,16 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   })
   modules.adoptVendors(idle)
 
-  const watcher = watchSources(
-    app.startsWith(join(root, 'src')) ? [join(root, 'src')] : [join(root, 'src'), app],
-    onChange,
-  )
-  onChange([])
-  await state.work
   gateway.listen(options.port, 'localhost')
   await once(gateway, 'listening')
+  // Not before: a second server of the same application ends here, and must leave the first one its files.
+  await rm(out, { recursive: true, force: true })
+
+  // Texts in `docs` are no sources, but pages are made of them.
+  const folders = [join(root, 'src'), join(root, 'docs')]
+  const watcher = watchSources(app.startsWith(join(root, 'src')) ? folders : [...folders, app], onChange)
+  onChange([])
+  await state.work
   const { port } = gateway.address() as AddressInfo
 
   return {

@@ -56,7 +56,7 @@ export function createServerProcess(
   function start(main: string): Generation {
     const child = spawn(process.execPath, [main], {
       env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     running.add(child)
     const errors: string[] = []
@@ -64,12 +64,14 @@ export function createServerProcess(
       const tell = (text: string): void => {
         if (!retired.has(child)) output.line(text)
       }
-      createInterface({ input: child.stdout }).on('line', (text) => {
+      const { stdout, stderr } = child
+      if (stdout === null || stderr === null) throw new Error('The server has no output to read.')
+      createInterface({ input: stdout }).on('line', (text) => {
         const listening = LISTENING.exec(text)
         if (listening === null || text.startsWith('{')) tell(text)
         else found(Number(listening[1]))
       })
-      createInterface({ input: child.stderr }).on('line', (text) => {
+      createInterface({ input: stderr }).on('line', (text) => {
         errors.push(text)
         tell(text)
       })
@@ -107,6 +109,7 @@ export function createServerProcess(
     },
     async port() {
       if (state.failed !== undefined) throw state.failed
+      if (state.main === '') throw new Error('No server has been built yet.')
       if (state.current === undefined) replace(state.main)
       return state.current?.port ?? 0
     },

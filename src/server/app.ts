@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 import { createModuleCache } from '../client/react/module-cache.ts'
 import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
@@ -12,6 +12,7 @@ import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
 import { createAdmission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
+import { requestLogThrough, requestLogTo } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
@@ -31,8 +32,10 @@ export interface CreateAppOptions {
     /** Absolute path of the folder behind `/_m/assets/`. */
     readonly folder: string
   }
-  /** JSON lines on stdout at the configured level when absent. */
+  /** A logger of your own. */
   readonly log?: Logger
+  /** Where the runtime's own logger writes its JSON lines, stdout when absent; not used with `log`. */
+  readonly logDestination?: DestinationStream
 }
 
 /** An Express application that is a Millrace server: hand it to `http.createServer`, or to supertest. */
@@ -59,10 +62,13 @@ export function createApp({
   config = readConfig({}),
   assets,
   log: given,
+  logDestination,
 }: CreateAppOptions): MillraceApp {
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
-  const log = given ?? pino({ level: config.logLevel })
+  const destination = logDestination ?? pino.destination(1)
+  const log = given ?? pino({ level: config.logLevel, base: null }, destination)
+  const requestLog = given === undefined ? requestLogTo(destination, log) : requestLogThrough(given)
   const manifest = assets?.manifest ?? NO_ASSETS
   const modules = createModuleCache()
   const readiness = createReadiness()
@@ -76,10 +82,9 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
-  app.use(requestGuard(judge, config, log))
+  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog }))
   app.use(serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder }))
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(rules.apply)
   app.use(serveRoutes({ table, rules, renderer, modules, admission, config }))
   app.use(answerFailures)
 

@@ -45,8 +45,13 @@ function start(config: Config): void {
     minLength: LOG_BUFFER_BYTES,
     periodicFlush: LOG_FLUSH_MS,
   })
-  const log = pino({ level: config.logLevel, base: null }, destination)
-  const app = createApp({ app: application, config, assets: { manifest, folder: join(dist, 'public') }, log })
+  const app = createApp({
+    app: application,
+    config,
+    assets: { manifest, folder: join(dist, 'public') },
+    logDestination: destination,
+  })
+  const { log } = app
 
   const server = createServer({ shouldUpgradeCallback: app.shouldUpgrade }, app)
   setServerLimits(server)

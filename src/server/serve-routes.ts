@@ -36,6 +36,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
 
   return async (req) => {
     const context = contextOf(req)
+    if (rules.apply(context)) return undefined
     const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(context)
     switch (resolution.kind) {
       case 'proxy':
@@ -88,16 +89,18 @@ function refuseMethod(context: RequestContext): void {
 }
 
 /** Holds a place for as long as the document is in progress, or refuses when there is none. */
-async function admit({ admission }: RouteParts, context: RequestContext, work: () => Promise<void>): Promise<void> {
+function admit(
+  { admission }: RouteParts,
+  context: RequestContext,
+  work: () => Promise<void>,
+): Promise<void> | undefined {
   if (!admission.enter()) {
     context.refusal = 'too many documents in progress'
     sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, ['Retry-After', '1'])
-    return
+    return undefined
   }
-  const { res } = context
-  if (res.closed) admission.leave()
-  else res.once('close', () => admission.leave())
-  await work()
+  context.onFinish(() => admission.leave())
+  return work()
 }
 
 async function servePage(

@@ -48,7 +48,7 @@ describe('a document with nothing to wait for', () => {
     const first = await request(app).get('/')
     const second = await request(app).get('/')
     expect(nonceOf(first)).not.toBe(nonceOf(second))
-    expect(first.headers['etag']).toMatch(/^W\/"[\w-]{20,}"$/)
+    expect(first.headers['etag']).toMatch(/^W\/"[\w-]{8,}"$/)
     expect(second.headers['etag']).toBe(first.headers['etag'])
 
     const known = await request(app).get('/').set('If-None-Match', `"other", ${first.headers['etag']}`).expect(304)

@@ -1,5 +1,4 @@
 import {
-  decodeValues,
   HAND_OFF_ELEMENT_ID,
   HAND_OFF_GLOBAL,
   HAND_OFF_VERSION,
@@ -24,7 +23,13 @@ export function readHandOff(document: Document): ReadHandOff | undefined {
   if (!text) return undefined
   const state = JSON.parse(text) as HandOffState
   if (state.v !== HAND_OFF_VERSION) return undefined
-  return { state, values: state.values ?? decodeValues(lateChunks()).then(withServerFailures) }
+  return { state, values: state.values ?? readLateValues() }
+}
+
+async function readLateValues(): Promise<HandOffValues> {
+  const chunks = lateChunks()
+  const { decodeValues } = await import('../../shared/protocol/decode-values.ts')
+  return withServerFailures(await decodeValues(chunks))
 }
 
 interface ChunkList {

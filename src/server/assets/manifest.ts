@@ -8,6 +8,8 @@ export interface AssetManifest {
   readonly entryImports: readonly string[]
   /** Stylesheets of the document itself. */
   readonly entryStyles: readonly string[]
+  /** What a browser loads for values that JSON cannot say; absent where it is part of the entry. */
+  readonly valueDecoder?: readonly string[]
   /** By pattern (groups included) and module kind (`page`, `layout`, `loading`, `error`, ...): the chunks of that module. */
   readonly segments: Readonly<Record<string, Readonly<Record<string, SegmentAssets>>>>
 }

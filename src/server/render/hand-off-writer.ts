@@ -1,5 +1,4 @@
 import {
-  encodeValues,
   HAND_OFF_ELEMENT_ID,
   HAND_OFF_GLOBAL,
   HAND_OFF_VERSION,
@@ -7,18 +6,11 @@ import {
   type HandOffState,
   type HandOffValues,
 } from '../../shared/protocol/hand-off.ts'
+import { encodeValues } from '../../shared/protocol/encode-values.ts'
 import type { RouteView } from '../../client/react/route-view.ts'
 import { publicData } from '../load/deferred.ts'
 import type { RequestContext } from '../request/context.ts'
 import { escapeJson } from './html-escape.ts'
-
-/** What a document says about its data. */
-export interface HandOffInput {
-  readonly view: RouteView
-  /** Key of the matched route. */
-  readonly route: string | null
-  readonly buildId: string
-}
 
 /** The hand-off of one document. */
 export interface HandOff {
@@ -28,20 +20,36 @@ export interface HandOff {
   readonly start?: (emit: (script: string) => void) => Promise<void>
 }
 
-/** Prepares the hand-off. Rejections reach the browser as digests only. */
-export function createHandOff({ view, route, buildId }: HandOffInput, context: RequestContext): HandOff {
-  const values: HandOffValues = { search: view.search, data: view.data }
-  const plain = isJsonValue(values)
-  const state: HandOffState = {
-    v: HAND_OFF_VERSION,
-    build: buildId,
-    route,
-    params: view.params,
-    ...(view.origin === undefined ? {} : { origin: view.origin }),
-    ...(view.outcome === undefined ? {} : { outcome: view.outcome }),
-    ...(plain ? { values } : {}),
+/** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
+export type HandOffWriter = (view: RouteView, route: string | null, context: RequestContext) => HandOff
+
+/** Makes the writer of a build. What is the same for all documents of a route is put together once. */
+export function createHandOffWriter(buildId: string): HandOffWriter {
+  /** Bound: one entry a route. */
+  const starts = new Map<string | null, string>()
+  const startOf = (route: string | null): string => {
+    let start = starts.get(route)
+    if (start === undefined) {
+      const fixed: Pick<HandOffState, 'v' | 'build' | 'route'> = { v: HAND_OFF_VERSION, build: buildId, route }
+      start = `<script type="application/json" id="${HAND_OFF_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
+      starts.set(route, start)
+    }
+    return start
   }
-  const element = `<script type="application/json" id="${HAND_OFF_ELEMENT_ID}">${escapeJson(JSON.stringify(state))}</script>`
+  return (view, route, context) => createHandOff(startOf(route), view, context)
+}
+
+function createHandOff(start: string, view: RouteView, context: RequestContext): HandOff {
+  const { params, search, data, origin, outcome } = view
+  const values: HandOffValues = { search, data }
+  const plain = isJsonValue(values)
+  const element =
+    start +
+    member('params', params) +
+    (origin === undefined ? '' : member('origin', origin)) +
+    (outcome === undefined ? '' : member('outcome', outcome)) +
+    (plain ? `,"values":{"search":${json(search)},"data":${json(data)}}` : '') +
+    '}</script>'
   if (plain) return { element }
   return {
     element,
@@ -60,6 +68,17 @@ export function createHandOff({ view, route, buildId }: HandOffInput, context: R
       }
     },
   }
+}
+
+function member(name: keyof HandOffState, value: unknown): string {
+  return `,"${name}":${json(value)}`
+}
+
+/** Most pages have no params and no search; serialising nothing is not free. */
+function json(value: unknown): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
+    return '{}'
+  return escapeJson(JSON.stringify(value))
 }
 
 function pushScript(chunk: string | null, nonce: string): string {

@@ -4,8 +4,11 @@ import { escapeHtml } from './html-escape.ts'
 
 /** What the first bytes of a document say about the files it needs. */
 export interface DocumentAssets {
-  /** Tags for the start of `<head>`. */
-  head(nonce: string): string
+  /**
+   * Tags for the start of `<head>`.
+   * @param late whether values follow that JSON cannot say.
+   */
+  head(nonce: string, late: boolean): string
   /** Value of the `Link` header, or `undefined`. */
   link(nonce: string): string | undefined
   /** The tag that starts hydration, or `''` where nothing hydrates. */
@@ -48,18 +51,26 @@ function describeAssets(view: RouteView, manifest: AssetManifest): DocumentAsset
     (href) => `<link rel="stylesheet" href="${escapeHtml(href)}" data-precedence="route"/>`,
   )
   const hydrates = manifest.entry !== undefined
-  const preloads = hydrates
-    ? [...scripts].map((href) => `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"/>`)
-    : []
+  const preload = (href: string): string =>
+    `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"/>`
+  const preloads = hydrates ? [...scripts].map(preload) : []
+  const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
   const head = META + styleTags.join('') + preloads.join('')
+  // What must come first; the tags for the rest stand in the same packet, and long headers cost every answer.
   const link = [
     ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
-    ...(hydrates ? [...scripts].map((href) => `<${href}>; rel=modulepreload; nonce="${NONCE_MARK}"`) : []),
+    ...(hydrates ? [`<${manifest.entry}>; rel=modulepreload; nonce="${NONCE_MARK}"`] : []),
   ].join(', ')
   const bootstrap = hydrates
     ? `<script type="module" async src="${escapeHtml(manifest.entry ?? '')}" nonce="${NONCE_MARK}"></script>`
     : ''
-  return { head: stamp(head), link: link === '' ? () => undefined : stamp(link), bootstrap: stamp(bootstrap) }
+  const plain = stamp(head)
+  const withDecoder = stamp(head + decoder.join(''))
+  return {
+    head: (nonce, late) => (late ? withDecoder(nonce) : plain(nonce)),
+    link: link === '' ? () => undefined : stamp(link),
+    bootstrap: stamp(bootstrap),
+  }
 }
 
 /** Fills the nonce in. */

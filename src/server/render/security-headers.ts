@@ -17,9 +17,11 @@ const CONSTANT: readonly string[] = [
 /** One year, as the preload list asks at least. */
 const STRICT_TRANSPORT = 'max-age=31536000'
 
+const SECURE: readonly string[] = [...CONSTANT, 'Strict-Transport-Security', STRICT_TRANSPORT]
+
 /** The headers every answer carries, whatever it is. */
-export function securityHeaders(secure: boolean): HeaderList {
-  return secure ? [...CONSTANT, 'Strict-Transport-Security', STRICT_TRANSPORT] : [...CONSTANT]
+export function securityHeaders(secure: boolean): readonly string[] {
+  return secure ? SECURE : CONSTANT
 }
 
 /**

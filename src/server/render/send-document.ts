@@ -34,7 +34,7 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   const nonce = caching.shared ? '' : context.nonce
   const jsonLd = jsonLdTags(metadata)
   let chunks = ''
-  await handOff.start?.((script) => (chunks += script))
+  if (handOff.start !== undefined) await handOff.start((script) => (chunks += script))
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
@@ -47,18 +47,22 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   }
 
   const body = [
-    (html.startsWith(DOCTYPE) ? '' : DOCTYPE) + html.slice(0, at) + assets.head(nonce) + jsonLd,
+    (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
+      html.slice(0, at) +
+      assets.head(nonce, handOff.start !== undefined) +
+      jsonLd,
     html.slice(at, -DOCUMENT_END.length),
     handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END,
   ]
-  const length = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  const whole = html.length < JOIN_LIMIT ? [body.join('')] : body
+  const length = whole.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
   const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
-  const encoded = encoding === undefined ? undefined : await encodeWhole(encoding, Buffer.from(body.join('')))
+  const encoded = encoding === undefined ? undefined : await encodeWhole(encoding, Buffer.from(whole.join('')))
   const headers = documentHeaders(parts, context, nonce, caching, encoding)
   headers.push('Content-Length', String(encoded?.length ?? length))
   if (etag !== undefined) headers.push('ETag', etag)
   send(context, status, headers)
-  endWith(context, encoded === undefined ? body : [encoded])
+  endWith(context, encoded === undefined ? whole : [encoded])
 }
 
 /** Beyond this many characters, putting strings together costs more than handing the socket several. */
@@ -66,9 +70,8 @@ const JOIN_LIMIT = 16_384
 
 function endWith({ req, res }: RequestContext, body: readonly (string | Buffer)[]): void {
   if (req.method === 'HEAD') return void res.end()
-  if (body.every((part) => typeof part === 'string') && body.reduce((sum, part) => sum + part.length, 0) < JOIN_LIMIT) {
-    return void res.end(body.join(''))
-  }
+  // Head and body in one piece are one write; several pieces wait for each other.
+  if (body.length === 1) return void res.end(body[0])
   res.cork()
   for (const part of body) res.write(part)
   res.end()
@@ -88,7 +91,10 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   }
   const sink = new DocumentSink(
     createBodyStream(res, encoding),
-    { head: assets.head(nonce) + jsonLdTags(metadata), tail: handOff.element + assets.bootstrap(nonce) },
+    {
+      head: assets.head(nonce, handOff.start !== undefined) + jsonLdTags(metadata),
+      tail: handOff.element + assets.bootstrap(nonce),
+    },
     handOff.start !== undefined,
   )
   live.onLateThrown = (thrown) => {
@@ -206,7 +212,7 @@ const OWN_HEADERS = new Set([
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const all = [...securityHeaders(context.provenance.protocol === 'https'), ...headers]
+  const all = headers.concat(securityHeaders(context.provenance.protocol === 'https'))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400) res.removeHeader('cache-control')
   const already = res.getHeaderNames()

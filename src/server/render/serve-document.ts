@@ -18,7 +18,7 @@ import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/run-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
 import { errorDigest, reportFailure } from './failure.ts'
-import { createHandOff } from './hand-off-writer.ts'
+import { createHandOffWriter } from './hand-off-writer.ts'
 import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets } from './route-assets.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
@@ -53,6 +53,7 @@ export interface RendererParts {
 
 /** Makes the renderer of an application. */
 export function createDocumentRenderer({ document, modules, manifest }: RendererParts): DocumentRenderer {
+  const handOffOf = createHandOffWriter(manifest.buildId)
   const assetsOf = createDocumentAssets(manifest)
   /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
   const suspending = new Set<string>()
@@ -91,7 +92,8 @@ export function createDocumentRenderer({ document, modules, manifest }: Renderer
     request: DocumentRequest,
     context: RequestContext,
   ): Promise<Thrown | undefined> {
-    await modules.load(viewModules(view))
+    const loading = modules.load(viewModules(view))
+    if (loading !== undefined) await loading
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
     const parts = (): DocumentParts => ({
@@ -99,7 +101,7 @@ export function createDocumentRenderer({ document, modules, manifest }: Renderer
       view,
       metadata,
       assets: assetsOf(view),
-      handOff: createHandOff({ view, route: request.route, buildId: manifest.buildId }, context),
+      handOff: handOffOf(view, request.route, context),
       timings: request.timings,
       buildId: manifest.buildId,
     })

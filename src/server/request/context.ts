@@ -60,6 +60,7 @@ export class RequestContext implements LoaderContext {
   #log: Logger | undefined = undefined
   #controller: AbortController | undefined = undefined
   #aborted: RequestAborted | undefined = undefined
+  #onFinish: (() => void)[] = []
   #onAbort: ((reason: RequestAborted) => void)[] = []
   #deadline: NodeJS.Timeout | undefined = undefined
   #request: Request | undefined = undefined
@@ -136,6 +137,14 @@ export class RequestContext implements LoaderContext {
   finish(): void {
     clearTimeout(this.#deadline)
     this.#onAbort = []
+    for (const listener of this.#onFinish) listener()
+    this.#onFinish = []
+  }
+
+  /** Calls back when the answer is over, at once if it already is. */
+  onFinish(listener: () => void): void {
+    if (this.res.closed) listener()
+    else this.#onFinish.push(listener)
   }
 
   /** Calls back when the request is aborted, at once if it already is. Cheaper than a listener on `signal`. */

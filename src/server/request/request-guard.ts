@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
+import type { RequestLog } from '../ops/request-log.ts'
 import { attachContext, RequestContext } from './context.ts'
 import { createNonceSource } from './nonce.ts'
 import { first, type Refusal, type RequestJudge } from './judge-request.ts'
@@ -9,11 +10,18 @@ import { first, type Refusal, type RequestJudge } from './judge-request.ts'
 /** Ids that another machine may hand us: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
 
+/** What the guard works with. */
+export interface GuardParts extends Pick<Config, 'trustProxy'> {
+  readonly judge: RequestJudge
+  readonly log: Logger
+  readonly requestLog: RequestLog
+}
+
 /**
  * The first middleware: judges Host and URL, makes the request's context, and writes the log line when it is over.
  * What it refuses never reaches Express's own routing.
  */
-export function requestGuard(judge: RequestJudge, { trustProxy }: Config, log: Logger): RequestHandler {
+export function requestGuard({ judge, trustProxy, log, requestLog }: GuardParts): RequestHandler {
   const newNonce = createNonceSource()
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -31,7 +39,7 @@ export function requestGuard(judge: RequestJudge, { trustProxy }: Config, log: L
       startedAt,
     })
     attachContext(req, context)
-    watch(context, log)
+    watch(context, requestLog)
 
     if (refusal !== undefined) return reject(context, refusal)
     if (target.kind === 'refused') return reject(context, target)
@@ -49,22 +57,22 @@ function reject(context: RequestContext, { status, reason }: Refusal): void {
 }
 
 /** One log line a request, and the end of its work when the client goes away. */
-function watch(context: RequestContext, log: Logger): void {
+function watch(context: RequestContext, requestLog: RequestLog): void {
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
   res.once('close', () => {
     if (!res.writableFinished) context.abort('gone')
     context.finish()
-    log.info({
+    requestLog({
       requestId: context.requestId,
-      method: req.method,
+      method: req.method ?? '',
       route: context.route ?? null,
       status: res.headersSent ? res.statusCode : 0,
       durationMs: Math.round((performance.now() - context.startedAt) * 10) / 10,
       bytes: socket.bytesWritten - bytesBefore,
-      ...(res.writableFinished ? {} : { aborted: true }),
-      ...(context.refusal === undefined ? {} : { refused: context.refusal }),
+      aborted: !res.writableFinished,
+      refused: context.refusal,
     })
   })
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { parseCookie } from 'cookie'
-import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { RouteMatch, RouteTable } from '../../shared/route-table.ts'
 import type { CompiledRules } from '../../shared/rules/compile-rules.ts'
@@ -10,7 +9,7 @@ import { redirectFor } from '../../shared/rules/redirect-for.ts'
 import { resolveRoute, type Resolution } from '../../shared/rules/resolve-route.ts'
 import type { RuleRequest } from '../../shared/rules/rule-request.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
-import { contextOf, type RequestContext } from '../request/context.ts'
+import type { RequestContext } from '../request/context.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
 import { createProxyAgents } from './proxy-agents.ts'
 import type { Forwarded } from './proxy-headers.ts'
@@ -18,10 +17,13 @@ import type { ProxyFailure } from './proxy-options.ts'
 import { proxyUpgrade } from './proxy-upgrade.ts'
 import { proxyRequest } from './proxy.ts'
 
-/** The rules of an application, as middleware and as the way from a URL to what answers it. */
+/** The rules of an application, as the way from a URL to what answers it. */
 export interface AppRules {
-  /** Sets the headers that header rules ask for, and answers with the redirect that a rule asks for. */
-  readonly apply: RequestHandler
+  /**
+   * Sets the headers that header rules ask for, and answers with the redirect that a rule asks for.
+   * @returns whether the request has been answered.
+   */
+  apply(context: RequestContext): boolean
   /** Rewrites and matches. */
   resolve(context: RequestContext): Resolution<RouteMatch>
   /** Hands the request to another origin. */
@@ -55,16 +57,18 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
   }
 
   return {
-    apply(req, res, next) {
-      const context = contextOf(req)
-      if (context.namesNothing || rules.headers.size + rules.redirects.size === 0) return next()
+    apply(context) {
+      if (context.namesNothing || rules.headers.size + rules.redirects.size === 0) return false
       const request = ruleRequestOf(context)
-      for (const [name, value] of headersFor(rules, request)) res.appendHeader(name, value)
+      for (const [name, value] of headersFor(rules, request)) context.res.appendHeader(name, value)
       const found = redirectFor(rules, request)
-      if (found === undefined) return next()
-      if (found.fault === undefined) return sendLocation(context, found.status, found.location)
-      context.refusal = `the redirect ${found.source} cannot be filled in: ${found.fault}`
-      sendText(context, found.status, found.status < 500 ? 'Bad request' : 'This redirect is broken')
+      if (found === undefined) return false
+      if (found.fault === undefined) sendLocation(context, found.status, found.location)
+      else {
+        context.refusal = `the redirect ${found.source} cannot be filled in: ${found.fault}`
+        sendText(context, found.status, found.status < 500 ? 'Bad request' : 'This redirect is broken')
+      }
+      return true
     },
     resolve: (context) => resolveRoute(rules, table.match, ruleRequestOf(context)),
     proxy(target, context) {

@@ -3,11 +3,9 @@
  *
  * The first part is one JSON object in a `<script type="application/json" id="millrace">`: where we are, and the values
  * themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
- * turbo-stream, each an argument of a `push` on the global list `__millrace`; `null` ends it. Escaping for HTML is done
+ * turbo-stream (`encode-values`, `decode-values`), each an argument of a `push` on the global list `__millrace`; `null` ends it. Escaping for HTML is done
  * by the server where it writes the chunk, for every chunk alike.
  */
-import { decode, encode } from 'turbo-stream'
-
 /** Changed with every change of the format; a browser that reads another one loads the document again. */
 export const HAND_OFF_VERSION = 1
 
@@ -75,24 +73,11 @@ export function isJsonValue(value: unknown, depth = 0): boolean {
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
-  for (const key of Object.keys(value))
-    if (!isJsonValue((value as Record<string, unknown>)[key], depth + 1)) return false
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key]
+    if (typeof member !== 'string' && !isJsonValue(member, depth + 1)) return false
+  }
   return true
-}
-
-/** The chunks of values that JSON cannot say. Rejections must already be `{ digest }`: see `RejectedValue`. */
-export function encodeValues(values: HandOffValues, signal: AbortSignalLike): TextStream {
-  return encode(values, { signal: signal as never }) as unknown as TextStream
-}
-
-/** An `AbortSignal`, whose type this folder does not know. */
-export interface AbortSignalLike {
-  readonly aborted: boolean
-}
-
-/** Reads what `encodeValues` wrote; settles with the values as soon as all but the deferred ones are here. */
-export function decodeValues(stream: TextStream): Promise<HandOffValues> {
-  return decode<HandOffValues>(stream as never)
 }
 
 /** What a deferred value that failed on the server rejects with in the browser. */

@@ -18,7 +18,7 @@ let dev: DevServer
 let printed: string[]
 
 beforeEach(async () => {
-  project = await copyProject()
+  project = await copyProject({ 'docs/note.md': 'A note' })
   printed = []
   dev = await startDevServer({
     ...project.options,
@@ -110,6 +110,7 @@ test('a class that is new in a stylesheet refreshes the components that use it',
 test.for([
   ['a loader', 'src/app/home.server.ts', 'export const loader = () => "changed"'],
   ['the table', 'src/app/routes.ts', undefined],
+  ['a text that the server reads while it runs', 'docs/note.md', 'Another note'],
 ])('a change of %s loads the document anew', async ([, file = '', text]) => {
   await read('/_m/assets/src/app/client.tsx')
   await read('/_m/assets/src/app/routes.ts')

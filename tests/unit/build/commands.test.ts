@@ -19,11 +19,11 @@ beforeAll(async () => {
 
 afterAll(() => temp.remove())
 
-function start(...args: readonly string[]) {
+function run(script: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(PROJECT, 'scripts/start.ts'), ...args], {
+  const child = spawn(process.execPath, [join(PROJECT, 'scripts', script), ...args], {
     cwd: temp.path,
-    env: { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(temp.path, 'data') },
+    env: { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(temp.path, 'data'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return { child, errors: text(child.stderr), output: child.stdout }
@@ -34,7 +34,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
 }
 
 test('--help lists the configuration, and needs no build', async () => {
-  const { child, output } = start('--help')
+  const { child, output } = run('start.ts', {}, '--help')
   const help = await text(output)
   expect(await exitCode(child)).toBe(0)
   expect(help).toContain('--app <folder>')
@@ -42,13 +42,13 @@ test('--help lists the configuration, and needs no build', async () => {
 })
 
 test('an unknown argument is named', async () => {
-  const { child, errors } = start('--prot=1')
+  const { child, errors } = run('start.ts', {}, '--prot=1')
   expect(await errors).toContain(`Unknown option '--prot'`)
   expect(await exitCode(child)).toBe(1)
 })
 
 test('a folder that is no application is named, in words and without a stack', async () => {
-  const { child, errors } = start('--app', join(PROJECT, 'docs'))
+  const { child, errors } = run('start.ts', {}, '--app', join(PROJECT, 'docs'))
   const said = await errors
   expect(said).toContain('docs is no application: app.ts is missing.')
   expect(said).not.toMatch(/^\s+at /m)
@@ -58,7 +58,7 @@ test('a folder that is no application is named, in words and without a stack', a
 describe('an application', () => {
   /** Starts it, asks for its page, ends it by SIGTERM; gives the page and what was said on stderr. */
   async function serveOnce(): Promise<{ readonly page: string; readonly errors: string }> {
-    const { child, errors, output } = start('--app', APP, '--out', join(temp.path, 'out'))
+    const { child, errors, output } = run('start.ts', {}, '--app', APP, '--out', join(temp.path, 'out'))
     for await (const line of createInterface({ input: output })) {
       const url = /http:\/\/localhost:\d+/.exec(line)?.[0]
       if (url === undefined) continue
@@ -78,4 +78,32 @@ describe('an application', () => {
     expect(second.errors).toBe('')
     expect(second.page).toContain('First version')
   })
+})
+
+describe('npm run build', () => {
+  test('shows each chunk of the browser and of the server with its sizes', async () => {
+    const { child, output } = run('build.ts', {}, '--app', APP, '--out', join(temp.path, 'built'))
+    const said = await text(output)
+    expect(await exitCode(child)).toBe(0)
+    const size = String.raw`\d+\.\d\d kB +\d+\.\d\d kB +\d+\.\d\d kB`
+    expect(said).toMatch(/^Scripts in the browser .* raw +gzip +brotli$/m)
+    expect(said).toMatch(new RegExp(`^  counter-page-\\w+\\.js +${size} +`, 'm'))
+    expect(said).toMatch(new RegExp(`^  counter-page-\\w+\\.css +${size}$`, 'm'))
+    expect(said).toMatch(new RegExp(`^  server\\.js +${size} +src/server/main\\.ts$`, 'm'))
+    expect(said).toMatch(/\nBuilt built in \d+\.\d s, build \w+\.\n$/)
+  })
+
+  test('ends with exit code 1 and the fault in words', async () => {
+    const { child, errors } = run('build.ts', {}, '--app', join(PROJECT, 'docs'))
+    const said = await errors
+    expect(said).toContain('docs is no application: app.ts is missing.')
+    expect(said).not.toMatch(/^\s+at /m)
+    expect(await exitCode(child)).toBe(1)
+  })
+})
+
+test('npm run dev refuses a wrong variable in one line that names it', async () => {
+  const { child, errors } = run('dev.ts', { PORT: 'three' }, '--app', APP)
+  expect((await errors).trim()).toMatch(/^PORT: .*three.*$/)
+  expect(await exitCode(child)).toBe(1)
 })
