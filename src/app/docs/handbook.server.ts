@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { renderMarkdown } from './markdown.server.ts'
+import type { renderMarkdown } from './markdown.server.ts'
 import type { Heading } from './heading.ts'
 
 /** One chapter, ready to be shown. */
@@ -74,16 +74,21 @@ async function signatureOf(folder: string, names: readonly string[]): Promise<st
 }
 
 async function readChapters(folder: string, names: readonly string[]): Promise<readonly Chapter[]> {
-  const chapters = names.map(async (name) => parseChapter(name, await readFile(join(folder, name), 'utf8')))
+  // Parser and highlighter are the largest part of the server; who never asks for a chapter never pays for them.
+  const { renderMarkdown } = await import('./markdown.server.ts')
+  const chapters = names.map(async (name) =>
+    parseChapter(name, await readFile(join(folder, name), 'utf8'), renderMarkdown),
+  )
   return (await Promise.all(chapters)).toSorted((a, b) => a.order - b.order)
 }
 
 /**
  * Makes a chapter of a Markdown file.
  * @param name the file's name, for its slug and for messages.
+ * @param render turns its body into HTML.
  * @throws {HandbookError} where the front matter is missing or wrong.
  */
-export function parseChapter(name: string, source: string): Chapter {
+export function parseChapter(name: string, source: string, render: typeof renderMarkdown): Chapter {
   const parts = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(source)
   if (parts === null) throw new HandbookError(`${name}: begin the file with front matter, "---", title, order, "---"`)
   const [, frontMatter = '', body = ''] = parts
@@ -91,7 +96,7 @@ export function parseChapter(name: string, source: string): Chapter {
   const order = Number(field(name, frontMatter, 'order'))
   if (!Number.isFinite(order)) throw new HandbookError(`${name}: "order" in the front matter is not a number`)
   const slug = name === 'index.md' ? '' : name.replace(/\.md$/, '')
-  return { slug, path: slug === '' ? '/docs' : `/docs/${slug}`, title, order, ...renderMarkdown(body) }
+  return { slug, path: slug === '' ? '/docs' : `/docs/${slug}`, title, order, ...render(body) }
 }
 
 function field(file: string, frontMatter: string, key: string): string {
