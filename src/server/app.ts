@@ -75,7 +75,12 @@ export function createApp({
   const admission = createAdmission(config.maxPendingRenders)
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
-  const renderer = createDocumentRenderer({ document: definition.document, modules, manifest })
+  const renderer = createDocumentRenderer({
+    document: definition.document,
+    modules,
+    manifest,
+    renderTimeoutMs: config.renderTimeoutMs,
+  })
 
   const app = express()
   app.disable('x-powered-by')

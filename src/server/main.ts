@@ -12,7 +12,7 @@ import { createApp } from './app.ts'
 import type { AssetManifest } from './assets/manifest.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts'
 import { drain } from './ops/drain.ts'
-import { answerClientError, setServerLimits } from './ops/server-limits.ts'
+import { answerClientError, SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 
 const LOG_BUFFER_BYTES = 4_096 // measured: a quarter of what handing each line to another thread costs
@@ -53,7 +53,7 @@ function start(config: Config): void {
   })
   const { log } = app
 
-  const server = createServer({ shouldUpgradeCallback: app.shouldUpgrade }, app)
+  const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
   setServerLimits(server)
   server.on('clientError', answerClientError)
   server.on('upgrade', app.upgrade)

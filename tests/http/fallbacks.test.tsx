@@ -168,6 +168,14 @@ describe('refusals and failures before the first byte', () => {
   })
 })
 
+test('outside production, a loader value that would be lost on the way is a failure that names it', async () => {
+  const { app, logs } = tinyApp({
+    routes: { '/': { ...fallbacks('root'), page: never, loader: moduleOf({ loader: () => ({ format: () => '' }) }) } },
+  })
+  await request(app).get('/').expect(500)
+  expect(JSON.stringify(logs)).toContain('The loader of /#page returned .format: a function')
+})
+
 describe('redirects of an application', () => {
   const leaving = (to: string, ...rest: [status?: 301 | 302 | 303 | 307 | 308, options?: { external: boolean }]) =>
     tinyApp({

@@ -10,6 +10,12 @@ const REQUEST_MS = 30_000
 const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
+/** The limits that only exist as options of `createServer`. */
+export const SERVER_OPTIONS = {
+  /** How often Node looks for connections past their time, in ms; its default of 30 s would add that to each limit. */
+  connectionsCheckingInterval: 5_000,
+} as const
+
 /** Sets every limit of the HTTP server explicitly: Node's own defaults change between versions. */
 export function setServerLimits(server: Server): void {
   server.keepAliveTimeout = KEEP_ALIVE_MS

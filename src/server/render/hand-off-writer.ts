@@ -7,6 +7,7 @@ import {
   type HandOffValues,
 } from '../../shared/protocol/hand-off.ts'
 import { encodeValues } from '../../shared/protocol/encode-values.ts'
+import { findLostValue } from '../../shared/protocol/lost-values.ts'
 import type { RouteView } from '../../client/react/route-view.ts'
 import { publicData } from '../load/deferred.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -43,6 +44,7 @@ function createHandOff(start: string, view: RouteView, context: RequestContext):
   const { params, search, data, origin, outcome } = view
   const values: HandOffValues = { search, data }
   const plain = isJsonValue(values)
+  if (!plain && process.env['NODE_ENV'] !== 'production') refuseLostValues(data)
   const element =
     start +
     member('params', params) +
@@ -67,6 +69,22 @@ function createHandOff(start: string, view: RouteView, context: RequestContext):
         if (done) return
       }
     },
+  }
+}
+
+/** A loader's value that the browser would get as something else. Thrown in development only. */
+class LostValueError extends Error {
+  override readonly name = 'LostValueError'
+}
+
+function refuseLostValues(data: HandOffValues['data']): void {
+  for (const [segment, value] of Object.entries(data)) {
+    const lost = findLostValue(value)
+    if (lost === undefined) continue
+    throw new LostValueError(
+      `The loader of ${segment} returned${lost.path === '' ? '' : ` ${lost.path}:`} ${lost.what}, which cannot ` +
+        'travel to the browser. Return plain values, or what the component needs of it',
+    )
   }
 }
 

@@ -41,7 +41,7 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   const etag = status === 200 ? documentTag(html, parts.buildId + jsonLd + stable) : undefined
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
-    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', 'Accept-Encoding'])
+    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context)])
     context.res.end()
     return
   }
@@ -144,8 +144,11 @@ const NO_STORE: Caching = { value: 'no-store', shared: false }
 
 function cachingOf({ status, handOff }: DocumentParts, context: RequestContext): Caching {
   if (status >= 400) return NO_STORE
-  const value = context.givenHeaders?.get('cache-control')
-  if (value === undefined || value === null) return PRIVATE
+  const ruled = context.res.getHeader('cache-control')
+  const value = context.givenHeaders?.get('cache-control') ?? (typeof ruled === 'string' ? ruled : undefined)
+  if (value === undefined) return PRIVATE
+  // What a rule has set is judged like a loader's wish, and sent by us: a shared document must not carry a nonce.
+  context.res.removeHeader('cache-control')
   if (context.givenHeaders?.has('set-cookie') === true) return { value: 'private, no-store', shared: false }
   const caching = { value, shared: /\bpublic\b|\bs-maxage\b/i.test(value) }
   return handOff.start === undefined ? caching : privateCaching(caching)
@@ -178,6 +181,12 @@ function documentHeaders(
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
   addGivenHeaders(headers, context)
   return headers
+}
+
+/** What the answer depends on, beyond its URL: the encoding always, the rest as a loader says. */
+function varyOf(context: RequestContext): string {
+  const given = context.givenHeaders?.get('vary')
+  return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
 }
 
 /** One entry a loader, then the time to the shell. Metric names are tokens, so segments are named in the description. */

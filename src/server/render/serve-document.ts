@@ -49,10 +49,17 @@ export interface RendererParts {
   readonly document: ComponentType<DocumentProps>
   readonly modules: ModuleCache
   readonly manifest: AssetManifest
+  /** Milliseconds after which a render that waits for something is aborted. */
+  readonly renderTimeoutMs: number
 }
 
 /** Makes the renderer of an application. */
-export function createDocumentRenderer({ document, modules, manifest }: RendererParts): DocumentRenderer {
+export function createDocumentRenderer({
+  document,
+  modules,
+  manifest,
+  renderTimeoutMs,
+}: RendererParts): DocumentRenderer {
   const handOffOf = createHandOffWriter(manifest.buildId)
   const assetsOf = createDocumentAssets(manifest)
   /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
@@ -116,6 +123,7 @@ export function createDocumentRenderer({ document, modules, manifest }: Renderer
         return undefined
       }
     }
+    context.startDeadline(renderTimeoutMs)
     const attempt = await renderStream(tree, context, isCrawler(context.req.headers['user-agent']))
     if (attempt.kind === 'thrown') return attempt
     if (canBeWhole) suspending.add(shape)

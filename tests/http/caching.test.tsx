@@ -1,0 +1,67 @@
+import { Suspense, use } from 'react'
+import request from 'supertest'
+import { describe, expect, test } from 'vitest'
+import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const hello = page(() => <h1>Hello</h1>)
+const publicRule = {
+  headers: [{ source: '/:path*', headers: [{ key: 'Cache-Control', value: 'public, max-age=60' }] }],
+}
+
+describe('what caches may keep', () => {
+  test('a page that a rule makes public carries no nonce; its failures are not kept at all', async () => {
+    const { app } = tinyApp({ routes: { '/': { page: hello } }, rules: publicRule })
+    const open = await request(app).get('/').expect(200)
+    expect(open.headers['cache-control']).toBe('public, max-age=60')
+    expect(open.headers['content-security-policy']).not.toContain('nonce')
+    const missing = await request(app).get('/nope').expect(404)
+    expect(missing.headers['cache-control']).toBe('no-store')
+  })
+
+  test('a streamed page holds inline scripts, so nobody may share it, whatever a rule says', async () => {
+    const Late = ({ value }: { value: Promise<string> }) => <b>{use(value)}</b>
+    const { app } = tinyApp({
+      rules: publicRule,
+      routes: {
+        '/': {
+          page: page(({ data }: { data: { value: Promise<string> } }) => (
+            <Suspense fallback="waiting">
+              <Late value={data.value} />
+            </Suspense>
+          )),
+          loader: moduleOf({ loader: () => ({ value: new Promise((resolve) => setTimeout(resolve, 10, 'x')) }) }),
+        },
+      },
+    })
+    const answer = await request(app).get('/').expect(200)
+    expect(answer.headers['cache-control']).toBe('private, no-cache')
+    expect(answer.headers['content-security-policy']).toContain('nonce')
+  })
+
+  test('a loader that looks at a header says so, beside the encoding', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/': {
+          page: hello,
+          loader: moduleOf({
+            loader: ({ context }: LoaderArgs) => void context.headers.set('Vary', 'Accept-Language'),
+          }),
+        },
+      },
+    })
+    const answer = await request(app).get('/').expect(200)
+    expect(answer.headers['vary']).toBe('Accept-Encoding, Accept-Language')
+  })
+})
+
+test('a component that waits for ever without a loader is given up as well', async () => {
+  const never = new Promise<string>(() => undefined)
+  const Waiting = () => <b>{use(never)}</b>
+  const { app } = tinyApp({
+    environment: { RENDER_TIMEOUT_MS: '50' },
+    routes: { '/': { page: page(() => <Waiting />) } },
+  })
+  const answer = await request(app).get('/').expect(500)
+  expect(answer.text).toContain('Application error: a server-side exception has occurred')
+})
