@@ -166,14 +166,7 @@ function documentHeaders(
   caching: Caching,
   encoding: Encoding | undefined,
 ): HeaderList {
-  const headers = [
-    'Content-Type',
-    'text/html; charset=utf-8',
-    'Cache-Control',
-    caching.value,
-    'Vary',
-    'Accept-Encoding',
-  ]
+  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
   headers.push('Content-Security-Policy', caching.shared ? SHARED_DOCUMENT_POLICY : documentPolicy(nonce))
   headers.push('Server-Timing', serverTiming(timings, context))
   const link = assets.link(nonce)
