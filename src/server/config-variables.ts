@@ -96,6 +96,7 @@ export const VARIABLES = {
     meaning: 'folder of the embedded stores',
     example: './data',
     schema: z.string().min(1, 'expected a folder'),
+    later: true,
   },
   renderTimeoutMs: {
     name: 'RENDER_TIMEOUT_MS',

@@ -14,8 +14,6 @@ export interface Config {
   readonly trustProxy: ProxyTrust
   /** pino level. */
   readonly logLevel: LogLevel
-  /** Folder of the embedded stores. */
-  readonly dataDir: string
   /** Milliseconds after which a render that has not finished is aborted. */
   readonly renderTimeoutMs: number
   /** Milliseconds from SIGTERM to the last forced close. */
@@ -24,8 +22,6 @@ export interface Config {
   readonly shutdownDelayMs: number
   /** Documents in progress at once, above which new ones get 503. */
   readonly maxPendingRenders: number
-  /** Development shows stacks in the browser and reloads on save. Set by `npm run dev` alone. */
-  readonly development: boolean
 }
 
 /** A value of the environment that the server cannot start with; its message is one line for a person. */
@@ -62,12 +58,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     origins: read('origins').map(normalOrigin),
     trustProxy: read('trustProxy'),
     logLevel: read('logLevel'),
-    dataDir: read('dataDir'),
     renderTimeoutMs: read('renderTimeoutMs'),
     shutdownGraceMs: read('shutdownGraceMs'),
     shutdownDelayMs: read('shutdownDelayMs'),
     maxPendingRenders: read('maxPendingRenders'),
-    development: environment['NODE_ENV'] === 'development',
   })
 }
 

@@ -3,10 +3,11 @@
  *
  * The first part is one JSON object in a `<script type="application/json" id="millrace">`: where we are, and the values
  * themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
- * turbo-stream (`encode-values`, `decode-values`), each an argument of a `push` on the global list `__millrace`; `null` ends it. Escaping for HTML is done
- * by the server where it writes the chunk, for every chunk alike.
+ * turbo-stream (`encode-values`, `decode-values`), each an argument of a `push` on the global list `__millrace`; `null`
+ * ends it. Escaping for HTML is done by the server where it writes the chunk, for every chunk alike.
  */
-/** Changed with every change of the format; a browser that reads another one loads the document again. */
+
+/** Changed with every change of the format; a browser that reads another one leaves the document as it is. */
 export const HAND_OFF_VERSION = 1
 
 /** Id of the script element with the first part. */

@@ -39,7 +39,7 @@ class Unsupported extends Error {}
 /**
  * Compiles the source of a case-insensitive expression without other flags.
  * @returns `undefined` for what is not supported: look-behind, back-references, named groups, in-line modifiers,
- * quantified look-aheads, groups that capture inside a repeat or a look-ahead, more than 5,000 instructions.
+ * quantified look-aheads, repeats of what can be empty, groups that capture inside a repeat or a look-ahead, more than 5,000 instructions.
  */
 export function compileProgram(source: string): RegexProgram | undefined {
   try {
@@ -83,6 +83,8 @@ function parseExpression(source: string): { node: Node; groups: number } {
     const range = rangeOf(quantifier)
     // Each round would have to forget what the round before captured.
     if (groups > groupsBefore && range.max > 1) throw new Unsupported()
+    // The platform tells an empty turn of a repeat from a full one; a step and a place alone cannot.
+    if (canBeEmpty(body)) throw new Unsupported()
     return { kind: 'repeat', body, lazy, ...range }
   }
 
@@ -150,6 +152,21 @@ function acceptsUnit(whole: RegExp): (unit: number) => boolean {
 function isWordBoundary(text: string, position: number): boolean {
   const isWord = (index: number) => /^\w$/.test(text.charAt(index))
   return isWord(position - 1) !== isWord(position)
+}
+
+function canBeEmpty(node: Node): boolean {
+  switch (node.kind) {
+    case 'step':
+      return node.instruction.op !== 'unit'
+    case 'sequence':
+      return node.parts.every(canBeEmpty)
+    case 'choice':
+      return node.options.some(canBeEmpty)
+    case 'group':
+      return canBeEmpty(node.body)
+    case 'repeat':
+      return node.min === 0 || canBeEmpty(node.body)
+  }
 }
 
 function emitProgram(root: Node): Program {

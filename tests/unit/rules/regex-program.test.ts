@@ -1,4 +1,4 @@
-import { array, assert, constant, constantFrom, letrec, oneof, property, string, tuple } from 'fast-check'
+import { array, assert, constant, constantFrom, letrec, oneof, pre, property, string, tuple } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Program } from '../../../src/shared/rules/regex-program.ts'
 import { compileProgram } from '../../../src/shared/rules/regex-program.ts'
@@ -59,9 +59,18 @@ const expression = array(
 const text = string({ unit: constantFrom('a', 'A', 'b', 'c', '/', '.', '1', '-', '%', 'é'), maxLength: 8 })
 
 describe('an expression run with memory', () => {
+  it.each(['^((?:a*)*)$', '^(?:a|[^]*?)*$', '^(?:(?=a))+$', '^(?:a??){2}$'])(
+    'leaves %s to the platform, which tells empty turns of a repeat from full ones',
+    (source) => {
+      expect(compileProgram(source)).toBeUndefined()
+    },
+  )
+
   it('finds what the platform finds, groups included', () => {
     assert(
       property(expression, text, (source, input) => {
+        // What is not supported runs on the platform's engine itself.
+        pre(compileProgram(source) !== undefined)
         expect(ranges(source, input)).toEqual(platformRanges(source, input))
       }),
       { numRuns: 2_000 },
@@ -75,7 +84,6 @@ describe('an expression run with memory', () => {
     ['^\\/(en|fr)\\/(\\d{1,3})$', '/FR/12'],
     ['^\\/a{,2}{x}$', '/a{,2}{x}'],
     ['^((?:a|ab)(?:c|bcd)(?:d*))$', 'abcd'],
-    ['^((?:a*)*?)(b?)$', 'aab'],
     ['^([\\]a]+)$', 'a]'],
     ['^(\\u0061|\\cA)$', 'a'],
   ])('%s on %s', (source, input) => {
