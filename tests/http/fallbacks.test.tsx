@@ -159,6 +159,13 @@ describe('refusals and failures before the first byte', () => {
     await request(app).get('/').expect(500)
   })
 
+  test('an error page that refuses leaves the failure a failure', async () => {
+    const { app } = tinyApp({
+      routes: { '/': { error: page(() => notFound()) as never, page: never, loader: throwing(() => new Error('x')) } },
+    })
+    await request(app).get('/').expect(500)
+  })
+
   test('a URL that nothing matches gets the root not-found page, for a form post too', async () => {
     const { app } = tinyApp({ routes: { '/': fallbacks('root'), '/a': { page: never } } })
     for (const method of ['get', 'post'] as const) {
@@ -204,6 +211,20 @@ describe('redirects of an application', () => {
     const answer = await request(leaving(to)).get('/').expect(500)
     expect(answer.headers['location']).toBeUndefined()
     expect(JSON.stringify(answer.headers)).not.toContain('evil.test')
+  })
+
+  test('that are refused are failures, with one digest in page and log', async () => {
+    const { app, logs } = tinyApp({
+      routes: {
+        '/': { ...fallbacks('root'), page: never, loader: throwing(signalOf(() => redirect('//evil.test'))) },
+        '/feed': { handler: moduleOf({ GET: () => redirect('//evil.test') }) },
+      },
+    })
+    for (const path of ['/', '/feed']) {
+      const answer = await request(app).get(path).expect(500)
+      const failure = logs.findLast(({ level }) => level === 50)
+      expect(answer.text).toContain(String(failure?.['digest']))
+    }
   })
 
   test('lead to another site where the author says so', async () => {

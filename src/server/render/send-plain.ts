@@ -40,16 +40,17 @@ export function sendText(context: RequestContext, status: number, text: string, 
 
 /**
  * Sends a redirect that an application has asked for.
- * @returns `false` when the guard refuses the target: then nothing has been sent, and the failure is logged.
+ * @returns what to show instead when the guard refuses the target; it is logged, and nothing has been sent.
  */
-export function sendRedirect(context: RequestContext, signal: RedirectSignal): boolean {
+export function sendRedirect(context: RequestContext, signal: RedirectSignal): UnsafeRedirectError | undefined {
   const location = safeLocation(signal.to, signal)
   if (location === undefined) {
-    reportFailure(new UnsafeRedirectError(signal.to), context, 'loader')
-    return false
+    const refused = new UnsafeRedirectError(signal.to)
+    reportFailure(refused, context, 'loader')
+    return refused
   }
   sendLocation(context, signal.status, location)
-  return true
+  return undefined
 }
 
 /** Sends a Location that has passed the guard. */
@@ -62,7 +63,7 @@ export function sendLocation(context: RequestContext, status: number, location: 
 }
 
 /** A redirect whose target leaves this site, or is no URL at all. */
-class UnsafeRedirectError extends Error {
+export class UnsafeRedirectError extends Error {
   override readonly name = 'UnsafeRedirectError'
 
   constructor(to: string) {

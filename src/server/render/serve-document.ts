@@ -12,7 +12,7 @@ import {
   type Outcome,
   type RouteView,
 } from '../../client/react/route-view.ts'
-import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
+import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/run-loaders.ts'
@@ -71,13 +71,19 @@ export function createDocumentRenderer({
     for (;;) {
       if (context.aborted?.cause === 'gone') return
       if (thrown !== undefined) {
-        const verdict = controlFlowOf(thrown.value)
-        if (verdict instanceof RedirectSignal && sendRedirect(context, verdict)) return
-        const fallback = fallbackFor(view, thrown, verdict === undefined || verdict instanceof RedirectSignal)
+        let verdict = controlFlowOf(thrown.value)
+        if (verdict instanceof RedirectSignal) {
+          const refused = sendRedirect(context, verdict)
+          if (refused === undefined) return
+          thrown = { ...thrown, value: refused }
+          verdict = undefined
+        }
+        // A fallback for failures that itself refuses is a failure; otherwise two could call each other for ever.
+        if (view.outcome?.kind === 'error') verdict = undefined
+        const fallback = fallbackFor(view, thrown, verdict)
         if (fallback === undefined) {
-          const status = verdict === undefined || verdict instanceof RedirectSignal ? 500 : REFUSAL_STATUS[verdict.kind]
-          const digest = status === 500 ? errorDigest(thrown.value) : undefined
-          return sendConstantPage(context, { status, ...(digest === undefined ? {} : { digest }) })
+          if (verdict !== undefined) return sendConstantPage(context, { status: REFUSAL_STATUS[verdict.kind] })
+          return sendConstantPage(context, { status: 500, digest: errorDigest(thrown.value) })
         }
         view = withFallback(view, fallback)
       }
@@ -149,12 +155,9 @@ function nextBoundary({ chain, outcome }: RouteView): number {
 function fallbackFor(
   view: RouteView,
   thrown: { readonly value: unknown; readonly boundaryFrom: number },
-  failed: boolean,
+  refusal: RefusalSignal | undefined,
 ): Outcome | undefined {
-  const verdict = controlFlowOf(thrown.value)
-  // A fallback for failures that itself refuses is a failure; otherwise two fallbacks could call each other for ever.
-  const isError = failed || view.outcome?.kind === 'error' || verdict === undefined || verdict instanceof RedirectSignal
-  const kind: BoundaryKind = isError ? 'error' : verdict.kind
+  const kind: BoundaryKind = refusal === undefined ? 'error' : refusal.kind
   const at = findBoundary(view.chain, kind, thrown.boundaryFrom)
   if (at === undefined) return undefined
   return kind === 'error' ? { kind, at, digest: errorDigest(thrown.value) } : { kind, at }

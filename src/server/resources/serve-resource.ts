@@ -1,4 +1,4 @@
-import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
+import { controlFlowOf, REFUSAL_STATUS, RefusalSignal } from '../../shared/control-flow.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { negotiateEncoding } from '../assets/content-encoding.ts'
@@ -58,14 +58,18 @@ function sendMethods(module: HandlerModule, method: string, context: RequestCont
 }
 
 function sendFailure(thrown: unknown, context: RequestContext): void {
-  const verdict = controlFlowOf(thrown)
-  const digest = verdict === undefined ? reportFailure(thrown, context, 'handler') : ''
-  if (context.res.headersSent) return void context.res.destroy()
-  if (verdict instanceof RedirectSignal && sendRedirect(context, verdict)) return
-  if (verdict === undefined || verdict instanceof RedirectSignal) {
-    return sendText(context, 500, `Application error: a server-side exception has occurred\nDigest: ${digest}`)
+  if (context.res.headersSent) {
+    reportFailure(thrown, context, 'handler')
+    return void context.res.destroy()
   }
-  sendText(context, REFUSAL_STATUS[verdict.kind], verdict.kind === 'notFound' ? 'Not found' : 'Refused')
+  const verdict = controlFlowOf(thrown)
+  if (verdict instanceof RefusalSignal) {
+    return sendText(context, REFUSAL_STATUS[verdict.kind], verdict.kind === 'notFound' ? 'Not found' : 'Refused')
+  }
+  const failure = verdict === undefined ? thrown : sendRedirect(context, verdict)
+  if (failure === undefined) return
+  const digest = reportFailure(failure, context, 'handler')
+  sendText(context, 500, `Application error: a server-side exception has occurred\nDigest: ${digest}`)
 }
 
 /** Text-like answers shrink; an event stream is left alone, because proxies and compressors like to gather it. */
