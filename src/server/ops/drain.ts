@@ -3,6 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Readiness } from './readiness.ts'
 
+const SWEEP_MS = 100 // how long a finished connection may hold the process up
+
 /** What is drained. */
 export interface DrainOptions {
   readonly server: Server
@@ -21,7 +23,8 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
   // Answers from now on tell their client to open another connection elsewhere.
   server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'))
   const closed = new Promise<true>((resolve) => server.close(() => resolve(true)))
-  server.closeIdleConnections()
+  // Answers whose head was out already have promised to keep their connection; it is closed once they are over.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   const rest = Math.max(0, config.shutdownGraceMs - config.shutdownDelayMs)
   const deadline = new AbortController()
   const orderly = await Promise.race([
@@ -29,6 +32,7 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
     wait(rest, false as const, { signal: deadline.signal }).catch(() => true as const),
   ])
   deadline.abort()
+  clearInterval(sweep)
   if (!orderly) server.closeAllConnections()
   return orderly
 }

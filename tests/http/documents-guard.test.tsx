@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import type { RequestHandler } from 'express'
+import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import { withServer } from '../support/listening.ts'
+import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const hello = page(() => <h1>Hello</h1>)
+
+describe('a path with dot segments', () => {
+  const { app } = tinyApp({
+    routes: {
+      '/': fallbacks('root'),
+      '/files/[...path]': { page: hello },
+      '/feed/[...path]': { handler: moduleOf({ GET: () => new Response('feed') }) },
+    },
+    rules: { redirects: [{ source: '/old/:path*', destination: '/files/x', permanent: true }] },
+  })
+
+  test.for([
+    '/files/.',
+    '/files/a/../b',
+    '/files/%2e%2e/b',
+    '/files/a/%2E.',
+    '/feed/../files',
+    '/feed/a/.',
+    '/old/../a',
+    '/old/%2e',
+  ])('%s is none of a page, a resource or a rule: others would read it as another path', async (path) => {
+    await withServer(app, async (port) => {
+      const answer = await requestRaw(port, getRequest(path))
+      expect(answer.status).toBe(404)
+      expect(answer.text).toContain('root not found')
+    })
+  })
+
+  test.for(['/files/a', '/feed/a', '/old/a'])('is not %s', async (path) => {
+    await withServer(app, async (port) => {
+      expect((await requestRaw(port, getRequest(path))).status).toBeLessThan(400)
+    })
+  })
+})
+
+describe('a request', () => {
+  test.for([
+    ['/a%20b?x=1', '/a%20b?x=1'],
+    ['http://shop.test:8080/a?x=1', '/a?x=1'],
+    ['http://shop.test:8080', '/'],
+    ['/a?', '/a'],
+  ] as const)('for %s is %s to middleware, and has the right host to loaders', async ([target, path]) => {
+    const seen: (string | undefined)[] = []
+    const middleware: RequestHandler = (req, _res, next) => {
+      seen.push(req.url)
+      next()
+    }
+    const loader = moduleOf({ loader: ({ request }: LoaderArgs) => void seen.push(request.url) })
+    const { app } = tinyApp({ routes: { '/[[...path]]': { page: hello, loader } }, middleware: [middleware] })
+    await withServer(app, async (port) => {
+      expect((await requestRaw(port, getRequest(target, {}, 'shop.test:8080'))).status).toBe(200)
+    })
+    expect(seen).toEqual([path, `http://shop.test:8080${path}`])
+  })
+
+  test('is known by the id that our proxy gave it, if that is safe to log', async () => {
+    const { app, logs } = tinyApp({ environment: { TRUST_PROXY: '127.0.0.1' }, routes: { '/': { page: hello } } })
+    await withServer(app, async (port) => {
+      for (const id of ['proxy.id:1', 'a"b', 'x'.repeat(65)]) {
+        await requestRaw(port, getRequest('/', { 'X-Request-Id': id }))
+      }
+    })
+    const ids = logs.map(({ requestId }) => requestId)
+    expect(ids).toEqual([
+      'proxy.id:1',
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ])
+  })
+
+  test('is not known by an id that a stranger gives it', async () => {
+    const { app, logs } = tinyApp({ routes: { '/': { page: hello } } })
+    await withServer(app, async (port) => {
+      await requestRaw(port, getRequest('/', { 'X-Request-Id': 'stranger' }))
+    })
+    expect(logs).toMatchObject([{ requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }])
+  })
+})

@@ -1,0 +1,152 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import request from 'supertest'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+import { withServer } from '../support/listening.ts'
+import { getRequest, requestRaw } from '../support/raw-http.ts'
+
+const hello = page(() => <h1>Hello</h1>, { title: 'Hello' })
+
+describe('loaders', () => {
+  test('of all matched segments start together, and their times are told', async () => {
+    const order: string[] = []
+    const slow = (name: string) =>
+      moduleOf({
+        loader: async () => {
+          order.push(`${name} starts`)
+          await wait(20)
+          order.push(`${name} ends`)
+        },
+      })
+    const layout = moduleOf({ default: (({ children }: { children: unknown }) => children) as never })
+    const { app } = tinyApp({
+      routes: { '/': { layout, layoutLoader: slow('root') }, '/a': { page: hello, loader: slow('page') } },
+    })
+    const { headers } = await request(app).get('/a')
+    expect(order.slice(0, 2)).toEqual(['root starts', 'page starts'])
+    expect(headers['server-timing']).toMatch(
+      /loader;desc="\/#layout";dur=\d.*loader;desc="\/a#page";dur=\d.*shell;dur=/,
+    )
+  })
+
+  test('that ignore their signal do not hold the answer back for ever', async () => {
+    const { app, logs } = tinyApp({
+      environment: { RENDER_TIMEOUT_MS: '50' },
+      routes: {
+        '/': fallbacks('root'),
+        '/a': { page: hello, loader: moduleOf({ loader: () => new Promise(() => undefined) }) },
+      },
+    })
+    const { text } = await request(app).get('/a').expect(500)
+    expect(text).toContain('root error server')
+    expect(logs.filter(({ level }) => level === 50)).toHaveLength(1)
+  })
+
+  test('set headers of the answer; a cookie makes it private', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/public': {
+          page: hello,
+          loader: moduleOf({
+            loader: ({ context }: LoaderArgs) => void context.headers.set('Cache-Control', 'public, max-age=60'),
+          }),
+        },
+        '/cookie': {
+          page: hello,
+          loader: moduleOf({
+            loader({ context }: LoaderArgs) {
+              context.headers.set('Cache-Control', 'public, max-age=60')
+              context.headers.append('Set-Cookie', 'a=1')
+              context.headers.append('Set-Cookie', 'b=2')
+            },
+          }),
+        },
+      },
+    })
+    const open = await request(app).get('/public')
+    expect(open.headers['cache-control']).toBe('public, max-age=60')
+    expect(open.headers['content-security-policy']).not.toContain('nonce')
+    const cookie = await request(app).get('/cookie')
+    expect(cookie.headers['cache-control']).toBe('private, no-store')
+    expect(cookie.headers['set-cookie']).toEqual(['a=1', 'b=2'])
+  })
+
+  test('get params decoded once and search by schema; what the schema refuses is a 400 that names it', async () => {
+    const seen: unknown[] = []
+    const { app } = tinyApp({
+      routes: {
+        '/p/[id]': {
+          page: hello,
+          loader: moduleOf({
+            search: z.object({ n: z.coerce.number().int().default(7) }),
+            loader: ({ params, search }: LoaderArgs<'/p/[id]'>) => void seen.push({ ...params }, search),
+          }),
+        },
+      },
+    })
+    await request(app).get('/p/a%20b%252F?n=3&id=query').expect(200)
+    await request(app).get('/p/x').expect(200)
+    expect(seen).toEqual([{ id: 'a b%2F' }, { n: 3 }, { id: 'x' }, { n: 7 }])
+    const refused = await request(app).get('/p/x?n=%3Cscript%3E').expect(400)
+    expect(refused.text).toContain('n: ')
+    expect(refused.headers['cache-control']).toBe('no-store')
+  })
+})
+
+describe('methods', () => {
+  const { app } = tinyApp({
+    routes: {
+      '/': { ...fallbacks('root'), page: hello },
+      '/feed': {
+        handler: moduleOf({
+          GET: () => Response.json({ ok: true }),
+          POST: async ({ request: sent }: LoaderArgs) => new Response(await sent.text(), { status: 201 }),
+          constructor: () => new Response('never'),
+        }),
+      },
+    },
+  })
+
+  test('that a page has no use for get 405 with Allow; OPTIONS gets 204', async () => {
+    for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+      const answer = await request(app)[method]('/').expect(405)
+      expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS')
+    }
+    const options = await request(app).options('/').expect(204)
+    expect(options.headers['allow']).toBe('GET, HEAD, OPTIONS')
+  })
+
+  test('of a resource route are those that it exports', async () => {
+    expect((await request(app).get('/feed').expect(200)).body).toEqual({ ok: true })
+    expect((await request(app).post('/feed').type('text').send('sent').expect(201)).text).toBe('sent')
+    await request(app).head('/feed').expect(200)
+    const refused = await request(app).delete('/feed').expect(405)
+    expect(refused.headers['allow']).toBe('GET, POST, HEAD, OPTIONS')
+    await withServer(app, async (port) => {
+      const answer = await requestRaw(port, 'constructor /feed HTTP/1.1\r\nHost: a\r\n\r\n')
+      expect(answer.status).toBe(400)
+    })
+  })
+})
+
+describe('admission', () => {
+  test('refuses documents beyond the bound with 503, at once, and never health', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { app } = tinyApp({
+      environment: { MAX_PENDING_RENDERS: '1' },
+      routes: { '/slow': { page: hello, loader: moduleOf({ loader: () => gate.promise }) }, '/': { page: hello } },
+    })
+    await withServer(app, async (port) => {
+      const first = requestRaw(port, getRequest('/slow'))
+      await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(503)
+      const refused = await requestRaw(port, getRequest('/'))
+      expect(refused.header('retry-after')).toBe('1')
+      expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
+      gate.resolve()
+      expect((await first).status).toBe(200)
+      await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(200)
+    })
+  })
+})

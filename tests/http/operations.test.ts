@@ -1,0 +1,310 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startBuiltServer, type BuiltServer, type BuiltServerOptions } from '../support/built-server.ts'
+import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
+import type { RawResponse } from '../support/raw-response.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../..')
+const VARIABLES =
+  'PORT HOST ORIGIN TRUST_PROXY LOG_LEVEL SENTRY_DSN SENTRY_ENVIRONMENT SENTRY_RELEASE SENTRY_TRACES_SAMPLE_RATE ' +
+  'REPORT_TUNNEL_PATH DATA_DIR REDIS_URL SECRET_KEYS METRICS_PORT WORKERS RENDER_TIMEOUT_MS ACTION_BODY_LIMIT ' +
+  'SHUTDOWN_GRACE_MS SHUTDOWN_DELAY_MS MAX_PENDING_RENDERS'
+
+/** Runs the server until it ends by itself. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, ['dist/server/main.js', ...args], { cwd: PROJECT, env: { PATH, ...env } })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}
+
+/** A server for one test. */
+async function started(options: BuiltServerOptions['env'] = {}): Promise<BuiltServer> {
+  const server = await startBuiltServer({ env: options })
+  onTestFinished(() => server.kill('SIGKILL'))
+  return server
+}
+
+const get = (
+  { port }: BuiltServer,
+  path: string,
+  headers?: Readonly<Record<string, string>>,
+  host?: string,
+): Promise<RawResponse> => requestRaw(port, getRequest(path, headers, host))
+
+/** The log line of a request, which is written a little after its answer. */
+async function lineOf(server: BuiltServer, wanted: object): Promise<Record<string, unknown>> {
+  const find = () => server.logs().find((line) => Object.entries(wanted).every(([name, value]) => line[name] === value))
+  await expect.poll(find, { timeout: 5_000 }).toBeDefined()
+  return find() ?? {}
+}
+
+/** Waits until the server has begun to drain. */
+async function draining(server: BuiltServer): Promise<void> {
+  await expect.poll(async () => (await get(server, '/readyz')).status, { timeout: 5_000 }).toBe(503)
+}
+
+describe('a wrong configuration ends the start with one line and exit code 1', () => {
+  test.for([
+    ['MILLRACE_X', { MILLRACE_X: '1' }],
+    ['PORT', { PORT: 'abc' }],
+    ['RENDER_TIMEOUT_MS', { RENDER_TIMEOUT_MS: 'abc' }],
+    ['ORIGIN', { ORIGIN: 'example.com' }],
+    ['TRUST_PROXY', { TRUST_PROXY: 'true' }],
+    ['SENTRY_TRACES_SAMPLE_RATE', { SENTRY_TRACES_SAMPLE_RATE: '2' }],
+    ['SECRET_KEYS', { REDIS_URL: 'redis://user:secret-canary@cache.test' }],
+    ['SECRET_KEYS', { SECRET_KEYS: 'secret-canary' }],
+    ['SENTRY_DSN', { SENTRY_DSN: 'secret-canary' }],
+  ] as const)('naming %s: %j', async ([name, env]) => {
+    const { code, stdout, stderr } = await run([], { PORT: '0', ...env })
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(new RegExp(`^${name}: [^\n]+\n$`))
+    expect(stderr).not.toContain('secret-canary')
+  })
+
+  test('a port that is taken, too', async () => {
+    const { port } = await started()
+    const { code, stderr } = await run([], { PORT: String(port), HOST: '127.0.0.1' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+\n$`))
+  })
+})
+
+test('--help lists all variables and starts nothing', async () => {
+  const { code, stdout, stderr } = await run(['--help'], {})
+  expect(code).toBe(0)
+  expect(stderr).toBe('')
+  for (const name of VARIABLES.split(' ')) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S+ +\\S`, 'm'))
+})
+
+test('the last line of a start names the URL, and that URL answers', async () => {
+  const server = await started()
+  const lines = server.stdout.filter((line) => !line.includes('"route":"/readyz"'))
+  expect(lines.at(-1)).toBe(`Millrace is listening on http://localhost:${server.port}`)
+  expect((await get(server, '/')).status).toBe(200)
+})
+
+describe('a shutdown', () => {
+  test('lets a document in flight finish whole, closes idle connections, and ends with 0', async () => {
+    const server = await started()
+    using idle = await connectRaw(server.port)
+    await idle.send(getRequest('/healthz'))
+    expect((await idle.response()).status).toBe(200)
+    using busy = await connectRaw(server.port)
+    await busy.send(getRequest('/lab/stream?delay=800', { Connection: 'close' }))
+    expect((await busy.receive(12)).toString()).toBe('HTTP/1.1 200')
+    server.kill('SIGTERM')
+    expect(await idle.end()).toMatchObject({ how: 'fin' })
+    const { how, rest } = await busy.end()
+    expect(how).toBe('fin')
+    expect(rest.toString()).toContain('Arrived 800 ms after the shell')
+    expect(rest.toString()).toMatch(/<\/body><\/html>\r\n0\r\n\r\n$/)
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    expect(server.logs().at(-1)).toMatchObject({ orderly: true })
+  })
+
+  test('does not wait for a connection that its client keeps after the last answer', async () => {
+    const server = await started({ SHUTDOWN_GRACE_MS: '3000' })
+    using busy = await connectRaw(server.port)
+    await busy.send(getRequest('/lab/stream?delay=300'))
+    expect((await busy.receive(12)).toString()).toBe('HTTP/1.1 200')
+    server.kill('SIGTERM')
+    expect((await busy.end()).rest.toString()).toMatch(/\r\n0\r\n\r\n$/)
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
+
+  test('cuts what is not finished in time, so that nobody takes it for whole, and ends with 1', async () => {
+    const server = await started({ SHUTDOWN_GRACE_MS: '200' })
+    using busy = await connectRaw(server.port)
+    await busy.send(getRequest('/lab/stream?delay=5000'))
+    const head = (await busy.receive(12)).toString()
+    expect(head).toBe('HTTP/1.1 200')
+    server.kill('SIGTERM')
+    const { rest } = await busy.end()
+    expect(rest.toString()).toContain('data-testid="shell"')
+    expect(rest.toString()).not.toMatch(/\r\n0\r\n/)
+    expect(await server.exited).toEqual({ code: 1, signal: null })
+  })
+
+  test('keeps serving for SHUTDOWN_DELAY_MS while it says that it is not ready', async () => {
+    const server = await started({ SHUTDOWN_DELAY_MS: '800' })
+    server.kill('SIGTERM')
+    await draining(server)
+    expect((await get(server, '/lab')).status).toBe(200)
+    expect((await get(server, '/healthz')).status).toBe(200)
+    expect((await get(server, '/readyz')).text).toBe('draining\n')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
+
+  test('happens at once on the second signal', async () => {
+    const server = await started({ SHUTDOWN_DELAY_MS: '60000', SHUTDOWN_GRACE_MS: '60000' })
+    server.kill('SIGTERM')
+    await draining(server)
+    server.kill('SIGINT')
+    expect(await server.exited).toEqual({ code: 1, signal: null })
+  })
+})
+
+describe('the log', () => {
+  test('has one JSON line a request, with the route and without anything that may be a secret', async () => {
+    const server = await started()
+    const secret = 'secret-canary'
+    const answer = await get(server, `/lab/params/${secret}?token=${secret}`, {
+      Cookie: `session=${secret}`,
+      Authorization: `Bearer ${secret}`,
+      Referer: `http://localhost/?${secret}`,
+      'User-Agent': secret,
+    })
+    await get(server, `/${secret}?${secret}`)
+    await get(server, `/%?${secret}`)
+    await get(server, `/lab/crash/render?${secret}`, { Cookie: secret })
+    expect(answer.status).toBe(200)
+    const line = await lineOf(server, { route: '/lab/params/[id]' })
+    expect(line).toEqual({
+      level: 30,
+      time: expect.any(Number) as number,
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      method: 'GET',
+      route: '/lab/params/[id]',
+      status: 200,
+      durationMs: expect.any(Number) as number,
+      bytes: expect.any(Number) as number,
+    })
+    expect(Number(line['bytes'])).toBeGreaterThan(answer.body.length)
+    await lineOf(server, { route: null, status: 404 })
+    await lineOf(server, { status: 400, refused: 'undecodable percent sequence' })
+    await server.stop()
+    const lines = server.stdout.filter((text) => !text.startsWith('Millrace is listening'))
+    expect(server.logs()).toHaveLength(lines.length)
+    expect(server.logs().filter(({ route }) => route === '/lab/params/[id]')).toHaveLength(1)
+    expect(server.stdout.join('\n') + server.stderr()).not.toContain(secret)
+  })
+
+  test('names a late failure by the digest that the page has, and only the log says more', async () => {
+    const server = await started()
+    const { status, text } = await get(server, '/lab/crash/late')
+    expect(status).toBe(200)
+    expect(text).not.toContain('on purpose')
+    expect(text).not.toContain('late.server')
+    const line = await lineOf(server, { msg: 'uncaught failure' })
+    expect(JSON.stringify(line)).toContain('on purpose')
+    expect(line['digest']).toMatch(/^[0-9a-f]{12}$/)
+    expect(text).toContain(`$RX("B:0","${String(line['digest'])}")`)
+    const request = await lineOf(server, { route: '/lab/crash/late', status: 200 })
+    expect(request['requestId']).toBe(line['requestId'])
+    await server.stop()
+    expect(server.logs().filter(({ level }) => level === 50)).toHaveLength(1)
+  })
+})
+
+describe('ORIGIN', () => {
+  test('is the only name that the server answers to, but for its probes', async () => {
+    const server = await started({ ORIGIN: 'https://public.test, http://other.test:8080' })
+    for (const host of ['public.test', 'PUBLIC.test', 'other.test:8080']) {
+      expect((await get(server, '/lab', {}, host)).status).toBe(200)
+    }
+    for (const host of ['evil.test', 'localhost', 'other.test', 'public.test.evil.test', `127.0.0.1:${server.port}`]) {
+      expect((await get(server, '/lab', {}, host)).status).toBe(400)
+      expect((await get(server, '/healthz', {}, host)).status).toBe(200)
+      expect((await get(server, '/readyz', {}, host)).status).toBe(200)
+    }
+    expect((await get(server, '/healthz/../lab', {}, 'evil.test')).status).toBe(400)
+  })
+})
+
+describe('TRUST_PROXY', () => {
+  const forwarded = { 'X-Forwarded-Host': 'public.test', 'X-Forwarded-Proto': 'https', 'X-Request-Id': 'from-proxy.1' }
+
+  test('lets our proxy say what the visitor asked for', async () => {
+    const server = await started({ TRUST_PROXY: '127.0.0.1', ORIGIN: 'https://public.test' })
+    const answer = await get(server, '/lab', forwarded, 'inner.test')
+    expect(answer.status).toBe(200)
+    expect(answer.header('strict-transport-security')).toMatch(/^max-age=\d+/)
+    expect(await lineOf(server, { requestId: 'from-proxy.1' })).toMatchObject({ route: '/lab' })
+    const plain = await get(server, '/lab', { ...forwarded, 'X-Forwarded-Proto': 'http' }, 'inner.test')
+    expect(plain.header('strict-transport-security')).toBeUndefined()
+    expect((await get(server, '/lab', { ...forwarded, 'X-Forwarded-Host': 'evil.test' }, 'public.test')).status).toBe(
+      400,
+    )
+  })
+
+  test('takes no request id that could break a log line', async () => {
+    const server = await started({ TRUST_PROXY: '127.0.0.1' })
+    for (const id of ['a"b', 'a b', 'x'.repeat(65), '{}']) await get(server, '/lab', { 'X-Request-Id': id })
+    await server.stop()
+    const ids = server.logs().flatMap((line) => (line['route'] === '/lab' ? [line['requestId']] : []))
+    expect(ids).toHaveLength(4)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('without it nobody can', async () => {
+    const server = await started({ ORIGIN: 'http://inner.test' })
+    const answer = await get(server, '/lab', forwarded, 'inner.test')
+    expect(answer.status).toBe(200)
+    expect(answer.header('strict-transport-security')).toBeUndefined()
+    expect((await get(server, '/lab', { ...forwarded, 'X-Forwarded-Host': 'inner.test' }, 'evil.test')).status).toBe(
+      400,
+    )
+    await server.stop()
+    expect(server.logs().some(({ requestId }) => requestId === 'from-proxy.1')).toBe(false)
+  })
+})
+
+describe('assets', () => {
+  test('are kept for ever, in the coding that the browser takes, and come in parts where it asks', async () => {
+    const server = await started()
+    const manifest = JSON.parse(await readFile(resolve(PROJECT, 'dist/manifest.json'), 'utf8')) as { entry: string }
+    const { entry } = manifest
+    const type = /^text\/javascript\b/
+
+    const plain = await get(server, entry)
+    expect([plain.status, plain.header('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
+    expect(plain.header('content-encoding')).toBeUndefined()
+    expect(plain.header('content-type')).toMatch(type)
+    const tags = new Set([plain.header('etag')])
+    for (const encoding of ['gzip', 'br', 'zstd']) {
+      const answer = await get(server, entry, { 'Accept-Encoding': encoding })
+      expect(answer.header('content-encoding')).toBe(encoding)
+      expect(answer.header('content-type')).toMatch(type)
+      expect(answer.header('vary')).toBe('Accept-Encoding')
+      expect(answer.body.length).toBeLessThan(plain.body.length)
+      tags.add(answer.header('etag'))
+      const tag = answer.header('etag') ?? ''
+      expect((await get(server, entry, { 'Accept-Encoding': encoding, 'If-None-Match': tag })).status).toBe(304)
+    }
+    expect(tags.size).toBe(4)
+
+    const part = await get(server, entry, { Range: 'bytes=2-5' })
+    expect([part.status, part.text]).toEqual([206, plain.text.slice(2, 6)])
+    expect(part.header('content-range')).toBe(`bytes 2-5/${plain.body.length}`)
+    for (const [headers, status] of [
+      [{ Range: 'bytes=999999999-' }, 416],
+      [{ 'If-Match': '"other"' }, 412],
+    ] as const) {
+      const refused = await get(server, entry, headers)
+      expect([refused.status, refused.header('cache-control')]).toEqual([status, 'no-store'])
+    }
+  })
+
+  test('that are none are 404 as text and never stored; source maps are not public', async () => {
+    const server = await started()
+    const manifest = JSON.parse(await readFile(resolve(PROJECT, 'dist/manifest.json'), 'utf8')) as { entry: string }
+    const { entry } = manifest
+    for (const path of ['/_m/assets/nothing.js', `${entry}.map`, '/_m/assets', `${entry}.gz`]) {
+      const answer = await get(server, path)
+      const [status, type, caching] = [answer.status, answer.header('content-type'), answer.header('cache-control')]
+      expect([path, status, type, caching]).toEqual([path, 404, 'text/plain; charset=utf-8', 'no-store'])
+    }
+    expect((await get(server, entry)).text).not.toContain('sourceMappingURL')
+    const post = await requestRaw(server.port, `POST ${entry} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`)
+    expect([post.status, post.header('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+})

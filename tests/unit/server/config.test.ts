@@ -1,0 +1,132 @@
+import { availableParallelism } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { VARIABLES } from '../../../src/server/config-variables.ts'
+import { ConfigError, describeConfig, readConfig } from '../../../src/server/config.ts'
+
+/** The message of the refusal, or `undefined` when the environment is taken. */
+function refusal(environment: Record<string, string>): ConfigError | undefined {
+  try {
+    readConfig(environment)
+    return undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+}
+
+test('an empty environment is enough', () => {
+  const config = readConfig({ PORT: '', ORIGIN: '  ' })
+  expect(config).toMatchObject({
+    port: 3_000,
+    host: '0.0.0.0',
+    origins: [],
+    logLevel: 'info',
+    renderTimeoutMs: 10_000,
+    shutdownGraceMs: 10_000,
+    shutdownDelayMs: 0,
+    maxPendingRenders: 128 * availableParallelism(),
+  })
+  expect(config.trustProxy('127.0.0.1')).toBe(false)
+  expect(Object.isFrozen(config)).toBe(true)
+})
+
+test('every value is read', () => {
+  const config = readConfig({
+    PORT: ' 0 ',
+    HOST: '::1',
+    ORIGIN: 'https://Example.test:443, http://b.test:8080',
+    TRUST_PROXY: '10.0.0.0/8',
+    LOG_LEVEL: 'debug',
+    RENDER_TIMEOUT_MS: '5',
+    SHUTDOWN_GRACE_MS: '0',
+    SHUTDOWN_DELAY_MS: '7',
+    MAX_PENDING_RENDERS: '3',
+    REDIS_URL: 'rediss://cache.test',
+    SECRET_KEYS: 'a-key-of-16-chars',
+    WORKERS: 'auto',
+  })
+  expect(config).toMatchObject({
+    port: 0,
+    host: '::1',
+    origins: ['https://example.test', 'http://b.test:8080'],
+    logLevel: 'debug',
+    renderTimeoutMs: 5,
+    shutdownGraceMs: 0,
+    shutdownDelayMs: 7,
+    maxPendingRenders: 3,
+  })
+  expect(config.trustProxy('10.1.1.1')).toBe(true)
+})
+
+describe('a wrong value is refused with one line that names variable, fault and a valid example', () => {
+  test.for([
+    ['PORT', 'abc'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '3e3'],
+    ['PORT', '0x10'],
+    ['HOST', 'a b'],
+    ['HOST', 'localhost:3000'],
+    ['ORIGIN', 'example.com'],
+    ['ORIGIN', 'https://example.com/'],
+    ['ORIGIN', 'https://example.com/path'],
+    ['ORIGIN', 'https://user:word@example.com'],
+    ['ORIGIN', 'https://example.com?x'],
+    ['ORIGIN', 'ftp://example.com'],
+    ['ORIGIN', 'null'],
+    ['ORIGIN', '*'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '1'],
+    ['TRUST_PROXY', '10.0.0.0/8,10.0.0.0/33'],
+    ['LOG_LEVEL', 'verbose'],
+    ['RENDER_TIMEOUT_MS', 'abc'],
+    ['RENDER_TIMEOUT_MS', '0'],
+    ['RENDER_TIMEOUT_MS', '1.5'],
+    ['SHUTDOWN_GRACE_MS', '10s'],
+    ['SHUTDOWN_DELAY_MS', '-5'],
+    ['MAX_PENDING_RENDERS', '0'],
+    ['SENTRY_TRACES_SAMPLE_RATE', '2'],
+    ['SENTRY_TRACES_SAMPLE_RATE', '-0.1'],
+    ['SENTRY_TRACES_SAMPLE_RATE', 'all'],
+    ['SENTRY_ENVIRONMENT', 'a b'],
+    ['REPORT_TUNNEL_PATH', 'reports'],
+    ['METRICS_PORT', 'x'],
+    ['WORKERS', '0'],
+    ['ACTION_BODY_LIMIT', '1 mib'],
+  ] as const)('%s=%s', ([name, value]) => {
+    const error = refusal({ [name]: value })
+    expect(error?.variable).toBe(name)
+    expect(error?.message).toMatch(new RegExp(`^${name}: .* is refused: .+ \\(for example ${name}=.+\\)$`))
+    expect(error?.message).toContain(JSON.stringify(value))
+  })
+
+  test.for([
+    ['SENTRY_DSN', 'secret-canary'],
+    ['REDIS_URL', 'http://user:secret-canary@cache.test'],
+    ['SECRET_KEYS', 'secret-canary'],
+  ] as const)('%s without its value', ([name, value]) => {
+    const error = refusal({ [name]: value })
+    expect(error?.variable).toBe(name)
+    expect(error?.message).not.toContain('secret-canary')
+  })
+
+  test('a typo in a name', () => {
+    expect(refusal({ MILLRACE_PORT: '1' })?.message).toMatch(/^MILLRACE_PORT: .*--help/)
+  })
+
+  test('shared stores without shared keys', () => {
+    expect(refusal({ REDIS_URL: 'redis://cache.test' })?.variable).toBe('SECRET_KEYS')
+  })
+})
+
+test.for(Object.values(VARIABLES))('the example of $name is a valid value', ({ name, example }) => {
+  expect(refusal({ [name]: example, SECRET_KEYS: 'a-long-random-text' })).toBeUndefined()
+})
+
+test('the help names every variable', () => {
+  const help = describeConfig()
+  for (const { name, meaning } of Object.values(VARIABLES)) {
+    expect(help).toContain(`  ${name} `)
+    expect(help).toContain(meaning)
+  }
+})

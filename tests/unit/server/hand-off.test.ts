@@ -1,0 +1,140 @@
+import { runInThisContext } from 'node:vm'
+import { anything, assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, string } from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { readHandOff, type ReadHandOff } from '../../../src/client/core/read-hand-off.ts'
+import { ServerFailure } from '../../../src/client/react/boundaries.tsx'
+import { HAND_OFF_GLOBAL, type HandOffValues } from '../../../src/shared/protocol/hand-off.ts'
+import { deferMembers } from '../../../src/server/load/deferred.ts'
+import { createHandOffWriter } from '../../../src/server/render/hand-off-writer.ts'
+import { escapeHtml, escapeJson } from '../../../src/server/render/html-escape.ts'
+import { detachedRequest } from './request-context.ts'
+
+const EVIL = '</script><script>alert(1)</script><!-- <SCRIPT \u2028\u2029 & " \' \\ \ud800'
+const SHARED = { text: EVIL }
+const evilText = string({ unit: 'binary' }).map((text) => text + EVIL)
+
+afterEach(() => void Reflect.deleteProperty(globalThis, HAND_OFF_GLOBAL))
+
+/** What the server writes for a page with this data, as one piece of HTML. */
+async function written(data: unknown, search: unknown = {}, params: Record<string, string> = {}): Promise<string> {
+  const { context } = detachedRequest()
+  const { value } = deferMembers(data, context)
+  const view = { chain: [], params, search, data: { '/#page': value } }
+  const { element, start } = createHandOffWriter('build')(view, '/', context)
+  let html = element
+  await start?.((script) => (html += script))
+  return html
+}
+
+/** Takes the HTML as a browser does: a script ends at the first thing that looks like its end. */
+function read(html: string): ReadHandOff {
+  const scripts = [...html.matchAll(/<script([^>]*)>(.*?)<\/script/gis)]
+  expect(html.replaceAll(/<script[^>]*>.*?<\/script>/gis, '')).toBe('')
+  Reflect.deleteProperty(globalThis, HAND_OFF_GLOBAL)
+  vi.stubGlobal('self', globalThis)
+  for (const [, attributes = '', body = ''] of scripts) {
+    expect(body).not.toMatch(/[<>&\u2028\u2029]/)
+    if (!attributes.includes('application/json')) runInThisContext(body)
+  }
+  const json = scripts.find(([, attributes]) => attributes?.includes('id="millrace"'))?.[2]
+  vi.stubGlobal('document', {
+    readyState: 'loading',
+    addEventListener: () => undefined,
+    getElementById: () => ({ textContent: json }),
+  })
+  const handOff = readHandOff(document)
+  if (handOff === undefined) throw new Error('There is no hand-off')
+  return handOff
+}
+
+async function roundTrip(data: unknown): Promise<unknown> {
+  const values: HandOffValues = await read(await written(data)).values
+  return values.data['/#page']
+}
+
+describe('loader data in the browser', () => {
+  test('are what they were on the server, whatever JSON can say', async () => {
+    await assert(
+      asyncProperty(jsonValue(), evilText, async (value, text) => {
+        expect(await roundTrip({ value, text })).toEqual({ value, text })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test.for([
+    ['a Date', new Date(0)],
+    ['a Map', new Map<unknown, unknown>([[EVIL, new Set([1n])]])],
+    ['a Set', new Set([EVIL, Number.NaN])],
+    ['a bigint', 12_345_678_901_234_567_890n],
+    ['undefined', { there: undefined }],
+    ['NaN', Number.NaN],
+    ['infinity', [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]],
+    ['minus zero', -0],
+    ['a URL', new URL('https://a.test/?x=%3C')],
+    ['the same object twice', [SHARED, SHARED]],
+  ] as const)('keep %s', async ([, value]) => {
+    expect(await roundTrip({ value })).toStrictEqual({ value })
+  })
+
+  test('keep rich values at any depth', async () => {
+    const rich = letrec((tie) => ({
+      value: anything({
+        withBigInt: true,
+        withDate: true,
+        withMap: true,
+        withSet: true,
+        maxDepth: 3,
+        key: string().filter((key) => key !== '__proto__'),
+        values: [tie('leaf'), constantFrom(undefined, null, Number.NaN, -0, true, 7)],
+      }),
+      leaf: evilText,
+    })).value
+    await assert(
+      asyncProperty(
+        dictionary(string({ minLength: 1, maxLength: 5 }), rich, { noNullPrototype: true }),
+        async (values) => {
+          expect(await roundTrip({ values, at: new Date(5) })).toStrictEqual({ values, at: new Date(5) })
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('hold promises that settle as the loader’s do', async () => {
+    const soon = Promise.withResolvers<string>()
+    const html = written({ soon: soon.promise, fails: Promise.reject(new Error('secret-canary')) })
+    soon.resolve(EVIL)
+    expect(await html).not.toContain('secret-canary')
+    const { values } = read(await html)
+    const page = (await values).data['/#page'] as { soon: Promise<string>; fails: Promise<never> }
+    expect(await page.soon).toBe(EVIL)
+    const reason: unknown = await page.fails.catch((thrown: unknown) => thrown)
+    expect(reason).toBeInstanceOf(ServerFailure)
+    expect((reason as ServerFailure).digest).toMatch(/^[0-9a-f]{12}$/)
+  })
+
+  test('come with the params and the search of the page, escaped alike', async () => {
+    const { state, values } = read(await written(undefined, { [EVIL]: EVIL }, { id: EVIL }))
+    expect(state).toMatchObject({ build: 'build', route: '/', params: { id: EVIL } })
+    expect((await values).search).toEqual({ [EVIL]: EVIL })
+  })
+})
+
+test('a late script carries the nonce of its document', async () => {
+  const scripts = [...(await written({ at: new Date(0) })).matchAll(/<script(?! type)([^>]*)>/g)]
+  expect(scripts.length).toBeGreaterThan(0)
+  for (const [, attributes] of scripts) expect(attributes).toBe(' nonce="test-nonce"')
+})
+
+describe('escaping', () => {
+  test('for a script element leaves the same JSON, with nothing in it that ends element or string', () => {
+    const escaped = escapeJson(JSON.stringify(EVIL))
+    expect(escaped).not.toMatch(/[<>&\u2028\u2029]/)
+    expect(JSON.parse(escaped)).toBe(EVIL)
+  })
+
+  test('for HTML covers content and quoted attributes', () => {
+    expect(escapeHtml(`<b title="it's">&amp;`)).toBe('&lt;b title=&quot;it&#39;s&quot;&gt;&amp;amp;')
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { createAdmission } from '../../../src/server/ops/admission.ts'
+import { createReadiness } from '../../../src/server/ops/readiness.ts'
+import { isCrawler } from '../../../src/server/render/crawler.ts'
+import { createNonceSource } from '../../../src/server/request/nonce.ts'
+
+describe('nonces', () => {
+  test('are 128 random bits each, and never come twice', () => {
+    const sources = [createNonceSource(), createNonceSource()]
+    const nonces = sources.flatMap((next) => Array.from({ length: 1_000 }, next))
+    expect(new Set(nonces).size).toBe(2_000)
+    for (const nonce of nonces) {
+      expect(nonce).toMatch(/^[\w+/]{22}==$/)
+      expect(Buffer.from(nonce, 'base64')).toHaveLength(16)
+    }
+    expect(nonces).not.toContain(Buffer.alloc(16).toString('base64'))
+  })
+})
+
+describe('a client that reads once and runs no script', () => {
+  test.for([
+    'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+    'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)',
+    'facebookexternalhit/1.1',
+    'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+    'WhatsApp/2.23.20.0',
+    'Twitterbot/1.0',
+    'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+    'Baiduspider',
+  ])('is %s', (agent) => {
+    expect(isCrawler(agent)).toBe(true)
+  })
+
+  test.for([
+    undefined,
+    '',
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Safari/537.36',
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 Version/26.0 Mobile/15E148 Safari/604.1',
+    'curl/8.5.0',
+    'node',
+    'python-requests/2.32',
+    'Go-http-client/1.1',
+  ])('is not %s', (agent) => {
+    expect(isCrawler(agent)).toBe(false)
+  })
+})
+
+test('as many documents are admitted at once as there are places', () => {
+  const admission = createAdmission(2)
+  expect([admission.enter(), admission.enter(), admission.enter(), admission.enter()]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+  expect(admission.pending).toBe(2)
+  admission.leave()
+  expect([admission.enter(), admission.enter()]).toEqual([true, false])
+  admission.leave()
+  admission.leave()
+  expect(admission.pending).toBe(0)
+})
+
+describe('a server is ready', () => {
+  test('from its first page until it is drained', () => {
+    const readiness = createReadiness()
+    expect(readiness.state()).toBe('starting')
+    readiness.markReady()
+    expect(readiness.state()).toBe('ready')
+    readiness.markDraining()
+    expect(readiness.state()).toBe('draining')
+  })
+
+  test('never again once it is drained, though a late warm-up says so', () => {
+    const readiness = createReadiness()
+    readiness.markDraining()
+    readiness.markReady()
+    expect(readiness.state()).toBe('draining')
+  })
+})

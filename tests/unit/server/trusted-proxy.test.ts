@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { parseProxyTrust, resolveProvenance } from '../../../src/server/request/trusted-proxy.ts'
+import { isValidHost } from '../../../src/server/request/url-guard.ts'
+
+describe('a list of proxies', () => {
+  const trust = parseProxyTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1'])
+
+  test.for(['10.0.0.1', '10.255.255.255', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8::5', '::1'])(
+    'holds %s',
+    (address) => {
+      expect(trust(address)).toBe(true)
+    },
+  )
+
+  test.for(['11.0.0.1', '192.0.2.8', '::ffff:11.0.0.1', '2001:db9::1', '::2', '', 'localhost', undefined])(
+    'does not hold %s',
+    (address) => {
+      expect(trust(address)).toBe(false)
+    },
+  )
+
+  test('that is empty holds nobody', () => {
+    expect(parseProxyTrust([])('127.0.0.1')).toBe(false)
+  })
+
+  test.for(['true', '1', 'loopback', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/x', '::1/129', '10.0.0', 'a.test'])(
+    'refuses the entry %s, by name',
+    (entry) => {
+      expect(() => parseProxyTrust(['10.0.0.0/8', entry])).toThrow(
+        new RangeError(`"${entry}" is no address and no CIDR block`),
+      )
+    },
+  )
+})
+
+describe('where a request came from', () => {
+  const trust = parseProxyTrust(['10.0.0.0/8'])
+  const claims = { for: '203.0.113.9', protocol: 'https', host: 'public.test' }
+  const from = (address: string, forwarded: Partial<typeof claims>) =>
+    resolveProvenance(
+      { address, encrypted: false, host: 'inner.test' },
+      { for: undefined, protocol: undefined, host: undefined, ...forwarded },
+      trust,
+      isValidHost,
+    )
+
+  test('is what our proxy says', () => {
+    expect(from('10.0.0.1', claims)).toEqual({ address: '203.0.113.9', protocol: 'https', host: 'public.test' })
+  })
+
+  test('is the peer itself, whatever a stranger says', () => {
+    expect(from('203.0.113.1', claims)).toEqual({ address: '203.0.113.1', protocol: 'http', host: 'inner.test' })
+  })
+
+  test.for([
+    ['the last hop that is no proxy of ours', '1.1.1.1, 203.0.113.9, 10.0.0.2', '203.0.113.9'],
+    ['never what the client put in front', '10.9.9.9, 203.0.113.9', '203.0.113.9'],
+    ['the first of ours when all are', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    ['the peer when the chain names nobody', 'unknown, _hidden', '10.0.0.1'],
+    ['the peer when there is no chain', undefined, '10.0.0.1'],
+    ['an IPv6 hop', ' 2001:db8::9 ', '2001:db8::9'],
+  ] as const)('is %s', ([, chain, address]) => {
+    expect(from('10.0.0.1', chain === undefined ? {} : { for: chain }).address).toBe(address)
+  })
+
+  test.for([
+    [{ protocol: 'ftp' }, 'http', 'inner.test'],
+    [{ protocol: 'https, http' }, 'http', 'inner.test'],
+    [{ host: 'a b' }, 'http', 'inner.test'],
+    [{ host: 'public.test/evil' }, 'http', 'inner.test'],
+    [{ host: 'a.test, b.test' }, 'http', 'inner.test'],
+    [{ host: '' }, 'http', 'inner.test'],
+  ] as const)('leaves out what is malformed: %j', ([forwarded, protocol, host]) => {
+    expect(from('10.0.0.1', forwarded)).toEqual({ address: '10.0.0.1', protocol, host })
+  })
+})
