@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/loader-types.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { withServer } from '../support/listening.ts'
@@ -71,6 +72,41 @@ describe('loaders', () => {
     const cookie = await request(app).get('/cookie')
     expect(cookie.headers['cache-control']).toBe('private, no-store')
     expect(cookie.headers['set-cookie']).toEqual(['a=1', 'b=2'])
+  })
+
+  test('cannot make a document shared that carries a nonce', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/': {
+          page: hello,
+          loader: moduleOf({
+            loader({ context }: LoaderArgs) {
+              context.headers.set('Cache-Control', 'public, max-age=60')
+              return { late: wait(5, 'x') }
+            },
+          }),
+        },
+      },
+    })
+    const { headers } = await request(app).get('/')
+    expect(headers['content-security-policy']).toContain("'nonce-")
+    expect(headers['cache-control']).toBe('private, no-cache')
+  })
+
+  test('nor rules make a failure cacheable', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/': fallbacks('root'),
+        '/gone': { page: page((): never => notFound()) },
+        '/broken': { page: hello, loader: moduleOf({ loader: () => Promise.reject(new Error('broken')) }) },
+        '/here': { page: hello },
+      },
+      rules: { headers: [{ source: '/:path*', headers: [{ key: 'Cache-Control', value: 'public, max-age=60' }] }] },
+    })
+    expect((await request(app).get('/here').expect(200)).headers['cache-control']).toBe('public, max-age=60')
+    expect((await request(app).get('/gone').expect(404)).headers['cache-control']).toBe('no-store')
+    expect((await request(app).get('/broken').expect(500)).headers['cache-control']).toBe('no-store')
+    expect((await request(app).get('/gone/').expect(308)).headers['cache-control']).not.toContain('public')
   })
 
   test('get params decoded once and search by schema; what the schema refuses is a 400 that names it', async () => {

@@ -3,8 +3,9 @@ import { use } from 'react'
 import zlib from 'node:zlib'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/loader-types.ts'
-import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { withServer } from '../support/listening.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 
@@ -47,6 +48,24 @@ describe('a document with nothing to wait for', () => {
     })
     const [one, two] = await Promise.all([request(app).get('/1'), request(app).get('/2')])
     expect(one.headers['etag']).not.toBe(two.headers['etag'])
+  })
+
+  test('carries JSON-LD that cannot leave its element', async () => {
+    const thing = { '@type': 'Thing', name: '</script><script>alert(1)</script>\u2028' }
+    const { app } = tinyApp({ routes: { '/': { page: page(() => <p>x</p>, { jsonLd: [thing] }) } } })
+    const { text } = await request(app).get('/')
+    const element = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text)?.[1] ?? ''
+    expect(element).not.toMatch(/[<>\u2028]/)
+    expect(JSON.parse(element)).toEqual(thing)
+  })
+
+  test('tells the browser nothing of the data of a page that refused while it rendered', async () => {
+    const refusing = page((): never => notFound())
+    const loader = moduleOf({ loader: () => 'secret-canary' })
+    const { app } = tinyApp({ routes: { '/': fallbacks('root'), '/a': { page: refusing, loader } } })
+    const { text } = await request(app).get('/a').expect(404)
+    expect(text).toContain('root not found')
+    expect(text).not.toContain('secret-canary')
   })
 
   test('answers HEAD as GET, without the body', async () => {

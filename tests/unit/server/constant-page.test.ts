@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { constantPage } from '../../../src/server/render/constant-page.ts'
+
+test('a constant page shows what it is told as text', () => {
+  const html = constantPage({ status: 400, message: '</p><script>alert(1)</script>', digest: '"><b>' })
+  expect(html).toContain('<p>&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;</p>')
+  expect(html).toContain('Digest: &quot;&gt;&lt;b&gt;')
+  expect(html).not.toContain('<script')
+})
+
+test('a constant page of a failure has the wording of every failure, and its digest', () => {
+  const html = constantPage({ status: 500, digest: 'abcdef012345' })
+  expect(html).toContain('<h1 data-testid="error">Application error: a server-side exception has occurred</h1>')
+  expect(html).toContain('<p data-testid="digest">Digest: abcdef012345</p>')
+  expect(html).toContain('<meta name="robots" content="noindex">')
+})
