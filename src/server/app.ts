@@ -67,7 +67,7 @@ export function createApp({
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
   const destination = logDestination ?? pino.destination(1)
-  const log = given ?? pino({ level: config.logLevel, base: null }, destination)
+  const log = given ?? pino({ level: config.logLevel, base: null, serializers: { err: keepDescribed } }, destination)
   const requestLog = given === undefined ? requestLogTo(destination, log) : requestLogThrough(given)
   const manifest = assets?.manifest ?? NO_ASSETS
   const modules = createModuleCache()
@@ -104,4 +104,9 @@ export function createApp({
     upgrade: rules.upgrade,
     dispose: rules.dispose,
   })
+}
+
+/** Errors are described where they are logged; pino's own serializer would take the description for an error. */
+function keepDescribed(described: unknown): unknown {
+  return described
 }

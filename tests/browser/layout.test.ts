@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { browserTest } from '../support/browser.ts'
 
@@ -14,12 +15,33 @@ const MAIN_PAGES = [
   '/lab/stream?delay=0',
 ] as const
 
+/**
+ * What of the page's text stands beside the viewport, where nobody can read or scroll to it. The page clips what is too
+ * wide, so its scroll width alone tells nothing.
+ */
+const textBeside = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean =>
+      element !== null && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement))
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const beside: string[] = []
+    while (walker.nextNode()) {
+      const range = document.createRange()
+      range.selectNodeContents(walker.currentNode)
+      const text = walker.currentNode.textContent?.trim() ?? ''
+      const outside = [...range.getClientRects()].some(({ left, right }) => left < 0 || right > innerWidth + 1)
+      if (text !== '' && outside && !scrolls(walker.currentNode.parentElement)) beside.push(text)
+    }
+    return beside
+  })
+
 describe.for([320, 390, 1280])('at %d pixels', (width) => {
-  browserTest.for(MAIN_PAGES)('nothing of %s has to be scrolled sideways', async (path, { open }) => {
+  browserTest.for(MAIN_PAGES)('nothing of %s is cut off or has to be scrolled sideways', async (path, { open }) => {
     const page = await open({ context: { viewport: { width, height: 800 } } })
     await page.goto(path)
     const widths = await page.evaluate(() => [document.documentElement.scrollWidth, document.body.scrollWidth])
     expect(Math.max(...widths)).toBeLessThanOrEqual(width)
+    expect(await textBeside(page)).toEqual([])
   })
 })
 
