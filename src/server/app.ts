@@ -18,6 +18,7 @@ import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createAppRules } from './rules/apply-rules.ts'
+import { routeScope } from './rules/route-scope.ts'
 import { serveRuntime } from './serve-runtime.ts'
 import { serveRoutes } from './serve-routes.ts'
 
@@ -75,11 +76,13 @@ export function createApp({
   const admission = createAdmission(config.maxPendingRenders)
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
+  const scope = routeScope(definition)
   const renderer = createDocumentRenderer({
     document: definition.document,
     modules,
     manifest,
     renderTimeoutMs: config.renderTimeoutMs,
+    scope,
   })
 
   const app = express()
@@ -88,9 +91,9 @@ export function createApp({
   app.set('query parser', false)
 
   app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog }))
-  app.use(serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder }))
+  app.use(serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder, routes: definition.routes }))
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(serveRoutes({ table, rules, renderer, modules, admission, config }))
+  app.use(serveRoutes({ table, rules, renderer, modules, admission, config, scope }))
   app.use(answerFailures)
 
   return Object.assign(app, {

@@ -1,5 +1,13 @@
 /** What an application's `app.ts` and its `*.server.ts` modules may import. Never part of the browser's bundle. */
 export { defineApp, type AppDefinition } from './define-app.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
-export type { HandlerModule, LoaderArgs, LoaderContext, ResourceHandler, SearchSchema } from './loader-types.ts'
+export { UnavailableError, type UnavailableOptions } from './unavailable-error.ts'
+export type {
+  CacheOptions,
+  HandlerModule,
+  LoaderArgs,
+  LoaderContext,
+  ResourceHandler,
+  SearchSchema,
+} from './loader-types.ts'
 export type { RuleSet } from '../shared/rules/rule-types.ts'

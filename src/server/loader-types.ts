@@ -16,13 +16,24 @@ export interface LoaderContext {
 
 type SearchInput = Readonly<Record<string, string | string[]>>
 
+/** What a loader may say about how long, and until when, the browser keeps its data. */
+export interface CacheOptions {
+  /**
+   * Seconds for which the browser's route cache takes the data for fresh: 60 unless told. `'no-store'` is 0: every
+   * navigation asks again.
+   */
+  readonly lifetime?: number | 'no-store'
+  /** Names by which `revalidate` drops the data. */
+  readonly tags?: readonly string[]
+}
+
 /**
  * What a loader is given.
  * @typeParam Pattern the pattern of its entry in the table, without groups.
  * @typeParam Search the output of the segment's `search` schema; raw text without one.
  */
 export interface LoaderArgs<Pattern extends string = string, Search = SearchInput> {
-  /** Decoded once, without a prototype. */
+  /** Decoded once, without a prototype. A layout's loader gets those of its own pattern. */
   readonly params: Params<Pattern>
   /** Parsed by the schema that the same module exports as `search`. */
   readonly search: Search
@@ -31,6 +42,12 @@ export interface LoaderArgs<Pattern extends string = string, Search = SearchInpu
   /** Aborted when the client goes away or the render's time is over. Hand it to every fetch. */
   readonly signal: AbortSignal
   readonly context: LoaderContext
+  /**
+   * Tells the browser's route cache about this loader's data. Later calls add their tags; of several lifetimes the last
+   * counts. To be called before the loader has settled. A handler's answer is not in that cache: there it does nothing.
+   * @throws {RangeError} for a negative or non-finite lifetime.
+   */
+  readonly cache: (options: CacheOptions) => void
 }
 
 /** A schema for search params: zod's, or anything with the same `safeParse`. */
@@ -48,6 +65,11 @@ interface Issue {
 export interface ServerModule {
   readonly loader?: (args: never) => unknown
   readonly search?: SearchSchema
+  /**
+   * Of a layout's module: `false` says that its loader refuses and redirects nobody, so that the data of pages inside
+   * need not wait for it.
+   */
+  readonly guards?: boolean
 }
 
 /** Answers one method of a resource route. */

@@ -2,11 +2,13 @@ import type { RequestHandler } from 'express'
 import type { ModuleCache } from '../client/react/module-cache.ts'
 import type { RouteView } from '../client/react/route-view.ts'
 import { RefusalSignal } from '../shared/control-flow.ts'
+import type { RouteDataHead } from '../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../shared/route-table.ts'
 import type { Config } from './config.ts'
+import { serveData, type DataParts } from './data/serve-data.ts'
 import { runLoaders, type LoadResult } from './load/run-loaders.ts'
 import type { LoaderArgs } from './loader-types.ts'
-import type { Admission } from './ops/admission.ts'
+import { takePlace, type Admission } from './ops/admission.ts'
 import type { DocumentRenderer } from './render/serve-document.ts'
 import { send } from './render/send-document.ts'
 import { sendConstantPage, sendText } from './render/send-plain.ts'
@@ -24,18 +26,25 @@ export interface RouteParts {
   readonly modules: ModuleCache
   readonly admission: Admission
   readonly config: Config
+  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
 const PAGE_METHODS = 'GET, HEAD, OPTIONS'
 
-/** Answers every URL that is not the runtime's: by rewrite, resource route, page, or the not-found page. */
+/**
+ * Answers every URL that is not the runtime's: by rewrite, resource route, page, or the not-found page; or by the data
+ * of what would answer it.
+ */
 export function serveRoutes(parts: RouteParts): RequestHandler {
   const { table, rules, modules, config } = parts
+  const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const origin = config.origins[0]
   const rootChain = table.root === undefined ? [] : [table.root]
 
   return async (req) => {
     const context = contextOf(req)
+    if (context.data !== undefined) return serveData(data, context)
     if (rules.apply(context)) return undefined
     const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(context)
     switch (resolution.kind) {
@@ -88,19 +97,15 @@ function refuseMethod(context: RequestContext): void {
   sendConstantPage(context, { status: 405 }, ['Allow', PAGE_METHODS])
 }
 
-/** Holds a place for as long as the document is in progress, or refuses when there is none. */
+/** Does the work if there is a place for it. */
 function admit(
   { admission }: RouteParts,
   context: RequestContext,
   work: () => Promise<void>,
 ): Promise<void> | undefined {
-  if (!admission.enter()) {
-    context.refusal = 'too many documents in progress'
-    sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, ['Retry-After', '1'])
-    return undefined
-  }
-  context.onFinish(() => admission.leave())
-  return work()
+  if (takePlace(admission, context)) return work()
+  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, ['Retry-After', '1'])
+  return undefined
 }
 
 async function servePage(
@@ -123,6 +128,7 @@ async function servePage(
     {
       route: route.key,
       deferred: loaded.deferred,
+      meta: loaded.meta,
       timings: loaded.timings,
       ...(stopped === undefined ? {} : { thrown: thrownBy(stopped, route) }),
     },

@@ -1,5 +1,8 @@
 import type { RequestHandler } from 'express'
+import type { RouteDefinitions } from '../shared/route-definition.ts'
 import { serveAssets } from './assets/serve-assets.ts'
+import { isDataPath } from './data/data-url.ts'
+import { createDataRequests } from './data/take-data-request.ts'
 import type { Readiness } from './ops/readiness.ts'
 import { send } from './render/send-document.ts'
 import { sendText } from './render/send-plain.ts'
@@ -12,31 +15,42 @@ export interface RuntimeParts {
   readonly buildId: string
   /** Absolute path of the build's public folder; `undefined` where nothing was built. */
   readonly assets: string | undefined
+  /** The table's entries: their segments are what route data may be asked of. */
+  readonly routes: RouteDefinitions
 }
 
 const ASSETS = '/_m/assets/'
 const ONLY_READ: HeaderList = ['Allow', 'GET, HEAD']
 
-/** Answers the URLs of contract section 3: assets, build id, health. One look at the path tells the rest apart. */
-export function serveRuntime({ readiness, buildId, assets }: RuntimeParts): RequestHandler {
+/**
+ * Answers the URLs of contract section 3: assets, build id, health. Route data is only recognised here, and answered
+ * where the page is. One look at the path tells the rest apart.
+ */
+export function serveRuntime({ readiness, buildId, assets, routes }: RuntimeParts): RequestHandler {
   const files = serveAssets(assets)
+  const takeDataRequest = createDataRequests({
+    buildId,
+    routes,
+    isRuntimePath: (pathname) => answerOf(pathname) !== undefined,
+  })
   const build = JSON.stringify({ buildId })
 
   return (req, res, next) => {
     const context = contextOf(req)
-    const { pathname } = context
-    const answer = answerOf(pathname)
+    const answer = answerOf(context.pathname)
     if (answer === undefined) return next()
+    if (answer === 'data') return takeDataRequest(context) ? next() : undefined
     context.route = answer.route
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(context, 405, 'Method not allowed', ONLY_READ)
     answer.send(context)
   }
 
-  function answerOf(pathname: string): RuntimeAnswer | undefined {
+  function answerOf(pathname: string): RuntimeAnswer | 'data' | undefined {
     if (pathname.startsWith(ASSETS)) return { route: `${ASSETS}*`, send: files }
     if (pathname === '/healthz') return { route: pathname, send: (context) => sendText(context, 200, 'ok') }
     if (pathname === '/readyz') return { route: pathname, send: sendReadiness }
     if (pathname === '/_m/build.json') return { route: pathname, send: sendBuild }
+    if (isDataPath(pathname)) return 'data'
     if (pathname === '/_m' || pathname.startsWith('/_m/')) {
       return { route: '/_m/*', send: (context) => sendText(context, 404, 'No such URL') }
     }

@@ -10,3 +10,9 @@ interface URL {
 }
 
 declare const URL: { new (url: string): URL }
+
+/** Bytes, one a character, to base64. */
+declare function btoa(binary: string): string
+
+/** Base64 to bytes, one a character. */
+declare function atob(base64: string): string

@@ -63,6 +63,9 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
         [testId('error', 'Application error: a server-side exception has occurred'), 'Digest: '],
       ],
       ['/lab/landed', 200, []],
+      ['/lab/flaky/never', 200, [testId('attempts', '1')]],
+      ['/lab/flaky/at-first?fail=1', 503, [testId('error', ''), 'noindex']],
+      ['/lab/inspector', 200, ['needs JavaScript']],
       ['/lab/bench/hello', 200, ['<main><h1>Hello</h1></main>']],
       ['/nope', 404, [testId('fallback', '')]],
     ]
@@ -72,6 +75,25 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
       const html = answer.body.toString().replaceAll('&quot;', '"')
       for (const text of texts) expect(html).toMatch(text)
       expect(html).not.toContain('on purpose')
+    })
+
+    test('a flaky key is unavailable for as many requests as asked, documents and data alike, then says how many', async () => {
+      const page = '/lab/flaky/both?fail=2'
+      const document = await get(page)
+      expect(document.status).toBe(503)
+      expect(document.header('cache-control')).toBe('no-store')
+      expect((await get(`/_m/data${page}`)).status).toBe(503)
+      const data = await get(`/_m/data${page}`)
+      expect(data.status).toBe(200)
+      expect(data.body.toString()).toMatch(/"attempts":3\b/)
+      expect(data.body.toString()).toMatch(/"lifetime":0\b/)
+      expect((await get(page)).body.toString()).toMatch(testId('attempts', '4'))
+    })
+
+    test('a flaky key fails ten times at most', async () => {
+      const statuses: number[] = []
+      for (let turn = 0; turn < 11; turn += 1) statuses.push((await get('/_m/data/lab/flaky/most?fail=99')).status)
+      expect(statuses).toEqual([...Array.from({ length: 10 }, () => 503), 200])
     })
 
     test('spiral has its tiles, table and links their rows, at most as many as allowed', async () => {

@@ -37,10 +37,11 @@ export function publicData(
   data: Readonly<Record<string, unknown>>,
   context: RequestContext,
 ): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(data).map(([id, value]) => [id, publicMembers(value, context)]))
+  return Object.fromEntries(Object.entries(data).map(([id, value]) => [id, publicValue(value, context)]))
 }
 
-function publicMembers(value: unknown, context: RequestContext): unknown {
+/** One loader's result as the browser may see it; see `publicData`. */
+export function publicValue(value: unknown, context: RequestContext): unknown {
   if (typeof value !== 'object' || value === null || !isPlainObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
-import { reportFailure } from '../render/failure.ts'
+import { sendDocumentHead } from '../data/data-answer.ts'
+import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
 import { sendConstantPage } from '../render/send-plain.ts'
 import { contextOf } from '../request/context.ts'
 
@@ -13,9 +14,13 @@ export const answerFailures: ErrorRequestHandler = (error: unknown, req, res, _n
   if (res.headersSent) return void res.destroy()
   if (status !== undefined) {
     context.refusal = 'malformed request'
-    return sendConstantPage(context, { status })
+    return context.data === undefined ? sendConstantPage(context, { status }) : sendDocumentHead(context, status)
   }
-  sendConstantPage(context, { status: 500, digest: reportFailure(error, context, 'server') })
+  const digest = reportFailure(error, context, 'server')
+  const { status: failed, retryAfter } = failureStatus(error)
+  const retry = retryHeaders(retryAfter)
+  if (context.data === undefined) sendConstantPage(context, { status: failed, digest }, retry)
+  else sendDocumentHead(context, failed, retry)
 }
 
 function clientFault(error: unknown): number | undefined {

@@ -2,10 +2,12 @@ import { hash } from 'node:crypto'
 import { controlFlowDigest } from '../../shared/control-flow.ts'
 import type { RequestContext } from '../request/context.ts'
 import { RequestAborted } from '../request/context.ts'
+import { UnavailableError } from '../unavailable-error.ts'
+import type { HeaderList } from './security-headers.ts'
 
 /**
- * The one file that knows what of an exception may be seen outside: a digest, and nothing else. The log line of the
- * same exception carries the same digest. One failure is logged once a
+ * The one file that knows what of an exception may be seen outside: a status, a digest, and nothing else. The log line
+ * of the same exception carries the same digest. One failure is logged once a
  * request, however many ways it takes through React and however often a render meets it again.
  */
 
@@ -24,6 +26,23 @@ export function errorDigest(thrown: unknown): string {
 
 function digestText(text: string): string {
   return hash('sha256', text, 'hex').slice(0, DIGEST_LENGTH)
+}
+
+/** The status of an answer that could not be made. */
+export interface FailureStatus {
+  readonly status: 500 | 503
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** 503 for what its author calls unavailable, 500 for all else. */
+export function failureStatus(thrown: unknown): FailureStatus {
+  return thrown instanceof UnavailableError ? { status: 503, retryAfter: thrown.retryAfter } : { status: 500 }
+}
+
+/** The header that tells when to try again, if that is known. */
+export function retryHeaders(retryAfter: number | undefined): HeaderList {
+  return retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
 }
 
 /** Where an exception came from, for the log. */

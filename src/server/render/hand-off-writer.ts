@@ -7,9 +7,10 @@ import {
   type HandOffValues,
 } from '../../shared/protocol/hand-off.ts'
 import { encodeValues } from '../../shared/protocol/encode-values.ts'
-import { findLostValue } from '../../shared/protocol/lost-values.ts'
-import type { RouteView } from '../../client/react/route-view.ts'
+import type { SegmentMeta } from '../../shared/protocol/route-data.ts'
+import { layoutId, shownChain, type RouteView } from '../../client/react/route-view.ts'
 import { publicData } from '../load/deferred.ts'
+import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RequestContext } from '../request/context.ts'
 import { escapeJson } from './html-escape.ts'
 
@@ -21,35 +22,47 @@ export interface HandOff {
   readonly start?: (emit: (script: string) => void) => Promise<void>
 }
 
-/** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
-export type HandOffWriter = (view: RouteView, route: string | null, context: RequestContext) => HandOff
+/** What the browser's route cache must know of loader data, by segment id. */
+type Metas = Readonly<Record<string, SegmentMeta>>
+
+/**
+ * Prepares the hand-off of a view. Rejections reach the browser as digests only.
+ * @param metas where something is not as by default.
+ */
+export type HandOffWriter = (view: RouteView, route: string | null, context: RequestContext, metas?: Metas) => HandOff
 
 /** Makes the writer of a build. What is the same for all documents of a route is put together once. */
-export function createHandOffWriter(buildId: string): HandOffWriter {
+export function createHandOffWriter(buildId: string, scope: HandOffState['scope'] = 'path'): HandOffWriter {
   /** Bound: one entry a route. */
   const starts = new Map<string | null, string>()
   const startOf = (route: string | null): string => {
     let start = starts.get(route)
     if (start === undefined) {
-      const fixed: Pick<HandOffState, 'v' | 'build' | 'route'> = { v: HAND_OFF_VERSION, build: buildId, route }
+      const fixed: Pick<HandOffState, 'v' | 'build' | 'route' | 'scope'> = {
+        v: HAND_OFF_VERSION,
+        build: buildId,
+        route,
+        ...(scope === 'path' ? {} : { scope }),
+      }
       start = `<script type="application/json" id="${HAND_OFF_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
       starts.set(route, start)
     }
     return start
   }
-  return (view, route, context) => createHandOff(startOf(route), view, context)
+  return (view, route, context, metas) => createHandOff(startOf(route), view, context, metas)
 }
 
-function createHandOff(start: string, view: RouteView, context: RequestContext): HandOff {
+function createHandOff(start: string, view: RouteView, context: RequestContext, metas: Metas | undefined): HandOff {
   const { params, search, data, origin, outcome } = view
   const values: HandOffValues = { search, data }
   const plain = isJsonValue(values)
-  if (!plain && process.env['NODE_ENV'] !== 'production') refuseLostValues(data)
+  if (!plain) refuseLostValues(data)
   const element =
     start +
     member('params', params) +
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
+    (metas === undefined ? '' : metaMember(metas, view)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}}` : '') +
     '}</script>'
   if (plain) return { element }
@@ -72,20 +85,12 @@ function createHandOff(start: string, view: RouteView, context: RequestContext):
   }
 }
 
-/** A loader's value that the browser would get as something else. Thrown in development only. */
-class LostValueError extends Error {
-  override readonly name = 'LostValueError'
-}
-
-function refuseLostValues(data: HandOffValues['data']): void {
-  for (const [segment, value] of Object.entries(data)) {
-    const lost = findLostValue(value)
-    if (lost === undefined) continue
-    throw new LostValueError(
-      `The loader of ${segment} returned${lost.path === '' ? '' : ` ${lost.path}:`} ${lost.what}, which cannot ` +
-        'travel to the browser. Return plain values, or what the component needs of it',
-    )
-  }
+/** Only of what is shown: the browser caches nothing else. */
+function metaMember(metas: Metas, { chain, outcome }: RouteView): string {
+  if (outcome === undefined) return member('meta', metas)
+  const shown = new Set(shownChain({ chain, outcome }).map(({ key }) => layoutId(key)))
+  const entries = Object.entries(metas).filter(([id]) => shown.has(id))
+  return entries.length === 0 ? '' : member('meta', Object.fromEntries(entries))
 }
 
 function member(name: keyof HandOffState, value: unknown): string {

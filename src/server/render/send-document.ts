@@ -3,13 +3,14 @@ import type { Metadata } from '../../client/module-types.ts'
 import { RedirectSignal, controlFlowOf } from '../../shared/control-flow.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../assets/content-encoding.ts'
-import type { LoaderTiming } from '../load/run-loaders.ts'
+import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
+import { addGivenHeaders, serverTiming, varyOf } from './answer-headers.ts'
 import { createBodyStream } from './body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
-import { reportFailure } from './failure.ts'
+import { reportFailure, retryHeaders } from './failure.ts'
 import type { HandOff } from './hand-off-writer.ts'
 import { escapeHtml, escapeJson } from './html-escape.ts'
 import type { LiveStream } from './render-attempt.ts'
@@ -25,6 +26,8 @@ export interface DocumentParts {
   readonly handOff: HandOff
   readonly timings: readonly LoaderTiming[]
   readonly buildId: string
+  /** Seconds after which a visitor who gets this failure may try again. */
+  readonly retryAfter?: number | undefined
 }
 
 /** Sends a finished document: with its length, an ETag, and 304 where the client has it already. */
@@ -160,7 +163,7 @@ function privateCaching(caching: Caching): Caching {
 }
 
 function documentHeaders(
-  { assets, status, timings }: DocumentParts,
+  { assets, retryAfter, status, timings }: DocumentParts,
   context: RequestContext,
   nonce: string,
   caching: Caching,
@@ -168,48 +171,14 @@ function documentHeaders(
 ): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
   headers.push('Content-Security-Policy', caching.shared ? SHARED_DOCUMENT_POLICY : documentPolicy(nonce))
-  headers.push('Server-Timing', serverTiming(timings, context))
+  headers.push('Server-Timing', serverTiming(timings, 'shell', context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
+  if (retryAfter !== undefined) headers.push(...retryHeaders(retryAfter))
   addGivenHeaders(headers, context)
   return headers
 }
-
-/** What the answer depends on, beyond its URL: the encoding always, the rest as a loader says. */
-function varyOf(context: RequestContext): string {
-  const given = context.givenHeaders?.get('vary')
-  return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
-}
-
-/** One entry a loader, then the time to the shell. Metric names are tokens, so segments are named in the description. */
-function serverTiming(timings: readonly LoaderTiming[], context: RequestContext): string {
-  let text = ''
-  for (const { segment, milliseconds } of timings) {
-    text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
-  }
-  return `${text}shell;dur=${(performance.now() - context.startedAt).toFixed(1)}`
-}
-
-/** Adds what loaders have set, but for the headers that the runtime answers for. */
-export function addGivenHeaders(headers: HeaderList, context: RequestContext): void {
-  const given = context.givenHeaders
-  if (given === undefined) return
-  for (const [name, value] of given) {
-    if (!OWN_HEADERS.has(name)) headers.push(name, value)
-  }
-}
-
-const OWN_HEADERS = new Set([
-  'cache-control',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'etag',
-  'transfer-encoding',
-  'vary',
-])
 
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {

@@ -1,9 +1,10 @@
 import { safeLocation } from '../../shared/safe-location.ts'
 import type { RedirectSignal } from '../../shared/control-flow.ts'
 import type { RequestContext } from '../request/context.ts'
+import { addGivenHeaders } from './answer-headers.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
 import { reportFailure } from './failure.ts'
-import { addGivenHeaders, send } from './send-document.ts'
+import { send } from './send-document.ts'
 import { CONSTANT_PAGE_POLICY, type HeaderList } from './security-headers.ts'
 
 /** Sends a page without React: refusals of bad input, and the last resort of failures. Never stored by anyone. */

@@ -13,11 +13,12 @@ import {
   type RouteView,
 } from '../../client/react/route-view.ts'
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../shared/control-flow.ts'
+import type { RouteDataHead, SegmentMeta } from '../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
-import type { LoaderTiming } from '../load/run-loaders.ts'
+import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
-import { errorDigest, reportFailure } from './failure.ts'
+import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureStatus } from './failure.ts'
 import { createHandOffWriter } from './hand-off-writer.ts'
 import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets } from './route-assets.ts'
@@ -39,6 +40,8 @@ export interface DocumentRequest {
   readonly route: string | null
   /** Ids of the segments whose data has a promise among its members. */
   readonly deferred: ReadonlySet<string>
+  /** What the browser's cache must know of the data, by segment id. */
+  readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
   readonly timings: readonly LoaderTiming[]
   /** What stopped the loaders, and where the search for its fallback starts. */
   readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number }
@@ -51,6 +54,8 @@ export interface RendererParts {
   readonly manifest: AssetManifest
   /** Milliseconds after which a render that waits for something is aborted. */
   readonly renderTimeoutMs: number
+  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
 /** Makes the renderer of an application. */
@@ -59,8 +64,9 @@ export function createDocumentRenderer({
   modules,
   manifest,
   renderTimeoutMs,
+  scope,
 }: RendererParts): DocumentRenderer {
-  const handOffOf = createHandOffWriter(manifest.buildId)
+  const handOffOf = createHandOffWriter(manifest.buildId, scope)
   const assetsOf = createDocumentAssets(manifest)
   /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
   const suspending = new Set<string>()
@@ -68,6 +74,7 @@ export function createDocumentRenderer({
   async function serve(first: RouteView, request: DocumentRequest, context: RequestContext): Promise<void> {
     let { thrown } = request
     let view = first
+    let failure: FailureStatus | undefined
     for (;;) {
       if (context.aborted?.cause === 'gone') return
       if (thrown !== undefined) {
@@ -83,12 +90,14 @@ export function createDocumentRenderer({
         const fallback = fallbackFor(view, thrown, verdict)
         if (fallback === undefined) {
           if (verdict !== undefined) return sendConstantPage(context, { status: REFUSAL_STATUS[verdict.kind] })
-          return sendConstantPage(context, { status: 500, digest: errorDigest(thrown.value) })
+          const { status, retryAfter } = failureStatus(thrown.value)
+          return sendConstantPage(context, { status, digest: errorDigest(thrown.value) }, retryHeaders(retryAfter))
         }
         view = withFallback(view, fallback)
+        failure = verdict === undefined ? failureStatus(thrown.value) : undefined
       }
       try {
-        const attempt = await render(view, request, context)
+        const attempt = await render(view, failure, request, context)
         if (attempt === undefined) return
         thrown = { value: attempt.thrown, boundaryFrom: nextBoundary(view) }
       } catch (error) {
@@ -102,6 +111,7 @@ export function createDocumentRenderer({
   /** Renders and sends; returns what was thrown when there was nothing to send. */
   async function render(
     view: RouteView,
+    failure: FailureStatus | undefined,
     request: DocumentRequest,
     context: RequestContext,
   ): Promise<Thrown | undefined> {
@@ -110,11 +120,12 @@ export function createDocumentRenderer({
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
     const parts = (): DocumentParts => ({
-      status: statusOf(view.outcome),
+      status: failure?.status ?? statusOf(view.outcome),
+      retryAfter: failure?.retryAfter,
       view,
       metadata,
       assets: assetsOf(view),
-      handOff: handOffOf(view, request.route, context),
+      handOff: handOffOf(view, request.route, context, request.meta),
       timings: request.timings,
       buildId: manifest.buildId,
     })

@@ -35,15 +35,25 @@ export interface RequestFacts {
   readonly startedAt: number
 }
 
+/** What a request for route data asks for; the URL of the page is that of the context. */
+export interface DataRequest {
+  /** Build of this server. */
+  readonly build: string
+  /** Ids of the segments that are wanted; all of the page's where absent. */
+  readonly segments?: readonly string[]
+}
+
 /**
- * What one request is: made once, handed on as an argument, changed by nobody but its own lazy members. The costly
- * ones (web request, signal, logger, response headers) exist only if somebody asks for them.
+ * What one request is: made once, handed on as an argument, changed by nobody but its own lazy members and, for route
+ * data, `askForData`. The costly members (web request, signal, logger, response headers) exist only if somebody asks
+ * for them.
  */
 export class RequestContext implements LoaderContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  readonly pathname: string
-  readonly search: string
+  #pathname: string
+  #search: string
+  #data: DataRequest | undefined = undefined
   readonly provenance: Provenance
   readonly requestId: string
   readonly startedAt: number
@@ -70,13 +80,38 @@ export class RequestContext implements LoaderContext {
   constructor(facts: RequestFacts) {
     this.req = facts.req
     this.res = facts.res
-    this.pathname = facts.pathname
-    this.search = facts.search
+    this.#pathname = facts.pathname
+    this.#search = facts.search
     this.provenance = facts.provenance
     this.requestId = facts.inboundId ?? randomUUID()
     this.startedAt = facts.startedAt
     this.#parentLog = facts.log
     this.#newNonce = facts.newNonce
+  }
+
+  /** Of the page or resource that is asked for, whether its document or its data. */
+  get pathname(): string {
+    return this.#pathname
+  }
+
+  /** `''` or with its question mark. */
+  get search(): string {
+    return this.#search
+  }
+
+  /** Set where the data of a page is asked for and not its document. */
+  get data(): DataRequest | undefined {
+    return this.#data
+  }
+
+  /**
+   * Makes this the request for the data of a page: from here on it takes the way that the page's document would take.
+   * To be called before anything else has looked at the URL.
+   */
+  askForData(pathname: string, search: string, data: DataRequest): void {
+    this.#pathname = pathname
+    this.#search = search
+    this.#data = data
   }
 
   get log(): Logger {

@@ -1,10 +1,14 @@
 import { MAX_TARGET_BYTES } from '../../shared/limits.ts'
+import { ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 
 /** What the guard makes of a request target. */
 export type TargetVerdict =
   | {
       readonly kind: 'ok'
-      /** Normalised, still percent-encoded, ASCII; begins with exactly one slash and ends with none (but for `/`). */
+      /**
+       * Normalised, still percent-encoded, ASCII; begins with exactly one slash and ends with none, but for `/` and the
+       * URL of its data.
+       */
       readonly pathname: string
       /** `''` or with its question mark, as sent. */
       readonly search: string
@@ -13,6 +17,9 @@ export type TargetVerdict =
     }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'refused'; readonly status: 400 | 414; readonly reason: string }
+
+/** The data of `/`: the one path that ends in a slash because the page's own path does. */
+const ROOT_DATA = `${ROUTE_DATA_PREFIX}/`
 
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i
 /** Characters that need the slow look: percent, backslash, non-ASCII and control characters, a dot after a slash. */
@@ -48,7 +55,7 @@ export function judgeTarget(target: string): TargetVerdict {
     if (collapsed !== pathname) return { kind: 'redirect', location: withoutTrailingSlash(collapsed) + ascii(search) }
     dotSegments = DOT_SEGMENT.test(pathname)
   }
-  if (pathname.length > 1 && pathname.endsWith('/')) {
+  if (pathname.length > 1 && pathname.endsWith('/') && pathname !== ROOT_DATA) {
     return { kind: 'redirect', location: withoutTrailingSlash(pathname) + ascii(search) }
   }
   search = ascii(search)

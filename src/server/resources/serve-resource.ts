@@ -3,9 +3,10 @@ import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { negotiateEncoding } from '../assets/content-encoding.ts'
 import type { HandlerModule, LoaderArgs } from '../loader-types.ts'
+import { addGivenHeaders } from '../render/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../render/body-stream.ts'
-import { reportFailure } from '../render/failure.ts'
-import { addGivenHeaders, send } from '../render/send-document.ts'
+import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
+import { send } from '../render/send-document.ts'
 import { sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -35,6 +36,7 @@ export async function serveResource(
       request: context.request,
       signal: context.signal,
       context,
+      cache: () => undefined,
     })
     if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
     await sendResponse(response, context)
@@ -69,7 +71,9 @@ function sendFailure(thrown: unknown, context: RequestContext): void {
   const failure = verdict === undefined ? thrown : sendRedirect(context, verdict)
   if (failure === undefined) return
   const digest = reportFailure(failure, context, 'handler')
-  sendText(context, 500, `Application error: a server-side exception has occurred\nDigest: ${digest}`)
+  const { status, retryAfter } = failureStatus(failure)
+  const text = `Application error: a server-side exception has occurred\nDigest: ${digest}`
+  sendText(context, status, text, retryHeaders(retryAfter))
 }
 
 /** Text-like answers shrink; an event stream is left alone, because proxies and compressors like to gather it. */

@@ -5,7 +5,8 @@ import type { Logger } from 'pino'
 import type { RouteMatch, RouteTable } from '../../shared/route-table.ts'
 import type { CompiledRules } from '../../shared/rules/compile-rules.ts'
 import { headersFor } from '../../shared/rules/headers-for.ts'
-import { redirectFor } from '../../shared/rules/redirect-for.ts'
+import type { FaultyDestination } from '../../shared/rules/destination-fault.ts'
+import { redirectFor, type RuleRedirect } from '../../shared/rules/redirect-for.ts'
 import { resolveRoute, type Resolution } from '../../shared/rules/resolve-route.ts'
 import type { RuleRequest } from '../../shared/rules/rule-request.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
@@ -24,6 +25,8 @@ export interface AppRules {
    * @returns whether the request has been answered.
    */
   apply(context: RequestContext): boolean
+  /** The redirect that a rule asks for; sends nothing. */
+  redirect(context: RequestContext): RuleRedirect | FaultyDestination | undefined
   /** Rewrites and matches. */
   resolve(context: RequestContext): Resolution<RouteMatch>
   /** Hands the request to another origin. */
@@ -56,12 +59,18 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
     }
   }
 
+  function redirect(context: RequestContext, request?: RuleRequest): RuleRedirect | FaultyDestination | undefined {
+    if (context.namesNothing || rules.redirects.size === 0) return undefined
+    return redirectFor(rules, request ?? ruleRequestOf(context))
+  }
+
   return {
+    redirect: (context) => redirect(context),
     apply(context) {
       if (context.namesNothing || rules.headers.size + rules.redirects.size === 0) return false
       const request = ruleRequestOf(context)
       for (const [name, value] of headersFor(rules, request)) context.res.appendHeader(name, value)
-      const found = redirectFor(rules, request)
+      const found = redirect(context, request)
       if (found === undefined) return false
       if (found.fault === undefined) sendLocation(context, found.status, found.location)
       else {

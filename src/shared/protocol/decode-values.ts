@@ -1,10 +1,165 @@
-import { decode } from 'turbo-stream'
 import type { HandOffValues, TextStream } from './hand-off.ts'
+import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
+
+/** Reads one stream of values. After an exception it is to be given up by `fail`. */
+export interface ValueDecoder {
+  /**
+   * Takes the next piece of the text; the cuts may be anywhere.
+   * @returns the values, once: with the piece that brings all but what promises will.
+   * @throws {Error} of any kind, for a text that `createValueEncoder` does not write.
+   */
+  push(text: string): { readonly value: unknown } | undefined
+  /** @throws {Error} when the text is not complete, or a promise in it not settled. */
+  end(): void
+  /** Rejects the promises that are still open. */
+  fail(reason: unknown): void
+}
+
+/** How a promise is settled: rejected, fulfilled. */
+type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unknown) => void]
+
+/**
+ * Decodes what `createValueEncoder` wrote; the format is described in `value-stream.ts`. A rejection that nobody waits
+ * for is no unhandled one. Whatever the text is, it gives data or an exception and changes nothing else.
+ */
+export function createValueDecoder(): ValueDecoder {
+  const nodes: unknown[] = []
+  const open = new Map<unknown, Settle>()
+  const state = { rest: '', rooted: false }
+
+  const memberOf = (member: unknown): unknown => {
+    if (typeof member !== 'object' || member === null) return member
+    const [number] = member as unknown[]
+    const list = typeof number === 'number' && number < 0 ? CONSTANTS : nodes
+    const index = list === nodes ? number : -1 - (number as number)
+    if (typeof index !== 'number' || !Object.hasOwn(list, index)) throw new RangeError('A node is missing')
+    return list[index]
+  }
+
+  const createNode = (node: unknown): unknown => {
+    if (!Array.isArray(node)) {
+      if (typeof node !== 'object' || node === null) throw new TypeError('A node is not one')
+      return node
+    }
+    const [tag, content, flags] = node as [NodeTag, string, string]
+    switch (tag) {
+      case '':
+        return []
+      case 'Map':
+        return new Map()
+      case 'Set':
+        return new Set()
+      case 'Promise': {
+        const promise = new Promise((resolve, reject) => open.set(nodes.length, [reject, resolve]))
+        promise.catch(() => undefined) // whoever waits hears of it
+        return promise
+      }
+      case 'Date':
+        return new Date(content ?? Number.NaN)
+      case 'URL':
+        return new URL(content)
+      case 'RegExp':
+        return new RegExp(content, flags)
+      case 'BigInt':
+        return BigInt(content)
+      case 'Symbol':
+        return Symbol.for(content)
+      case 'Error':
+        return new Error('Redacted')
+      default:
+        return bytesOf(tag, content)
+    }
+  }
+
+  const fillNode = (value: unknown, node: object): void => {
+    if (value === node) {
+      // A parsed object has every key as its own, `__proto__` too, so none of these reaches a prototype.
+      const object = node as Record<string, unknown>
+      for (const key of Object.keys(object)) object[key] = memberOf(object[key])
+      return
+    }
+    const members = node as unknown[]
+    for (let index = 1; index < members.length; index += 1) {
+      if (Array.isArray(value)) value.push(memberOf(members[index]))
+      else if (value instanceof Set) value.add(memberOf(members[index]))
+      else if (value instanceof Map) value.set(memberOf(members[index]), memberOf(members[(index += 1)]))
+    }
+  }
+
+  const accept = (line: string): ReturnType<ValueDecoder['push']> => {
+    const frame: unknown = JSON.parse(line)
+    const at = state.rooted ? 2 : 0
+    if (!Array.isArray(frame) || frame.length <= at) throw new TypeError('A frame is not one')
+    const [promise, kept] = frame as unknown[]
+    const settle = open.get(promise)
+    if (at === 2 && (settle === undefined || (kept !== 0 && kept !== 1))) throw new TypeError('A promise is not one')
+    const first = nodes.length - at - 1
+    for (let index = at + 1; index < frame.length; index += 1) nodes.push(createNode(frame[index]))
+    // Only now all nodes have their numbers: they may stand for each other in any order.
+    for (let index = at + 1; index < frame.length; index += 1) fillNode(nodes[first + index], frame[index] as object)
+    const value = memberOf(frame[at])
+    // The encoder follows promises to their end. One that stood for another could wait for itself.
+    if (value instanceof Promise && kept !== 0) throw new TypeError('A promise brought a promise')
+    if (settle === undefined) {
+      state.rooted = true
+      return { value }
+    }
+    open.delete(promise)
+    settle[kept as 0 | 1](value)
+    return undefined
+  }
+
+  return {
+    push(text) {
+      let root: ReturnType<ValueDecoder['push']>
+      let start = 0
+      for (let end = 0; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
+        const line = state.rest + text.slice(start, end)
+        state.rest = ''
+        root = accept(line) ?? root
+      }
+      state.rest += text.slice(start)
+      return root
+    },
+    end() {
+      if (state.rest !== '' || !state.rooted || open.size > 0) throw new Error('The values are not complete')
+    },
+    fail(reason) {
+      for (const [reject] of open.values()) reject(reason)
+      open.clear()
+    },
+  }
+}
+
+function bytesOf(tag: string, base64: string): unknown {
+  const Class = BYTE_CLASSES.find(({ name }) => name === tag)
+  if (Class === undefined) throw new TypeError('A node is of no known kind')
+  const { buffer } = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  return Class === ArrayBuffer ? buffer : new (Class as Uint8ArrayConstructor)(buffer)
+}
 
 /**
  * Reads what `encodeValues` wrote; settles as soon as all but the deferred values are here. Apart from the encoder and
  * from the rest of the hand-off, because the browser loads it only for documents that need it.
+ * @returns rejects with what the stream fails with, or an Error for a text that is not complete and well-formed. So do
+ *   the promises in the values that are open then.
  */
-export function decodeValues(stream: TextStream): Promise<HandOffValues> {
-  return decode<HandOffValues>(stream as never)
+export function decodeValues<Values = HandOffValues>(stream: TextStream): Promise<Values> {
+  return new Promise((resolve, reject) => {
+    const decoder = createValueDecoder()
+    const reader = stream.getReader()
+    const read = async (): Promise<void> => {
+      for (;;) {
+        const { done, value = '' } = await reader.read()
+        if (done) return decoder.end()
+        const root = decoder.push(value)
+        if (root !== undefined) resolve(root.value as Values)
+      }
+    }
+    read().catch((reason: unknown) => {
+      decoder.fail(reason)
+      reject(reason)
+      reader.cancel(reason).catch(() => undefined)
+    })
+  })
 }

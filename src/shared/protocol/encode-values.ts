@@ -1,16 +1,133 @@
-import { encode } from 'turbo-stream'
-import type { HandOffValues, TextStream } from './hand-off.ts'
+import type { TextStream } from './hand-off.ts'
+import { createFrameWriter, type Frame } from './value-frames.ts'
 
 /** An `AbortSignal`, whose type this folder does not know. */
 export interface AbortSignalLike {
   readonly aborted: boolean
+  /** What a stream that ends by the signal fails with. */
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }
 
 /**
- * The chunks of values that JSON cannot say; read by `decodeValues`.
- * @param values its rejections must already be `RejectedValue`.
- * @param signal ends the stream with an error.
+ * What the browser is told of a deferred value that cannot be encoded, because a getter or a `toJSON` in it throws.
+ * @param reason what was thrown.
  */
-export function encodeValues(values: HandOffValues, signal: AbortSignalLike): TextStream {
-  return encode(values, { signal: signal as never }) as unknown as TextStream
+export type PublicReason = (reason: unknown) => unknown
+
+/** Values on their way: the first frame, and the frames that promises bring. */
+export interface EncodedValues {
+  /** The first frame, with its newline. */
+  readonly root: string
+  /**
+   * Follows the promises in the values. Call it once, in the same turn in which the values were encoded.
+   * @param emit gets each frame, with its newline.
+   * @param signal ends it early; nothing is emitted after that.
+   * @returns resolves when all promises are settled, or by the signal; rejects only with what `emit` or a `PublicReason` throws.
+   */
+  follow(emit: (frame: string) => void, signal: AbortSignalLike): Promise<void>
+}
+
+/** The browser learns that there was an error, and nothing of it. */
+const withoutReason: PublicReason = () => new Error('Redacted')
+
+/**
+ * Encodes values for `createValueDecoder`; the format is described in `value-stream.ts`. Functions and symbols of one's
+ * own become `undefined`; an instance of a class becomes what its `toJSON` gives, else an object of its own properties.
+ * @param values rejections of promises in it must already be `RejectedValue`: whatever they are, the browser sees it.
+ * @throws what a getter or a `toJSON` of the values throws.
+ */
+export function createValueEncoder(values: unknown, publicReason: PublicReason = withoutReason): EncodedValues {
+  const frameOf = createFrameWriter()
+  const root = frameOf('', values)
+
+  function settlement(number: number, kept: 0 | 1, value: unknown): Frame {
+    try {
+      return frameOf(`${number},${kept},`, value)
+    } catch (thrown) {
+      if (kept === 1) return settlement(number, 0, publicReason(thrown))
+      return frameOf(`${number},0,`, withoutReason(thrown))
+    }
+  }
+
+  return {
+    root: root.text,
+    follow: (emit, signal) =>
+      new Promise((resolve, reject) => {
+        const state = { open: 0, over: false }
+        const finish = (): void => {
+          state.over = true
+          signal.removeEventListener('abort', finish)
+          resolve()
+        }
+        const settle = (number: number, kept: 0 | 1, value: unknown): void => {
+          if (state.over) return
+          try {
+            const frame = settlement(number, kept, value)
+            emit(frame.text)
+            state.open -= 1
+            watch(frame.promises)
+          } catch (thrown) {
+            reject(thrown)
+            finish()
+          }
+        }
+        const watch = (promises: Frame['promises']): void => {
+          state.open += promises.length
+          for (const [number, promise] of promises) {
+            void Promise.resolve(promise).then(
+              (value) => settle(number, 1, value),
+              (reason: unknown) => settle(number, 0, reason),
+            )
+          }
+          if (state.open === 0) finish()
+        }
+        signal.addEventListener('abort', finish)
+        // Watched even where nobody is there any more: a rejection that nobody watches ends the process.
+        watch(root.promises)
+        if (signal.aborted) finish()
+      }),
+  }
+}
+
+/**
+ * The frames of values that JSON cannot say, as a stream; read by `decodeValues`.
+ * @param values rejections of promises in it must already be `RejectedValue`.
+ * @param signal ends the stream with its reason.
+ * @throws what a getter or a `toJSON` of the values throws.
+ */
+export function encodeValues(values: unknown, signal: AbortSignalLike, publicReason?: PublicReason): TextStream {
+  const encoder = createValueEncoder(values, publicReason)
+  const frames = [encoder.root]
+  const over = { value: false, failed: false, reason: undefined as unknown }
+  let wake: () => void = () => undefined
+  const end = (failed: boolean, reason: unknown): void => {
+    Object.assign(over, { value: true, failed, reason })
+    wake()
+  }
+  encoder
+    .follow((frame) => {
+      frames.push(frame)
+      wake()
+    }, signal)
+    .then(
+      () => end(signal.aborted, signal.reason),
+      (thrown: unknown) => end(true, thrown),
+    )
+  return {
+    getReader: () => ({
+      async read() {
+        while (frames.length === 0 && !over.value) await new Promise<void>((resolve) => (wake = resolve))
+        if (over.failed) throw over.reason
+        const value = frames.shift()
+        return value === undefined ? { done: true } : { done: false, value }
+      },
+      cancel() {
+        frames.length = 0
+        end(false, undefined)
+        return Promise.resolve()
+      },
+    }),
+  }
 }

@@ -1,14 +1,15 @@
 /**
- * How loader data travels inside a document, from the server's render to the browser's hydration. Version 1.
+ * How loader data travels inside a document, from the server's render to the browser's hydration. Version 2.
  *
  * The first part is one JSON object in a `<script type="application/json" id="millrace">`: where we are, and the values
  * themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
  * turbo-stream (`encode-values`, `decode-values`), each an argument of a `push` on the global list `__millrace`; `null`
  * ends it. Escaping for HTML is done by the server where it writes the chunk, for every chunk alike.
  */
+import type { RouteDataHead, SegmentMeta } from './route-data.ts'
 
 /** Changed with every change of the format; a browser that reads another one leaves the document as it is. */
-export const HAND_OFF_VERSION = 1
+export const HAND_OFF_VERSION = 2
 
 /** Id of the script element with the first part. */
 export const HAND_OFF_ELEMENT_ID = 'millrace'
@@ -33,6 +34,10 @@ export interface HandOffState {
   readonly route: string | null
   readonly params: Readonly<Record<string, string | readonly string[]>>
   readonly origin?: string
+  /** What of the URL it depends on that this route answers; `path` where absent. */
+  readonly scope?: RouteDataHead['scope']
+  /** What the route cache must know of the data, by segment id; only of segments where that is not all as by default. */
+  readonly meta?: Readonly<Record<string, SegmentMeta>>
   /** Set when a fallback stands in the page's place. */
   readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string }
   /** The values, when JSON can say them; otherwise they follow as chunks. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createAdmission } from '../../../src/server/ops/admission.ts'
+import { createAdmission, purposeOf } from '../../../src/server/ops/admission.ts'
 import { createReadiness } from '../../../src/server/ops/readiness.ts'
 import { isCrawler } from '../../../src/server/render/crawler.ts'
 import { createNonceSource } from '../../../src/server/request/nonce.ts'
+import { UnavailableError } from '../../../src/server/unavailable-error.ts'
 
 describe('nonces', () => {
   test('are 128 random bits each, and never come twice', () => {
@@ -60,6 +61,42 @@ test('as many documents are admitted at once as there are places', () => {
   admission.leave()
   admission.leave()
   expect(admission.pending).toBe(0)
+})
+
+describe('prefetches', () => {
+  test.for([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [8, 4],
+  ] as const)('of %i places get no more than %i, whoever has taken them', ([limit, most]) => {
+    const admission = createAdmission(limit)
+    const admitted = Array.from({ length: limit }, () => admission.enter('prefetch')).filter(Boolean)
+    expect(admitted).toHaveLength(most)
+    for (let place = most; place < limit; place += 1) expect(admission.enter()).toBe(true)
+    expect(admission.enter()).toBe(false)
+  })
+
+  test.for([
+    [{ 'sec-purpose': 'prefetch' }, 'prefetch'],
+    [{ 'sec-purpose': 'prefetch;anonymous-client-ip' }, 'prefetch'],
+    [{ purpose: 'prefetch' }, 'prefetch'],
+    [{ 'sec-purpose': 'other', purpose: 'preview' }, undefined],
+    [{}, undefined],
+  ] as const)('are known by %j', ([headers, purpose]) => {
+    expect(purposeOf({ headers })).toBe(purpose)
+  })
+})
+
+describe('an unavailable service', () => {
+  test('is worth trying again after whole seconds', () => {
+    expect(new UnavailableError().retryAfter).toBeUndefined()
+    expect(new UnavailableError('x', { retryAfter: 0.2 })).toMatchObject({ message: 'x', retryAfter: 1 })
+  })
+
+  test.for([-1, Number.NaN, Number.POSITIVE_INFINITY])('cannot name %d seconds', (retryAfter) => {
+    expect(() => new UnavailableError('x', { retryAfter })).toThrow(RangeError)
+  })
 })
 
 describe('a server is ready', () => {

@@ -25,6 +25,8 @@ describe('a request target is taken as it is', () => {
     ['/a?\u00c3\u00a4', '/a', '?%C3%A4'],
     ['/...', '/...', ''],
     ['/a.b/.well-known', '/a.b/.well-known', ''],
+    ['/_m/data/', '/_m/data/', ''],
+    ['/_m/data/?x', '/_m/data/', '?x'],
   ] as const)('%j', ([target, pathname, search]) => {
     expect(judgeTarget(target)).toEqual({ kind: 'ok', pathname, search, dotSegments: false })
   })
@@ -44,6 +46,8 @@ describe('another spelling of a path leads to the one spelling', () => {
   test.for([
     ['//', '/'],
     ['/a/', '/a'],
+    ['/_m/data/a/', '/_m/data/a'],
+    ['/_m/data//', '/_m/data'],
     ['/a//?x=1', '/a?x=1'],
     ['/a/?x=//b', '/a?x=//b'],
     ['//evil.test', '/evil.test'],

@@ -1,0 +1,93 @@
+import { layoutId, pageId, findBoundary } from '../../client/react/route-view.ts'
+import type { ModuleCache } from '../../client/react/module-cache.ts'
+import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../shared/protocol/route-data.ts'
+import type { Route, RouteTable } from '../../shared/route-table.ts'
+import type { LoaderArgs } from '../loader-types.ts'
+import { neededLoaders, segmentLoaders } from '../load/segment-loaders.ts'
+import { startLoaders } from '../load/start-loaders.ts'
+import { takePlace, type Admission } from '../ops/admission.ts'
+import { sendText } from '../render/send-plain.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { AppRules } from '../rules/apply-rules.ts'
+import { createDataAnswer, NO_PROGRESS, redirectTo, sendDocumentHead, sendHead } from './data-answer.ts'
+import { deliverSegments } from './deliver-segments.ts'
+
+/** What route data is answered from. */
+export interface DataParts {
+  readonly table: RouteTable
+  readonly rules: AppRules
+  readonly modules: ModuleCache
+  readonly admission: Admission
+  /** Milliseconds after which loaders and deferred values are aborted. */
+  readonly renderTimeoutMs: number
+  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  readonly scope: NonNullable<RouteDataHead['scope']>
+}
+
+/** Answers a request for route data, by the decisions that the document of the same URL would meet. */
+export async function serveData(parts: DataParts, context: RequestContext): Promise<void> {
+  const { rules } = parts
+  const redirect = rules.redirect(context)
+  if (redirect !== undefined) {
+    if (redirect.fault === undefined) return sendHead(context, 200, { redirect: redirectTo(redirect.location) })
+    context.refusal = `the redirect ${redirect.source} cannot be filled in: ${redirect.fault}`
+    return sendDocumentHead(context, redirect.status)
+  }
+  const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(context)
+  switch (resolution.kind) {
+    case 'proxy':
+      return sendDocumentHead(context, 200)
+    case 'undecodable':
+      context.refusal = 'undecodable percent sequence'
+      return sendDocumentHead(context, 400)
+    case 'bad-destination':
+      context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
+      return sendDocumentHead(context, resolution.status)
+    case 'none':
+      return sendNotFound(parts, context)
+    case 'route':
+      break
+  }
+  const { route, params } = resolution.match
+  context.route = ROUTE_DATA_PREFIX + route.pattern
+  if (route.kind === 'handler') return sendDocumentHead(context, 200)
+  if (!takePlace(parts.admission, context)) return sendText(context, 503, 'Too busy', ['Retry-After', '1'])
+  await servePage(parts, route, params, resolution.search, context)
+}
+
+/** As the document: the nearest fallback is the root's, and no loader runs. */
+function sendNotFound({ table: { root }, scope }: DataParts, context: RequestContext): void {
+  const at = root === undefined ? undefined : findBoundary([root], 'notFound', 0)
+  if (at === undefined) return sendDocumentHead(context, 404)
+  const answer = createDataAnswer(context, NO_PROGRESS)
+  answer.open(404, { route: null, params: {}, scope })
+  answer.outcome({ kind: 'notFound', at })
+  void answer.finish()
+}
+
+async function servePage(
+  { modules, renderTimeoutMs, scope }: DataParts,
+  route: Route,
+  params: LoaderArgs['params'],
+  search: string,
+  context: RequestContext,
+): Promise<void> {
+  const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
+  if (missing !== undefined) await missing
+  const wanted = wantedOf(route, context.data?.segments)
+  const loaders = startLoaders(neededLoaders(route, wanted, modules), params, search, context, modules)
+  if (loaders.faults !== undefined) {
+    context.refusal = 'search params are not valid'
+    return sendDocumentHead(context, 400)
+  }
+  context.startDeadline(renderTimeoutMs)
+  await deliverSegments({ head: { route: route.key, params, scope }, chain: route.chain, wanted, loaders }, context)
+}
+
+/** All of the page's segments, unless the request names some and all of them are this page's. */
+function wantedOf({ chain, key }: Route, named: readonly string[] | undefined): ReadonlySet<string> {
+  const all = new Set(chain.map((entry) => layoutId(entry.key)))
+  all.add(pageId(key))
+  // The client had another route in mind; it cannot know yet which segments it has of this one.
+  return named === undefined || named.some((id) => !all.has(id)) ? all : new Set(named)
+}

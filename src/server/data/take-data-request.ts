@@ -1,0 +1,76 @@
+import { layoutId, pageId } from '../../client/react/route-view.ts'
+import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
+import type { RouteDefinitions } from '../../shared/route-definition.ts'
+import { send } from '../render/send-document.ts'
+import { sendText } from '../render/send-plain.ts'
+import type { HeaderList } from '../render/security-headers.ts'
+import type { RequestContext } from '../request/context.ts'
+import { readDataUrl } from './data-url.ts'
+import { sendDocumentHead } from './data-answer.ts'
+
+/** What requests for route data are judged by. */
+export interface DataRequestParts {
+  readonly buildId: string
+  readonly routes: RouteDefinitions
+  /** Whether a path is answered by the runtime itself, so that it names no page. */
+  readonly isRuntimePath: (pathname: string) => boolean
+}
+
+const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS']
+const BUILD = BUILD_HEADER.toLowerCase()
+
+/**
+ * Makes the stage that recognises route data. It takes the prefix and the runtime's own parameters off the URL, so that
+ * whatever comes behind it (middleware, rules, matching, loaders) meets the URL of the page and guards it alike.
+ * @returns takes a request whose path is one of route data; `false` when it has been answered here.
+ */
+export function createDataRequests({
+  buildId,
+  routes,
+  isRuntimePath,
+}: DataRequestParts): (context: RequestContext) => boolean {
+  const known = segmentIds(routes)
+
+  return (context) => {
+    const url = readDataUrl(context.pathname, context.search)
+    const { req, res } = context
+    context.route = `${ROUTE_DATA_PREFIX}/*`
+    res.setHeader(BUILD_HEADER, buildId)
+    if (req.method === 'OPTIONS') {
+      send(context, 204, ALLOW)
+      res.end()
+      return false
+    }
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      sendText(context, 405, 'Method not allowed', ALLOW)
+      return false
+    }
+
+    const { pathname, search, segments } = url
+    context.askForData(pathname, search, { build: buildId, ...(segments === undefined ? {} : { segments }) })
+    const client = req.headers[BUILD]
+    if (client !== undefined && client !== buildId) return refuse(context, 409, 'another build')
+    if (url.fault !== undefined) return refuse(context, 400, url.fault)
+    if (segments?.some((id) => !known.has(id)) === true) return refuse(context, 400, 'an unknown segment')
+    if (isRuntimePath(pathname)) context.namesNothing = true
+    req.url = pathname + search
+    // Middleware that guards by the URL as it was sent must not be led past its guard.
+    ;(req as { originalUrl?: string }).originalUrl = req.url
+    return true
+  }
+}
+
+function refuse(context: RequestContext, status: number, reason: string): false {
+  context.refusal = reason
+  sendDocumentHead(context, status)
+  return false
+}
+
+function segmentIds(routes: RouteDefinitions): ReadonlySet<string> {
+  const ids = new Set<string>()
+  for (const [key, { layout, page }] of Object.entries(routes)) {
+    if (layout !== undefined) ids.add(layoutId(key))
+    if (page !== undefined) ids.add(pageId(key))
+  }
+  return ids
+}

@@ -1,0 +1,124 @@
+import type { ModuleCache } from '../../client/react/module-cache.ts'
+import type { LoaderArgs, ServerModule } from '../loader-types.ts'
+import type { RequestContext } from '../request/context.ts'
+import { parseSearch } from '../request/search-params.ts'
+import type { Deferrable } from './deferred.ts'
+import { callLoader, type LoaderCall } from './loader-call.ts'
+import { SegmentFacts } from './segment-facts.ts'
+import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
+import { holdsSearch, trackSearch } from './track-search.ts'
+
+/** One loader's duration, for `Server-Timing`. */
+export interface LoaderTiming {
+  readonly segment: string
+  readonly milliseconds: number
+}
+
+/** A segment whose loader is running. */
+export interface StartedSegment {
+  readonly id: string
+  /** Where in the chain the search for a fallback starts when it fails. */
+  readonly boundaryFrom: number
+  /** Whether nothing inside of it may be seen before it has succeeded. */
+  readonly guards: boolean
+  /**
+   * Rejects with what the loader has thrown, and when the request is aborted. Never an unhandled rejection.
+   */
+  readonly result: Promise<Deferrable>
+  /** Search params after the schema, where the segment is a page that has one. */
+  readonly search?: { readonly value: unknown }
+  readonly facts: SegmentFacts
+}
+
+/** Loaders that are running. */
+export interface RunningLoaders {
+  readonly faults?: undefined
+  /** Search params as the page gets them. */
+  readonly search: unknown
+  /** Root first. */
+  readonly segments: readonly StartedSegment[]
+  /** Filled as loaders finish. */
+  readonly timings: readonly LoaderTiming[]
+}
+
+/** What is wrong with the search params, so that no loader runs. */
+export interface RefusedSearch {
+  /** One text a fault, for the visitor. */
+  readonly faults: readonly string[]
+}
+
+const NOTHING: Promise<Deferrable> = Promise.resolve({ value: undefined, deferred: false })
+
+/**
+ * Checks the search params against the schemas of all given modules, then starts all their loaders at once.
+ * @param loaders of one route, root first; their modules must be loaded.
+ */
+export function startLoaders(
+  loaders: readonly SegmentLoader[],
+  params: LoaderArgs['params'],
+  searchText: string,
+  context: RequestContext,
+  modules: ModuleCache,
+): RunningLoaders | RefusedSearch {
+  const raw = parseSearch(searchText)
+  const calls: { loader: SegmentLoader; search: LoaderCall['search']; facts: SegmentFacts }[] = []
+  for (const loader of loaders) {
+    const schema = serverModule(loader, modules).search
+    const facts = new SegmentFacts()
+    if (schema === undefined) {
+      calls.push({ loader, search: { raw }, facts })
+      continue
+    }
+    const watched = trackSearch(raw, facts)
+    const parsed = schema.safeParse(watched)
+    if (!parsed.success) {
+      return { faults: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) }
+    }
+    // A schema may hand on what it was given.
+    if (holdsSearch(parsed.data, watched)) facts.useAll()
+    calls.push({ loader, search: { parsed: parsed.data }, facts })
+  }
+
+  let pageSearch: unknown = raw
+  const timings: LoaderTiming[] = []
+  const segments: StartedSegment[] = []
+  for (const { loader, search, facts } of calls) {
+    const run = serverModule(loader, modules).loader as LoaderCall['run'] | undefined
+    const own = loader.isPage && 'parsed' in search ? { value: search.parsed } : undefined
+    if (own !== undefined) pageSearch = own.value
+    if (run === undefined && own === undefined) continue
+    const result =
+      run === undefined
+        ? NOTHING
+        : timed({ run, params: ownParams(loader, params), search, facts, context }, loader.id, timings)
+    segments.push({
+      id: loader.id,
+      boundaryFrom: loader.boundaryFrom,
+      guards: guards(loader, modules),
+      result: untilAborted(result, context),
+      ...(own === undefined ? {} : { search: own }),
+      facts,
+    })
+  }
+  return { search: pageSearch, segments, timings }
+}
+
+function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerModule {
+  return modules.get(module) as ServerModule
+}
+
+function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Promise<Deferrable> {
+  const started = performance.now()
+  return callLoader(call).finally(() => timings.push({ segment, milliseconds: performance.now() - started }))
+}
+
+/** A loader that does not listen to its signal must not hold the answer back for ever. */
+function untilAborted<Value>(result: Promise<Value>, context: RequestContext): Promise<Value> {
+  const bounded = new Promise<Value>((resolve, reject) => {
+    context.onAbort(reject)
+    result.then(resolve, reject)
+  })
+  // An inner loader may fail while an outer one is still awaited; its turn comes, or nobody needs it any more.
+  bounded.catch(() => undefined)
+  return bounded
+}

@@ -1,0 +1,45 @@
+import type { LoaderTiming } from '../load/start-loaders.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { HeaderList } from './security-headers.ts'
+
+/** What the answer depends on, beyond its URL: the encoding always, the rest as a loader says. */
+export function varyOf(context: RequestContext): string {
+  const given = context.givenHeaders?.get('vary')
+  return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
+}
+
+/**
+ * One entry a loader, then the time to the first byte. Metric names are tokens, so segments are named in the description.
+ * @param last names the time to the first byte: `shell` of a document, `head` of route data.
+ */
+export function serverTiming(
+  timings: readonly LoaderTiming[],
+  last: 'shell' | 'head',
+  { startedAt }: RequestContext,
+): string {
+  let text = ''
+  for (const { segment, milliseconds } of timings) {
+    text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
+  }
+  return `${text}${last};dur=${(performance.now() - startedAt).toFixed(1)}`
+}
+
+/** Adds what loaders have set, but for the headers that the runtime answers for. */
+export function addGivenHeaders(headers: HeaderList, context: RequestContext): void {
+  const given = context.givenHeaders
+  if (given === undefined) return
+  for (const [name, value] of given) {
+    if (!OWN_HEADERS.has(name)) headers.push(name, value)
+  }
+}
+
+const OWN_HEADERS = new Set([
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'etag',
+  'transfer-encoding',
+  'vary',
+])

@@ -1,0 +1,91 @@
+import { createValueEncoder, type AbortSignalLike, type PublicReason } from './encode-values.ts'
+import { isJsonValue } from './hand-off.ts'
+import {
+  ROUTE_DATA_VERSION,
+  type RouteDataHead,
+  type RouteDataOutcome,
+  type RouteDataRecord,
+  type RouteDataRedirect,
+  type SegmentMeta,
+  type SegmentValues,
+} from './route-data.ts'
+
+/** Writes one answer. The order of the calls is the order of the records; `head` is the first, `finish` the last. */
+export interface RouteDataWriter {
+  /** Writes the first record. */
+  head(head: Omit<RouteDataHead, 'v'>): void
+  /**
+   * Writes a segment, and follows the promises in its values.
+   * @param id `<key>#layout` or `<key>#page`; each one once.
+   * @param values rejections of promises in them must already be `RejectedValue`.
+   * @throws what a getter or a `toJSON` of the values throws; nothing of the segment has been written then.
+   */
+  segment(id: string, values: SegmentValues, meta: SegmentMeta): void
+  /** Writes which fallback stands in the page's place. */
+  outcome(outcome: RouteDataOutcome): void
+  /** Writes that the page is to be left. */
+  redirect(redirect: RouteDataRedirect): void
+  /**
+   * Waits for all deferred values and writes the last record.
+   * @returns resolves without that record when the signal ended the answer; rejects with what `write` throws.
+   */
+  finish(): Promise<void>
+}
+
+const DEFAULT_LIFETIME_S = 60 // for which data is fresh (contract, section 9); left out of the record
+const CHUNK_LENGTH = 65_536 // characters; a large value lets those of other segments through between its chunks
+
+/**
+ * Makes the writer of one answer; the format is described in `route-data.ts`.
+ * @param write gets each line, with its newline.
+ * @param signal ends the answer: nothing is written after it, and `finish` resolves.
+ * @param publicReason what the browser is told of a deferred value that cannot be encoded; by default, that there was
+ *   an error.
+ */
+export function createRouteDataWriter(
+  write: (line: string) => void,
+  signal: AbortSignalLike,
+  publicReason?: PublicReason,
+): RouteDataWriter {
+  const streams: Promise<void>[] = []
+  const put = (record: RouteDataRecord): void => {
+    if (!signal.aborted) write(`${JSON.stringify(record)}\n`)
+  }
+  return {
+    head: (head) => put({ v: ROUTE_DATA_VERSION, ...head }),
+    segment(segment, { data, search }, meta) {
+      const values: SegmentValues = {
+        ...(data === undefined ? {} : { data }),
+        ...(search === undefined ? {} : { search }),
+      }
+      if (isJsonValue(values)) return put({ segment, ...values, ...statedMeta(meta) })
+      const encoder = createValueEncoder(values, publicReason)
+      const stream = streams.length
+      const putChunks = (frame: string): void => {
+        for (let start = 0; start < frame.length; start += CHUNK_LENGTH) {
+          put({ chunk: stream, text: frame.slice(start, start + CHUNK_LENGTH) })
+        }
+      }
+      put({ segment, stream, ...statedMeta(meta) })
+      putChunks(encoder.root)
+      const over = encoder.follow(putChunks, signal).then(() => put({ end: stream }))
+      over.catch(() => undefined) // `finish` hears of it
+      streams.push(over)
+    },
+    outcome: (outcome) => put({ outcome }),
+    redirect: (redirect) => put({ redirect }),
+    async finish() {
+      await Promise.all(streams)
+      put({ done: true })
+    },
+  }
+}
+
+/** What differs from the defaults. */
+function statedMeta({ uses = [], lifetime = DEFAULT_LIFETIME_S, tags = [] }: SegmentMeta): SegmentMeta {
+  return {
+    ...(uses === true || uses.length > 0 ? { uses } : {}),
+    ...(lifetime === DEFAULT_LIFETIME_S ? {} : { lifetime }),
+    ...(tags.length > 0 ? { tags } : {}),
+  }
+}

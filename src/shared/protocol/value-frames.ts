@@ -1,0 +1,154 @@
+import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
+
+/** One frame. */
+export interface Frame {
+  /** With its newline. */
+  readonly text: string
+  /** The promises that this frame is the first to name, with their numbers. */
+  readonly promises: readonly (readonly [number: number, promise: PromiseLike<unknown>])[]
+}
+
+/** Gives `[number]` of the node that a value becomes. */
+type Numbering = (value: unknown) => string
+
+/**
+ * Makes the writer of the frames of one stream.
+ * @returns takes what stands before the member, and the member's value. It throws what a getter or a `toJSON` of the
+ *   value throws, and then the stream is as if the frame had never been begun.
+ */
+export function createFrameWriter(): (start: string, value: unknown) => Frame {
+  /** Bound: the objects of one stream, which live as long. */
+  const numbers = new Map<unknown, number>()
+
+  return (start, value) => {
+    const nodes: unknown[] = []
+    const numberOf: Numbering = (node) => {
+      let number = numbers.get(node)
+      if (number === undefined) {
+        number = numbers.size
+        numbers.set(node, number)
+        nodes.push(node)
+      }
+      return `[${number}]`
+    }
+    try {
+      const first = numbers.size
+      const promises: [number, PromiseLike<unknown>][] = []
+      const parts = [start + memberText(value, numberOf)]
+      // The list grows while its nodes are written. It stands for recursion, so that depth costs no stack.
+      for (let index = 0; index < nodes.length; index += 1) {
+        const node = nodes[index]
+        if (isPromiseLike(node)) promises.push([first + index, node])
+        parts.push(nodeText(node, numberOf))
+      }
+      return { text: `[${parts.join(',')}]\n`, promises }
+    } catch (thrown) {
+      for (const node of nodes) numbers.delete(node)
+      throw thrown
+    }
+  }
+}
+
+function memberText(value: unknown, numberOf: Numbering): string {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value)
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0) ? String(value) : constantText(value)
+    case 'bigint':
+      return numberOf(value)
+    case 'symbol':
+      return Symbol.keyFor(value) === undefined ? constantText(undefined) : numberOf(value)
+    case 'object': {
+      if (value === null) return 'null'
+      if (tagOf(value) !== undefined || !('toJSON' in value) || typeof value.toJSON !== 'function') {
+        return numberOf(value)
+      }
+      const form: unknown = value.toJSON()
+      // As in JSON, what `toJSON` gives is not asked again.
+      return typeof form === 'object' && form !== null ? numberOf(form) : memberText(form, numberOf)
+    }
+    default:
+      return constantText(undefined)
+  }
+}
+
+function constantText(value: unknown): string {
+  return `[${-1 - CONSTANTS.findIndex((constant) => Object.is(constant, value))}]`
+}
+
+function nodeText(node: unknown, numberOf: Numbering): string {
+  const textOf = (member: unknown): string => memberText(member, numberOf)
+  if (typeof node === 'bigint') return tagged('BigInt', [`"${node}"`])
+  if (typeof node === 'symbol') return tagged('Symbol', [JSON.stringify(Symbol.keyFor(node))])
+  const tag = tagOf(node as object)
+  switch (tag) {
+    case undefined:
+      return `{${Object.entries(node as object)
+        .map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`)
+        .join(',')}}`
+    case '':
+      return tagged(tag, Array.from(node as unknown[], textOf))
+    case 'Set':
+      return tagged(tag, Array.from(node as Set<unknown>, textOf))
+    case 'Map':
+      return tagged(
+        tag,
+        Array.from(node as Map<unknown, unknown>, (entry) => entry.map(textOf).join()),
+      )
+    case 'Date':
+      return tagged(tag, [JSON.stringify((node as Date).getTime())])
+    case 'URL':
+      return tagged(tag, [JSON.stringify((node as URL).href)])
+    case 'RegExp':
+      return tagged(
+        tag,
+        [(node as RegExp).source, (node as RegExp).flags].map((text) => JSON.stringify(text)),
+      )
+    case 'Promise':
+    case 'Error':
+      return tagged(tag, [])
+    default:
+      return tagged(tag, [`"${base64Of(node as ArrayBuffer | ArrayBufferView)}"`])
+  }
+}
+
+type ByteTag = (typeof BYTE_CLASSES)[number]['name']
+
+function tagged(tag: NodeTag | ByteTag, parts: readonly string[]): string {
+  return `["${tag}"${parts.length === 0 ? '' : ','}${parts.join(',')}]`
+}
+
+/** The tag of a node that is an object; `undefined` for a plain one, and for what is treated as such. */
+function tagOf(node: object): NodeTag | ByteTag | undefined {
+  const prototype: unknown = Object.getPrototypeOf(node)
+  // First because most are: neither arrays nor plain objects need the list below.
+  if (Array.isArray(node)) return ''
+  if (isPromiseLike(node)) return 'Promise'
+  if (prototype === Object.prototype || prototype === null) return undefined
+  if (node instanceof Date) return 'Date'
+  if (node instanceof Map) return 'Map'
+  if (node instanceof Set) return 'Set'
+  if (node instanceof URL) return 'URL'
+  if (node instanceof RegExp) return 'RegExp'
+  if (node instanceof Error) return 'Error'
+  return BYTE_CLASSES.find((candidate) => node instanceof candidate)?.name
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+const BYTES_AT_ONCE = 8_192 // arguments of one call; engines stop at some tens of thousands
+
+function base64Of(node: ArrayBuffer | ArrayBufferView): string {
+  const bytes = ArrayBuffer.isView(node)
+    ? new Uint8Array(node.buffer, node.byteOffset, node.byteLength)
+    : new Uint8Array(node)
+  let binary = ''
+  for (let start = 0; start < bytes.length; start += BYTES_AT_ONCE) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + BYTES_AT_ONCE))
+  }
+  return btoa(binary)
+}
