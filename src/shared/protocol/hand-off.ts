@@ -3,7 +3,7 @@
  *
  * The first part is one JSON object in a `<script type="application/json" id="millrace">`: where we are, and the values
  * themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
- * turbo-stream (`encode-values`, `decode-values`), each an argument of a `push` on the global list `__millrace`; `null`
+ * value stream (`value-stream.ts`), each an argument of a `push` on the global list `__millrace`; `null`
  * ends it. Escaping for HTML is done by the server where it writes the chunk, for every chunk alike.
  */
 import type { RouteDataHead, SegmentMeta } from './route-data.ts'
@@ -55,7 +55,7 @@ export interface TextReader {
   cancel(reason?: unknown): Promise<void>
 }
 
-/** Nesting beyond this goes through turbo-stream, which needs no stack; JSON's own limit is far higher. */
+/** Nesting beyond this goes through the value stream, which needs no stack; JSON's own limit is far higher. */
 const MAX_JSON_DEPTH = 100
 
 /** Whether `JSON.parse(JSON.stringify(value))` gives the same value back. Cyclic values are refused by depth. */
