@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { build, version as esbuildVersion, type BuildResult, type Metafile, type Plugin } from 'esbuild'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
+import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
 import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
@@ -102,6 +103,8 @@ export async function buildApplication(
     const parts = { metafile: browser.metafile, entry, sources, groups, styles }
     const manifest = assetManifest(buildIdOf(files, serverFiles), parts)
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
+    // Not part of the build id, which names it; all that it says follows from what is.
+    files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
     const publicFiles = await Promise.all(inOrder(files).map(([name, contents]) => precompress(name, contents)))
     const serverScripts = await Promise.all(
       inOrder(serverFiles).flatMap(([name, contents]) => (name.endsWith('.js') ? [precompress(name, contents)] : [])),
@@ -157,6 +160,11 @@ function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): stri
     inOrder(files).flatMap(([name, contents]) => (name.endsWith('.map') ? [] : [name, contents])),
   )
   return contentHash(...parts).slice(0, BUILD_ID_LENGTH)
+}
+
+/** What the client router reads of the manifest. */
+function segmentList({ segments }: AssetManifest): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(encodeSegmentFiles(segments)))
 }
 
 function inOrder<Value>(files: ReadonlyMap<string, Value>): readonly [string, Value][] {

@@ -7,7 +7,7 @@ import type { ModuleUrls } from './module-urls.ts'
 import type { VendorBundle } from './vendor-bundle.ts'
 
 /** One id for all: a page must not take a save for another build and load itself anew. */
-const BUILD_ID = 'development'
+export const DEV_BUILD_ID = 'development'
 
 /** As the production manifest, with the URLs of single modules and stylesheets in the same order. */
 export function devManifest(
@@ -25,7 +25,7 @@ export function devManifest(
     return [pattern, Object.fromEntries(browserKinds.map(([kind, source]) => [kind, describe(source)]))] as const
   })
   return {
-    buildId: BUILD_ID,
+    buildId: DEV_BUILD_ID,
     entry: DEV_ENTRY,
     entryImports: [vendors.devClient],
     entryStyles: stylesheets(styles.entry),

@@ -157,6 +157,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const gateway = createGateway({
     channel,
     modules,
+    manifest: () => state.current && devManifest(state.current.generation, modules.urls, state.current.vendors),
     port: server.port,
     devClient: () => state.current?.vendors.devClient ?? idle.devClient,
     explain: (error) => thrownFailure(root, 'browser', error, locateInModules(root, modules)),

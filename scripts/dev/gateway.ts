@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { DEV_EVENTS_PATH, DEV_STACK_PATH, type DevFailure } from '../../src/client/dev/dev-messages.ts'
+import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
+import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
+import { DEV_BUILD_ID } from './dev-manifest.ts'
 import { failurePage } from './failure-page.ts'
 import { forward, forwardUpgrade } from './forward.ts'
 import { isLocalHost } from './local-hosts.ts'
@@ -12,6 +15,8 @@ import type { ThrownError } from './dev-failures.ts'
 export interface GatewayParts {
   readonly channel: DevChannel
   readonly modules: ModuleServer
+  /** The manifest that pages run with by now; absent as long as nothing has been built. */
+  manifest(): Pick<AssetManifest, 'segments'> | undefined
   /** The port of the application's server, once it listens. */
   port(): Promise<number>
   /** URL of the development server's script for pages. */
@@ -21,6 +26,8 @@ export interface GatewayParts {
   /** Told of what should not happen. */
   onDefect(error: unknown): void
 }
+
+const SEGMENT_FILES = segmentFilesPath(DEV_BUILD_ID)
 
 const STACK_LIMIT = 100_000 // characters; a stack is never longer
 
@@ -55,8 +62,17 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   const path = new URL(request.url ?? '/', 'http://localhost').pathname
   if (path === DEV_EVENTS_PATH) parts.channel.join(response)
   else if (path === DEV_STACK_PATH) await answerStack(parts, request, response)
+  else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
   else if (path.startsWith(PUBLIC_PATH)) await answerFile(parts, path, response)
   else await answerByApplication(parts, request, response)
+}
+
+/** Made anew each time: modules get other URLs as they change. */
+function answerSegmentFiles({ manifest }: GatewayParts, response: ServerResponse): void {
+  const segments = manifest()?.segments
+  if (segments === undefined) return void response.writeHead(404, { 'Cache-Control': 'no-store' }).end()
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' })
+  response.end(JSON.stringify(encodeSegmentFiles(segments)))
 }
 
 async function answerFile({ modules }: GatewayParts, path: string, response: ServerResponse): Promise<void> {

@@ -56,6 +56,7 @@ export const routes = defineRoutes({
     page: () => import('./lab/cache/page.tsx'),
     loader: () => import('./lab/cache/loader.server.ts'),
   },
+  '/(site)/lab/inspector': { page: () => import('./lab/inspector/page.tsx') },
 
   '/(site)/lab/redirect/temporary': {
     page: () => import('./lab/redirect/gone-page.tsx'),
@@ -98,6 +99,10 @@ export const routes = defineRoutes({
     loader: () => import('./lab/crash/late.server.ts'),
   },
   '/(site)/lab/crash/client': { page: () => import('./lab/crash/client-page.tsx') },
+  '/(site)/lab/flaky/[key]': {
+    page: () => import('./lab/flaky/page.tsx'),
+    loader: () => import('./lab/flaky/loader.server.ts'),
+  },
 
   '/(bench)/lab/bench': { layout: () => import('./lab/bench/layout.tsx') },
   '/(bench)/lab/bench/hello': { page: () => import('./lab/bench/hello-page.tsx') },

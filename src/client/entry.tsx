@@ -2,13 +2,13 @@ import { startTransition, type ComponentType } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BoundaryKind } from '../shared/route-definition.ts'
-import { createRouteTable, type SegmentEntry } from '../shared/route-table.ts'
+import { createRouteTable, type RouteTable, type SegmentEntry } from '../shared/route-table.ts'
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { readHandOff } from './core/read-hand-off.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
 import { createModuleCache } from './react/module-cache.ts'
-import { routeTree } from './react/route-tree.tsx'
-import { viewMetadata, viewModules, type RouteView } from './react/route-view.ts'
+import { viewModules, type RouteView } from './react/route-view.ts'
+import { startRouter } from './start-router.tsx'
 
 /** What an application's `client.tsx` hands over. */
 export interface HydrateOptions {
@@ -20,14 +20,15 @@ export interface HydrateOptions {
 
 /**
  * Makes the document that the server sent alive. It may start while parts of the document are still on their way:
- * React waits for those holes one by one.
+ * React waits for those holes one by one. From then on links are followed by the client router.
  */
 export async function hydrate({ routes, document: Document }: HydrateOptions): Promise<void> {
   const handOff = readHandOff(document)
   if (handOff === undefined) return
   const { state } = handOff
   const modules = createModuleCache()
-  const shape = { chain: chainOf(routes, state), ...outcomeOf(state) }
+  const table = createRouteTable(routes)
+  const shape = { chain: chainOf(table, state), ...outcomeOf(state) }
   const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])
   const view: RouteView = {
     ...shape,
@@ -36,13 +37,14 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
     data: values.data,
     ...(state.origin === undefined ? {} : { origin: state.origin }),
   }
-  const metadata = viewMetadata(view, modules)
+  const router = startRouter({ window, table, document: Document, modules, state, view })
   startTransition(() => {
-    hydrateRoot(document, routeTree({ document: Document, view, modules, metadata }), {
+    const root = hydrateRoot(document, router.tree, {
       onCaughtError: (thrown) => isFailure(thrown) && console.error(thrown),
       onUncaughtError: (thrown) => isFailure(thrown) && reportError(thrown),
       onRecoverableError: (thrown) => isFailure(thrown) && reportError(thrown),
     })
+    router.attach(root)
   })
 }
 
@@ -51,8 +53,7 @@ function isFailure(thrown: unknown): boolean {
   return controlFlowOf(thrown) === undefined
 }
 
-function chainOf(routes: HydrateOptions['routes'], { route }: HandOffState): readonly SegmentEntry[] {
-  const table = createRouteTable(routes)
+function chainOf(table: RouteTable, { route }: HandOffState): readonly SegmentEntry[] {
   if (route === null) return table.root === undefined ? [] : [table.root]
   return table.routes.find(({ key }) => key === route)?.chain ?? []
 }

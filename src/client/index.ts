@@ -1,6 +1,26 @@
 /** What pages, layouts and fallbacks of an application may import. Safe on the server and in the browser. */
 export { defineRoutes } from './define-routes.ts'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'
+export {
+  useFetcher,
+  useBlocker,
+  useLinkStatus,
+  useNavigate,
+  useNavigateEvents,
+  useNavigation,
+  useOnline,
+} from './hooks/use-router.ts'
+export type { Fetcher, Navigate } from './hooks/use-router.ts'
+export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'
+export type { RouteMatchInfo, SetSearch } from './hooks/use-view.ts'
+export type {
+  BlockedNavigation,
+  BlockerQuestion,
+  NavigateEvent,
+  NavigateOptions,
+  NavigationKind,
+  PendingNavigation,
+} from './router-types.ts'
 export { href } from '../shared/href.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export type { Params } from '../shared/route-pattern.ts'

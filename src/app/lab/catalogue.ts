@@ -88,6 +88,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       },
       { href: '/lab/slow/1000', title: 'A slow loader', look: 'Nothing is deferred, so the whole answer waits.' },
       { href: '/lab/cache/1', title: 'Reused data', look: 'The moment tells whether the loader has run again.' },
+      {
+        href: '/lab/inspector',
+        title: 'The inspector',
+        look: "The client router's cache, prefetches, requests and navigations, live. Needs JavaScript.",
+      },
     ],
   },
   {
@@ -131,6 +136,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         href: '/lab/crash/client',
         title: 'Failures in the browser',
         look: 'Three buttons, three ways to fail. Needs JavaScript.',
+      },
+      {
+        href: '/lab/flaky/demo?fail=2',
+        title: 'A loader that fails at first',
+        look: 'The first two requests get a real 503. A click tries again by itself; a document does not.',
       },
     ],
   },

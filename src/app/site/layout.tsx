@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from '#client'
 import type { Metadata } from '#client'
+import { StatusLine } from './status-line.tsx'
 import favicon from './favicon.svg'
 import './styles/tokens.css'
 import './styles/base.css'
@@ -20,6 +21,7 @@ export default function SiteLayout({ children }: { readonly children: ReactNode 
       <a className="skip-link" href="#main">
         Skip to the content
       </a>
+      <StatusLine />
       {children}
       <footer className="site-footer">
         <p>

@@ -2,11 +2,10 @@ import {
   HAND_OFF_ELEMENT_ID,
   HAND_OFF_GLOBAL,
   HAND_OFF_VERSION,
-  isRejectedValue,
   type HandOffState,
   type HandOffValues,
 } from '../../shared/protocol/hand-off.ts'
-import { ServerFailure } from '../react/boundaries.tsx'
+import { withServerFailures } from './server-failures.ts'
 
 /** The state of the document and its values, read once. */
 export interface ReadHandOff {
@@ -29,7 +28,7 @@ export function readHandOff(document: Document): ReadHandOff | undefined {
 async function readLateValues(): Promise<HandOffValues> {
   const chunks = lateChunks()
   const { decodeValues } = await import('../../shared/protocol/decode-values.ts')
-  return withServerFailures(await decodeValues(chunks))
+  return namingFailures(await decodeValues(chunks))
 }
 
 interface ChunkList {
@@ -63,23 +62,9 @@ function lateChunks(): ReadableStream<string> {
   })
 }
 
-function withServerFailures({ search, data }: HandOffValues): HandOffValues {
+function namingFailures({ search, data }: HandOffValues): HandOffValues {
   return {
     search,
-    data: Object.fromEntries(Object.entries(data).map(([id, value]) => [id, withFailingMembers(value)])),
+    data: Object.fromEntries(Object.entries(data).map(([id, value]) => [id, withServerFailures(value)])),
   }
-}
-
-function withFailingMembers(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => {
-      if (!(member instanceof Promise)) return [key, member]
-      const named = member.catch((reason: unknown) => {
-        throw isRejectedValue(reason) ? new ServerFailure(reason.digest) : reason
-      })
-      named.catch(() => undefined) // whoever renders it hears of it
-      return [key, named]
-    }),
-  )
 }

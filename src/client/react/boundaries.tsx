@@ -3,14 +3,27 @@ import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-fl
 import { safeLocation } from '../../shared/safe-location.ts'
 import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
 import type { ErrorProps } from '../module-types.ts'
+import type { Router } from '../router-types.ts'
+import { RouterContext } from './contexts.ts'
 
 interface CaughtState {
-  readonly thrown?: { readonly value: unknown }
+  readonly thrown?: { readonly value: unknown } | undefined
+  readonly visit?: number | undefined
 }
 
-interface SegmentBoundaryProps {
-  readonly definition: SegmentDefinition
+interface VisitProps {
+  /** Another one than before means another navigation: what was caught belongs to the page that was left. */
+  readonly visit: number | undefined
   readonly children: ReactNode
+}
+
+interface SegmentBoundaryProps extends VisitProps {
+  readonly definition: SegmentDefinition
+  readonly onRetry: (() => void) | undefined
+}
+
+function forgetOnNavigation({ visit }: VisitProps, state: CaughtState): CaughtState | null {
+  return visit === state.visit ? null : { visit, thrown: undefined }
 }
 
 /**
@@ -24,7 +37,14 @@ export class SegmentBoundary extends Component<SegmentBoundaryProps, CaughtState
     return { thrown: { value: thrown } }
   }
 
-  readonly #retry = (): void => this.setState({ thrown: undefined } as never)
+  static readonly getDerivedStateFromProps = forgetOnNavigation
+
+  /** A value that the server failed to provide must be asked for again; the browser's own failures need a new try. */
+  readonly #retry = (): void => {
+    const failed = this.state.thrown?.value
+    if (failed instanceof ServerFailure && this.props.onRetry !== undefined) this.props.onRetry()
+    else this.setState({ thrown: undefined })
+  }
 
   override render(): ReactNode {
     const { thrown } = this.state
@@ -46,12 +66,14 @@ export class SegmentBoundary extends Component<SegmentBoundaryProps, CaughtState
 }
 
 /** The last resort inside the document: a fixed text, when no segment of the application has caught the failure. */
-export class RootBoundary extends Component<{ readonly children: ReactNode }, CaughtState> {
+export class RootBoundary extends Component<VisitProps, CaughtState> {
   override state: CaughtState = {}
 
   static getDerivedStateFromError(thrown: unknown): CaughtState {
     return { thrown: { value: thrown } }
   }
+
+  static readonly getDerivedStateFromProps = forgetOnNavigation
 
   override render(): ReactNode {
     const { thrown } = this.state
@@ -104,10 +126,13 @@ function lazyFallback(loader: ModuleLoader): FallbackComponent {
 
 /** Leaves for a URL that something thrown after the first bytes has named. */
 class Leave extends Component<{ readonly signal: RedirectSignal }> {
+  static override contextType = RouterContext
+  declare context: Router | null
+
   override componentDidMount(): void {
-    const { location } = globalThis as unknown as { location: { replace(to: string): void } }
-    const target = safeLocation(this.props.signal.to, this.props.signal)
-    if (target !== undefined) location.replace(target)
+    const { signal } = this.props
+    const target = safeLocation(signal.to, signal)
+    if (target !== undefined) this.context?.redirect(target, signal.external)
   }
 
   override render(): ReactNode {

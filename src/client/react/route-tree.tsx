@@ -8,6 +8,7 @@ import type {
   Metadata,
   PageModule,
 } from '../module-types.ts'
+import { ViewContext } from './contexts.ts'
 import { HeadTags } from './head-tags.tsx'
 import type { ModuleCache } from './module-cache.ts'
 import { layoutId, leafModule, pageId, shownChain, type RouteView } from './route-view.ts'
@@ -21,60 +22,101 @@ export interface RouteTreeInput {
   readonly modules: ModuleCache
   /** From `viewMetadata`. */
   readonly metadata: Metadata
+  /** Absent on the server, which renders once. */
+  readonly client?: ClientTree
+}
+
+/** What a tree needs to be changed into another one. */
+export interface ClientTree {
+  /** Error boundaries forget what they have caught when it changes. */
+  readonly visit: number
+  /** Tells one instance of a segment from another: a segment with other params of its own is another one. */
+  keyOf(segmentId: string): string
+  /** Asks anew for the data of the page. */
+  retry(): void
 }
 
 /**
  * The tree of a document, the same on the server and in the browser: a plain function of its input, built from the
  * innermost node outwards, so that it costs the components of the application and hardly more.
  */
-export function routeTree({ document: Document, view, modules, metadata }: RouteTreeInput): ReactNode {
-  let node = leafNode(view, modules)
+export function routeTree({ document: Document, view, modules, metadata, client }: RouteTreeInput): ReactNode {
+  let key = client?.keyOf(leafId(view))
+  let node = leafNode(view, modules, key, client)
   const chain = shownChain(view)
   for (let at = chain.length - 1; at >= 0; at -= 1) {
     const segment = chain[at]
     if (segment === undefined) continue
-    const { definition, key } = segment
+    const { definition } = segment
     if (definition.loading !== undefined) {
       const Loading = (modules.get(definition.loading) as FallbackModule).default
-      node = <Suspense fallback={<Loading />}>{node}</Suspense>
+      node = (
+        <Suspense key={key} fallback={<Loading />}>
+          {node}
+        </Suspense>
+      )
     }
-    if (hasBoundary(definition)) node = <SegmentBoundary definition={definition}>{node}</SegmentBoundary>
+    if (hasBoundary(definition)) {
+      node = (
+        <SegmentBoundary definition={definition} visit={client?.visit} onRetry={client?.retry}>
+          {node}
+        </SegmentBoundary>
+      )
+    }
     if (definition.layout !== undefined) {
       const Layout = (modules.get(definition.layout) as LayoutModule).default as ComponentType<AnyProps>
+      const id = layoutId(segment.key)
+      key = client?.keyOf(id)
       node = (
-        <Layout params={view.params} data={view.data[layoutId(key)]}>
+        <Layout key={key} params={view.params} data={view.data[id]}>
           {node}
         </Layout>
       )
     }
   }
   return (
-    <Document head={<HeadTags metadata={metadata} origin={view.origin} />}>
-      <RootBoundary>{node}</RootBoundary>
-    </Document>
+    <ViewContext value={view}>
+      <Document head={<HeadTags metadata={metadata} origin={view.origin} />}>
+        <RootBoundary visit={client?.visit}>{node}</RootBoundary>
+      </Document>
+    </ViewContext>
   )
 }
 
 /** The table types each page and layout by its own pattern; here they are all taken alike. */
 type AnyProps = Readonly<Record<string, unknown>>
 
-function leafNode(view: RouteView, modules: ModuleCache): ReactNode {
+/** Names what stands innermost. */
+function leafId({ chain, outcome }: RouteView): string {
+  if (outcome === undefined) return pageId(chain.at(-1)?.key ?? '')
+  return `${chain[outcome.at]?.key ?? ''}#${outcome.kind}`
+}
+
+function leafNode(
+  view: RouteView,
+  modules: ModuleCache,
+  key: string | undefined,
+  client: ClientTree | undefined,
+): ReactNode {
   const leaf = leafModule(view)
   if (leaf === undefined) return null
   const { outcome } = view
   if (outcome === undefined) {
     const Page = (modules.get(leaf) as PageModule).default as ComponentType<AnyProps>
-    const key = view.chain.at(-1)?.key ?? ''
-    return <Page params={view.params} search={view.search} data={view.data[pageId(key)]} />
+    const id = pageId(view.chain.at(-1)?.key ?? '')
+    return <Page key={key} params={view.params} search={view.search} data={view.data[id]} />
   }
   if (outcome.kind === 'error') {
     const ErrorPage = (modules.get(leaf) as ErrorModule).default
-    const props: ErrorProps = { origin: 'server', retry: reloadDocument }
-    return <ErrorPage {...props} {...(outcome.digest === undefined ? {} : { digest: outcome.digest })} />
+    const { origin = 'server', digest } = outcome
+    const props: ErrorProps = { origin, retry: client?.retry ?? doNothing }
+    return <ErrorPage key={key} {...props} {...(digest === undefined ? {} : { digest })} />
   }
   const Fallback = (modules.get(leaf) as FallbackModule).default
-  return <Fallback />
+  return <Fallback key={key} />
 }
+
+function doNothing(): void {}
 
 function hasBoundary(definition: RouteView['chain'][number]['definition']): boolean {
   return (
@@ -83,9 +125,4 @@ function hasBoundary(definition: RouteView['chain'][number]['definition']): bool
     definition.forbidden !== undefined ||
     definition.unauthorized !== undefined
   )
-}
-
-function reloadDocument(): void {
-  const { location } = globalThis as { location?: { reload(): void } }
-  location?.reload()
 }

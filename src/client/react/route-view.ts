@@ -7,6 +7,7 @@ import type {
   MetadataExport,
   PageModule,
 } from '../module-types.ts'
+import type { Route } from '../../shared/route-table.ts'
 import type { ModuleCache } from './module-cache.ts'
 
 /** One entry of the matched chain, root first. */
@@ -23,12 +24,14 @@ export interface Outcome {
   readonly at: number
   /** Names the failure; for `error` only. */
   readonly digest?: string
+  /** Set where the server was not reached: the failure is the browser's. */
+  readonly origin?: 'client'
 }
 
 /** All that decides what is on the screen. Equal on the server and in the browser that hydrates its document. */
 export interface RouteView {
   readonly chain: readonly ViewSegment[]
-  readonly params: Readonly<Record<string, string | readonly string[]>>
+  readonly params: RouteParams
   /** Search params as the page's schema gave them, or raw. */
   readonly search: unknown
   /** By segment id (`layoutId`, `pageId`). */
@@ -39,6 +42,9 @@ export interface RouteView {
   readonly origin?: string
 }
 
+/** Params of a route, decoded. */
+export type RouteParams = Readonly<Record<string, string | readonly string[]>>
+
 /** Names a layout's data in the hand-off and in the route-data protocol. */
 export function layoutId(key: string): string {
   return `${key}#layout`
@@ -47,6 +53,13 @@ export function layoutId(key: string): string {
 /** Names a page's data in the hand-off and in the route-data protocol. */
 export function pageId(key: string): string {
   return `${key}#page`
+}
+
+/** Ids of the segments of a route whose data comes from the server, root first. */
+export function dataIds(route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined): readonly string[] {
+  if (!route) return []
+  const ids = route.chain.flatMap(({ key, definition }) => (definition.layoutLoader ? [layoutId(key)] : []))
+  return route.definition.loader ? [...ids, pageId(route.key)] : ids
 }
 
 /** The segments that are rendered: all of them, or those down to the one whose fallback is shown. */

@@ -3,6 +3,7 @@ import { boundedInteger } from '../../../src/app/lab/bounded-integer.server.ts'
 import { neighboursOf } from '../../../src/app/lab/cache/neighbours.ts'
 import { LAB_GROUPS } from '../../../src/app/lab/catalogue.ts'
 import { createTickStream } from '../../../src/app/lab/events/tick-stream.server.ts'
+import { createAttemptCounter } from '../../../src/app/lab/flaky/attempt-counter.server.ts'
 import { routes } from '../../../src/app/routes.ts'
 import { rules } from '../../../src/app/rules.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
@@ -34,6 +35,20 @@ describe('the neighbours of a cache key', () => {
     ['99999999999999999999', ['1', '2', '3', '4', '5']],
   ])('of %s are %j', (key, expected) => {
     expect(neighboursOf(key)).toEqual(expected)
+  })
+})
+
+describe('the requests for a flaky key', () => {
+  it('are counted by key, the present one included', () => {
+    const attempts = createAttemptCounter(10)
+    expect(['a', 'b', 'a', 'a', 'b'].map((key) => attempts.count(key))).toEqual([1, 1, 2, 3, 2])
+  })
+
+  it('are forgotten for the key that was asked for longest ago, once there are too many', () => {
+    const attempts = createAttemptCounter(2)
+    for (const key of ['a', 'b', 'a', 'c']) attempts.count(key)
+    expect(attempts.count('a')).toBe(3)
+    expect(attempts.count('b')).toBe(1)
   })
 })
 

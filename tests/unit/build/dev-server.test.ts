@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { DevFailure, DevMessage } from '../../../src/client/dev/dev-messages.ts'
+import { decodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'
 import { startDevServer, type DevServer } from '../../../scripts/dev/dev-server.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
@@ -83,6 +84,19 @@ test('a saved component is served, rendered by the server, and refreshed in open
   expect(styles).toEqual([])
   expect(await read(modules[0]?.url ?? '')).toContain('Changed')
   expect(await read('/(lab)/lab')).toContain('Changed')
+})
+
+test('the client router finds the files of the modules as they are by now', async () => {
+  const list = '/_m/assets/segments-development.json'
+  const first = await fetch(dev.url + list)
+  expect(first.headers.get('cache-control')).toBe('no-cache')
+  const scripts = (record: unknown) => decodeSegmentFiles(record).of('/(lab)/lab', 'page')?.scripts
+  expect(scripts(await first.json())).toEqual([PAGE_URL])
+  await using page = await openPage()
+  await read(PAGE_URL)
+  await project.change({ [PAGE]: component('Changed') })
+  await page.next('update')
+  expect(scripts(JSON.parse(await read(list)))).toEqual([`${PAGE_URL}?v=1`])
 })
 
 test('a saved stylesheet is fetched anew, without anything else', async () => {

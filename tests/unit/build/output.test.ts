@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { decodeSegmentFiles, segmentFilesPath } from '../../../src/shared/protocol/segment-files.ts'
 import { buildApplication, type BuildReport } from '../../../scripts/build/build-application.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
@@ -48,6 +49,22 @@ test('a module lists its own chunk first, then what it imports beyond the entry'
   const imported = [...code.matchAll(/from"\.\/([\w.-]+)"/g)].map(([, file]) => `/_m/assets/${file}`)
   expect(imports).toEqual(imported.filter((path) => path !== entry && !entryImports.includes(path)))
   expect(imports).not.toEqual([])
+})
+
+test('the client router finds all files of every module, in the order of the manifest', async () => {
+  const { buildId, segments, entryStyles } = report.manifest
+  const name = fileName(segmentFilesPath(buildId))
+  const files = decodeSegmentFiles(JSON.parse(await project.read(`dist/public/${name}`)))
+  const found = Object.entries(segments).map(([key, kinds]) => [
+    key,
+    Object.fromEntries(Object.keys(kinds).map((kind) => [kind, files.of(key, kind)])),
+  ])
+  expect(Object.fromEntries(found)).toEqual(segments)
+  expect(files.of('/', 'loader')).toBeUndefined()
+  const routeStyle = Object.values(segments).flatMap((kinds) => Object.values(kinds).flatMap(({ styles }) => styles))[0]
+  expect(files.names(routeStyle ?? '')).toBe(true)
+  expect(entryStyles.map(files.names)).toEqual([false])
+  expect(await project.list('dist/public')).toContain(`${name}.br`)
 })
 
 test('React is in chunks of its own', async () => {

@@ -1,5 +1,5 @@
 import { isValidElement, type Component, type ComponentType, type ReactNode } from 'react'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RootBoundary, SegmentBoundary } from '../../../src/client/react/boundaries.tsx'
 import { RedirectSignal } from '../../../src/shared/control-flow.ts'
 
@@ -7,15 +7,19 @@ interface Caught extends Component {
   state: object
 }
 
-/** What a boundary renders for something that was thrown inside it, mounted. */
-function caught(boundary: 'segment' | 'root', thrown: unknown): ReactNode {
+/** What a boundary renders for something that was thrown inside it, mounted under a router. */
+function caught(boundary: 'segment' | 'root', thrown: unknown, router: object | null = null): ReactNode {
   const instance: Caught =
-    boundary === 'root' ? new RootBoundary({ children: null }) : new SegmentBoundary({ definition: {}, children: null })
+    boundary === 'root'
+      ? new RootBoundary({ children: null, visit: 0 })
+      : new SegmentBoundary({ definition: {}, children: null, visit: 0, onRetry: undefined })
   instance.state = (boundary === 'root' ? RootBoundary : SegmentBoundary).getDerivedStateFromError(thrown)
   const shown = instance.render()
   if (!isValidElement<object>(shown) || typeof shown.type === 'string') return shown
   const Mounted = shown.type as ComponentType & (new (props: object) => Component)
-  new Mounted(shown.props).componentDidMount?.()
+  const mounted = new Mounted(shown.props)
+  mounted.context = router
+  mounted.componentDidMount?.()
   return shown
 }
 
@@ -24,14 +28,16 @@ describe.for(['segment', 'root'] as const)(
   (boundary) => {
     const leave = (to: string, external = false): string[] => {
       const left: string[] = []
-      vi.stubGlobal('location', { replace: (target: string) => void left.push(target) })
-      caught(boundary, new RedirectSignal(to, 307, external))
+      const router = {
+        redirect: (target: string, leaves: boolean) => void left.push(leaves ? `out ${target}` : target),
+      }
+      caught(boundary, new RedirectSignal(to, 307, external), router)
       return left
     }
 
     test('leads on', () => {
       expect(leave('/a?b#c')).toEqual(['/a?b#c'])
-      expect(leave('https://example.test/a', true)).toEqual(['https://example.test/a'])
+      expect(leave('https://example.test/a', true)).toEqual(['out https://example.test/a'])
     })
 
     test.for([
@@ -54,4 +60,14 @@ describe.for(['segment', 'root'] as const)(
 
 test('a segment passes on what it has no fallback for', () => {
   expect(() => caught('segment', new Error('for somebody above'))).toThrow('for somebody above')
+})
+
+test('what was caught is forgotten with the next navigation, and not before', () => {
+  const failed = { ...SegmentBoundary.getDerivedStateFromError(new Error('broken')), visit: 3 }
+  const props = { definition: {}, children: null, onRetry: undefined }
+  expect(SegmentBoundary.getDerivedStateFromProps({ ...props, visit: 3 }, failed)).toBeNull()
+  expect(SegmentBoundary.getDerivedStateFromProps({ ...props, visit: 4 }, failed)).toEqual({
+    visit: 4,
+    thrown: undefined,
+  })
 })

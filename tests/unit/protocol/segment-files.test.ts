@@ -74,7 +74,7 @@ describe('fetching the list', () => {
   const record = encodeSegmentFiles({ '/': { page: { scripts: ['/_m/assets/a.js'], styles: [] } } })
 
   test('happens once, at the URL of the build, however often it is asked for', async () => {
-    const fetchJson = vi.fn(async () => record)
+    const fetchJson = vi.fn<(url: string) => Promise<unknown>>(async () => record)
     const source = createSegmentFiles('abc', fetchJson)
     expect(fetchJson).not.toHaveBeenCalled()
     source.warm()
@@ -86,7 +86,7 @@ describe('fetching the list', () => {
 
   test('is tried again after a failure, and a failure to fetch ahead is nobody’s', async () => {
     const answers = [Promise.reject(new Error('offline')), Promise.resolve('<!doctype html>'), Promise.resolve(record)]
-    const fetchJson = vi.fn(() => answers.shift() ?? Promise.reject(new Error('asked too often')))
+    const fetchJson = vi.fn<(url: string) => Promise<unknown>>(() => answers.shift() ?? Promise.reject(new Error('asked too often')))
     const source = createSegmentFiles('abc', fetchJson)
     source.warm()
     await expect(source.get()).rejects.toThrow('offline')

@@ -1,0 +1,23 @@
+import type { DraftKeeper } from './draft-keeper.ts'
+
+/**
+ * Leaves the client router: has the browser load a document, and keeps what the visitor has typed for it.
+ * @param href of any site; relative to the address bar. Ignored by `reload`, which loads what the address bar says.
+ * @param how `replace` leaves no entry of the page on screen in the history.
+ * @throws {TypeError} for a `href` that is no http(s) URL: it could be a script.
+ */
+export function loadDocument(
+  window: Window,
+  href: string,
+  how: 'assign' | 'replace' | 'reload',
+  drafts: DraftKeeper,
+): void {
+  const { location } = window
+  const url = new URL(how === 'reload' ? location.href : href, location.href)
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not the URL of a document: ${href}`)
+  drafts.save()
+  // With a fragment, the URL of the page on screen would load nothing.
+  const isFragment = url.href.includes('#') && url.href.split('#')[0] === location.href.split('#')[0]
+  if (how !== 'reload') location[how](url.href)
+  if (how === 'reload' || isFragment) location.reload()
+}

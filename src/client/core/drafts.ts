@@ -1,0 +1,114 @@
+/** Keeps what a visitor has typed over one document load that was none of the visitor's doing. */
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+/** Where a control is, and what was typed: text, whether it is checked, or the values that are selected. */
+type Draft = readonly [address: string, value: string | boolean | readonly string[]]
+
+const STORAGE_KEY = 'millrace:drafts'
+const MAX_LENGTH = 65_536 // characters of all drafts; more is no form that somebody types
+const NOT_TYPED = /^(?:password|file|hidden|submit|button|reset|image)$/
+const NOT_KEPT = /\b(?:off\b|cc-|one-time-code|(?:current|new)-password)/i
+
+/**
+ * Saves the controls that differ from what the server sent, or that are said to have been typed in. Never saves passwords,
+ * files, payment details, codes, or what `autocomplete="off"` is said of.
+ * @param pathname of the page that the controls are on.
+ * @param typed controls that a visitor has typed in: frameworks write the value into the default as well, so that a
+ * comparison alone finds nothing.
+ */
+export function saveDrafts(
+  document: Document,
+  storage: Storage | undefined,
+  pathname = document.location.pathname,
+  typed: Pick<WeakSet<EventTarget>, 'has'> = new WeakSet(),
+): void {
+  const drafts: Draft[] = []
+  let room = MAX_LENGTH
+  for (const [address, control] of controlsOf(document)) {
+    if (!typed.has(control) && !isDirty(control)) continue
+    const value = valueOf(control)
+    const length = address.length + String(value).length
+    if (length > room) continue
+    room -= length
+    drafts.push([address, value])
+  }
+  try {
+    if (drafts.length > 0) storage?.setItem(STORAGE_KEY, JSON.stringify([pathname, drafts]))
+    else storage?.removeItem(STORAGE_KEY)
+  } catch {
+    // A storage that is full or forbidden loses drafts; the load goes on.
+  }
+}
+
+/** Puts back what `saveDrafts` has saved, if this is the same page. Once: the storage is empty afterwards. */
+export function restoreDrafts(document: Document, storage: Storage | undefined): void {
+  try {
+    const text = storage?.getItem(STORAGE_KEY)
+    if (!text) return
+    storage?.removeItem(STORAGE_KEY)
+    const [pathname, saved] = JSON.parse(text) as [unknown, readonly Draft[]]
+    if (pathname !== document.location.pathname) return
+    const drafts = new Map(saved)
+    for (const [address, control] of controlsOf(document)) {
+      const value = drafts.get(address)
+      if (value !== undefined && JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
+    }
+  } catch {
+    // What another script or version has left there is no draft.
+  }
+}
+
+/** Controls that may be saved, with what finds them again in a new document: form, name, and position among equals. */
+function controlsOf(document: Document): readonly (readonly [address: string, control: Control])[] {
+  const counts = new Map<string, number>()
+  return [...document.querySelectorAll<Control>('input,textarea,select')].flatMap((control) => {
+    const { form, type } = control
+    const place = nameOf(form, 'id', 'name', 'action') + '\n' + nameOf(control, 'name', 'id') + '\n' + type
+    const count = counts.get(place) ?? 0
+    counts.set(place, count + 1)
+    const hints = nameOf(form, 'autocomplete') + ' ' + nameOf(control, 'autocomplete')
+    return NOT_TYPED.test(type) || NOT_KEPT.test(hints) ? [] : [[`${place}\n${count}`, control] as const]
+  })
+}
+
+/** The first of these attributes that says anything. Attributes, because a form's properties may be its controls. */
+function nameOf(element: Element | null, ...attributes: readonly string[]): string {
+  return attributes.map((attribute) => element?.getAttribute(attribute)).find(Boolean) ?? ''
+}
+
+function isCheckable(control: Control): control is HTMLInputElement {
+  return control.type === 'checkbox' || control.type === 'radio'
+}
+
+function isDirty(control: Control): boolean {
+  if (isCheckable(control)) return control.checked !== control.defaultChecked
+  if (!('options' in control)) return control.value !== control.defaultValue
+  const options = [...control.options]
+  // Without any default, a list of one line shows its first option.
+  const first = control.type === 'select-one' && !options.some(({ defaultSelected }) => defaultSelected)
+  return options.some(
+    ({ selected, defaultSelected }, index) => selected !== (defaultSelected || (first && index === 0)),
+  )
+}
+
+function valueOf(control: Control): Draft[1] {
+  if (isCheckable(control)) return control.checked
+  return 'options' in control ? [...control.selectedOptions].map(({ value }) => value) : control.value
+}
+
+/** In a way that scripts hear of as if it were typed. */
+function setValue(control: Control, value: Draft[1]): void {
+  if (isCheckable(control)) {
+    // A radio button goes off when another one goes on.
+    if (control.type === 'checkbox' || value === true) control.click()
+    return
+  }
+  if ('options' in control) {
+    for (const option of control.options) option.selected = Array.isArray(value) && value.includes(option.value)
+  } else {
+    // React puts a setter of its own on the element, which would hide the change from it.
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, value)
+  }
+  for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }))
+}

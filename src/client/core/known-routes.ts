@@ -1,0 +1,157 @@
+import type { RouteDataHead, RouteDataRedirect, SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
+import { parsePattern } from '../../shared/route-pattern.ts'
+import type { RouteParams } from '../react/route-view.ts'
+import {
+  EMPTY_CACHE,
+  ENTRY_LIFETIME_MS,
+  entryState,
+  reduceRouteCache,
+  type CacheEntry,
+  type CacheEvent,
+  type RouteCache,
+} from './route-cache.ts'
+import { segmentKey } from './segment-key.ts'
+
+/** What an answer has said of a URL: which route answers it, or where it leads. */
+export interface Verdict {
+  /** Key of the route, `null` where none answers. */
+  readonly route: string | null
+  readonly params: RouteParams
+  readonly redirect?: RouteDataRedirect
+  readonly document?: true
+}
+
+/**
+ * What the browser knows of the site's pages: data by segment, verdicts by URL, both in one route cache. It knows what
+ * each loader has looked at, and so which URLs share an entry.
+ */
+export interface KnownRoutes {
+  readonly cache: RouteCache
+  /** Changes whenever entries have been dropped: answers to older requests are not to be kept. */
+  readonly epoch: number
+  /** An entry that may be shown. */
+  entry(key: string): CacheEntry | undefined
+  /** Whether an entry is to be asked for again once it is shown. */
+  isStale(entry: CacheEntry): boolean
+  /** The entry of a URL's verdict; its value is a `Verdict`. */
+  verdict(href: string): CacheEntry | undefined
+  /** Key of a segment's data. */
+  keyOf(id: string, href: string, params: RouteParams): string
+  /** Takes note of what a loader has looked at. */
+  noteUses(id: string, uses: SegmentMeta['uses']): void
+  keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
+  keepVerdict(
+    href: string,
+    head: Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document'>,
+    lifetimeMs?: number,
+  ): void
+  /** These entries are on the screen. */
+  shown(keys: readonly string[]): void
+  /** Drops entries by tag or path. */
+  revalidate(targets: readonly string[]): void
+  subscribe(listener: () => void): () => void
+}
+
+/** A segment's data as it is kept. */
+export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
+  readonly values: SegmentValues
+  readonly hash?: number
+  /** Characters on the wire. */
+  readonly size: number
+}
+
+/** The path of a URL that begins with one. */
+export function pathOf(href: string): string {
+  return href.split('?', 1)[0] ?? href
+}
+
+/** The part of a URL's path that a layout stands for: `/docs` for the layout of `/docs` around `/docs/loaders`. */
+function layoutPath(id: string, href: string): string {
+  const { segments } = parsePattern(id.slice(0, id.indexOf('#')))
+  return `/${pathOf(href)
+    .split('/')
+    .slice(1, segments.length + 1)
+    .join('/')}`
+}
+
+/** @param now milliseconds since the epoch. */
+export function createKnownRoutes(now: () => number): KnownRoutes {
+  const uses = new Map<string, true | readonly string[]>()
+  const listeners = new Set<() => void>()
+  const state: { cache: RouteCache; epoch: number; shown: readonly string[] } = {
+    cache: EMPTY_CACHE,
+    epoch: 0,
+    shown: [],
+  }
+
+  function change(event: CacheEvent): void {
+    const cache = reduceRouteCache(state.cache, event)
+    if (cache === state.cache) return
+    state.cache = cache
+    for (const listener of listeners) listener()
+  }
+
+  function entry(key: string): CacheEntry | undefined {
+    const found = state.cache.entries.get(key)
+    return found === undefined || entryState(found, now()) === 'expired' ? undefined : found
+  }
+
+  function keep(key: string, kept: Omit<CacheEntry, 'receivedAt' | 'shown'>): void {
+    const at = now()
+    change({ type: 'receive', key, entry: { ...kept, receivedAt: at, shown: state.shown.includes(key) }, now: at })
+  }
+
+  return {
+    get cache() {
+      return state.cache
+    },
+    get epoch() {
+      return state.epoch
+    },
+    entry,
+    isStale: (one) => entryState(one, now()) === 'stale',
+    verdict: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
+    keyOf(id, href, params) {
+      // Layouts rarely look at the query, and many links share them: an unknown one is taken for such.
+      const known = uses.get(id) ?? (id.endsWith('#layout') ? [] : true)
+      return segmentKey(id, params, new URLSearchParams(href.slice(pathOf(href).length)), known)
+    },
+    noteUses(id, seen = []) {
+      const known = uses.get(id) ?? []
+      uses.set(id, known === true || seen === true ? true : [...new Set([...known, ...seen])])
+    },
+    keepSegment(id, href, key, { values, lifetime, tags = [], hash, size }) {
+      keep(key, {
+        value: values,
+        lifetimeMs: lifetime === undefined ? ENTRY_LIFETIME_MS : lifetime * 1000,
+        tags,
+        path: id.endsWith('#layout') ? layoutPath(id, href) : pathOf(href),
+        size,
+        ...(hash === undefined ? {} : { hash }),
+      })
+    },
+    keepVerdict(href, { route, params, scope, redirect, document }, lifetimeMs = ENTRY_LIFETIME_MS) {
+      const value: Verdict = {
+        route: route ?? null,
+        params: params ?? {},
+        ...(redirect === undefined ? {} : { redirect }),
+        ...(document === undefined ? {} : { document }),
+      }
+      const path = pathOf(href)
+      const key = scope === 'path' ? `path ${path}` : `url ${href}`
+      keep(key, { value, lifetimeMs, tags: [], path, size: key.length })
+    },
+    shown(keys) {
+      state.shown = keys
+      change({ type: 'show', keys })
+    },
+    revalidate(targets) {
+      state.epoch += 1
+      change({ type: 'revalidate', targets })
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,49 @@
+/** What of `Location` a link is compared with: where the page on screen is. */
+export type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>
+
+/** A click that means a navigation inside of the application. */
+export interface ClickTarget {
+  readonly anchor: HTMLAnchorElement
+  readonly url: URL
+}
+
+/**
+ * Tells which navigation of this application a click means. To be asked after all other listeners of the page, so that
+ * `preventDefault` anywhere counts.
+ * @returns `undefined` where the click is the browser's own business: new tabs and windows, downloads, other sites, other
+ * schemes, links inside of text that is being edited, and moves to a fragment of the page on screen.
+ */
+export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget | undefined {
+  const { button, metaKey, ctrlKey, shiftKey, altKey } = event
+  if (event.defaultPrevented || button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return undefined
+  const anchor = eventAnchor(event)
+  const url = anchor && linkUrl(anchor, base)
+  if (!url || anchor.isContentEditable) return undefined
+  // The browser moves itself, and knows what `:target` is.
+  if (url.href.includes('#') && url.pathname === base.pathname && url.search === base.search) return undefined
+  return { anchor, url }
+}
+
+/** The innermost link that an event happened in, also inside of a shadow tree. */
+export function eventAnchor(event: Event): HTMLAnchorElement | undefined {
+  return event.composedPath().find(isLink)
+}
+
+function isLink(target: EventTarget): target is HTMLAnchorElement {
+  const element = target as Element // or the document or the window, which have no name
+  return element.localName === 'a' && element.hasAttribute('href')
+}
+
+/**
+ * Where a link leads within this site and this tab.
+ * @returns `undefined` for links that the browser must follow itself.
+ */
+export function linkUrl(anchor: HTMLAnchorElement, base: Pick<PageLocation, 'origin'>): URL | undefined {
+  // The `href` of a link in SVG is an object. A `blob:` URL has the origin of its maker.
+  if (anchor.origin !== base.origin || !/^https?:$/.test(anchor.protocol) || anchor.username || anchor.password) {
+    return undefined
+  }
+  const target = anchor.getAttribute('target') ?? anchor.ownerDocument.querySelector('base')?.getAttribute('target')
+  if ((target && target.toLowerCase() !== '_self') || anchor.hasAttribute('download')) return undefined
+  return /(?:^|\s)external(?:\s|$)/i.test(anchor.rel) ? undefined : new URL(anchor.href)
+}

@@ -1,0 +1,65 @@
+import { hashTarget } from './scroll-positions.ts'
+
+const REGION_ID = 'millrace-announcer'
+const ANNOUNCE_MS = 100 // a screen reader must have seen the empty region before the text in it is news
+
+/**
+ * Does after a navigation what a browser does after loading a document: moves the focus to the new page, and has its title
+ * read out. The focus goes to the target of the fragment, else to an `[autofocus]` in `main`, else to the first heading;
+ * it stays where it is inside of `data-focus="keep"`, or where that holds the heading.
+ * @param before what had the focus before the new page came: if that has changed, the page itself has moved the focus.
+ */
+export function announcePage(document: Document, before?: Element | null): void {
+  moveFocus(document, before)
+  announce(document)
+}
+
+function moveFocus(document: Document, before?: Element | null): void {
+  const { activeElement: active, body } = document
+  const lost = !active || active === body
+  if (!lost && before !== undefined && active !== before) return
+  const visible = (selector: string): HTMLElement | undefined =>
+    [...document.querySelectorAll<HTMLElement>(selector)].find((element) => element.getClientRects().length > 0)
+
+  const heading = visible('main h1') ?? visible('h1') ?? visible('main') ?? body
+  const target = hashTarget(document, document.location.hash)
+  const wish = target ?? visible('main [autofocus]') ?? heading
+  if (!lost && (isKept(active) || isKept(heading))) return
+  // Once only: a layout that stays has its wish from an earlier page.
+  wish.removeAttribute('autofocus')
+  focus(wish)
+}
+
+function isKept(element: Element): boolean {
+  return element.closest('[data-focus=keep]') !== null
+}
+
+/** Where there is no way to focus an element it gets one; those that have one keep their place in the tab order. */
+function focus(element: Element & { focus?(options: FocusOptions): void }): void {
+  element.focus?.({ preventScroll: true })
+  if (element.ownerDocument.activeElement === element) return
+  if (!element.hasAttribute('tabindex')) element.setAttribute('tabindex', '-1')
+  element.focus?.({ preventScroll: true })
+}
+
+/** The text is read when it is written, because titles may come a little later than pages. */
+function announce(document: Document): void {
+  const region = document.getElementById(REGION_ID) ?? createRegion(document)
+  region.textContent = ''
+  setTimeout(() => {
+    const text = document.title || document.querySelector('h1')?.textContent || ''
+    if (region.textContent !== text) region.textContent = text
+  }, ANNOUNCE_MS)
+}
+
+/** At the end of the body, where React leaves it alone. */
+function createRegion(document: Document): HTMLElement {
+  const region = document.createElement('div')
+  region.id = REGION_ID
+  region.role = 'status'
+  region.ariaLive = 'polite'
+  // Through the object model: a policy may forbid `style` attributes.
+  region.style.cssText = 'position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%)'
+  document.body.append(region)
+  return region
+}

@@ -1,0 +1,224 @@
+/**
+ * Which prefetches run and which wait. Pure in what it decides: time comes in, and the runner does the work.
+ *
+ * | phase    | means                                   | leaves it by                                           |
+ * |----------|-----------------------------------------|--------------------------------------------------------|
+ * | queued   | nothing is loading                      | advance: started; cancel, the queue's bound: forgotten |
+ * | started  | code may load, data waits for its slots | advance: fetching; settle, cancel: forgotten           |
+ * | fetching | code and data load                      | settle, cancel: forgotten                              |
+ *
+ * | event      | does                                                                                           |
+ * |------------|------------------------------------------------------------------------------------------------|
+ * | add        | queues a target; one that is there is promoted, never put back; a blocked one is ignored       |
+ * | cancel     | forgets it: it has left view or page, or a navigation took it over                             |
+ * | cancel-all | forgets all jobs; blocks and pause stay                                                        |
+ * | settle     | forgets it; if it failed, blocks the target for 10 s; ignored for one that has not started     |
+ * | pause      | nothing starts before that time, intent included; what is fetching goes on; a pause only grows |
+ *
+ * Bounds: 5 routes started or fetching, 3 segments in data requests (a request for more runs alone), one job of
+ * intent beside both, 2,000 queued; beyond that the oldest of the lowest priority is forgotten. Intent goes before
+ * render, render before viewport, and first come first within one. Data does not overtake: a request that waits for
+ * slots is not passed by a smaller one behind it.
+ *
+ * A page may add a thousand links at once, so the maps and sets inside of a state are handed on to the next state and
+ * changed there: a state is used up by the call that takes it, unless that call returns the same object. The outer
+ * object is new whenever something changed.
+ */
+
+/** Most route prefetches in progress at once. */
+export const MAX_ROUTES = 5
+
+/** Most segments in prefetching data requests at once, all routes together. */
+export const MAX_SEGMENTS = 3
+
+/** Milliseconds for which a target is not prefetched again after a failure; a click is not asked. */
+export const RETRY_BLOCK_MS = 10_000
+
+/** Most jobs that wait; a page with more links in view gets the newest of them. */
+export const MAX_QUEUED = 2000
+
+/** Why a target is wanted. */
+export type PrefetchPriority = 'viewport' | 'render' | 'intent'
+
+/** One target on its way. */
+export interface PrefetchJob {
+  /** What the runner calls it; a path with its search. */
+  readonly target: string
+  readonly priority: PrefetchPriority
+  /** See the table in the head of this file. */
+  readonly phase: 'queued' | 'started' | 'fetching'
+  /** Segments its data request counts for; 0 before it is fetching. */
+  readonly segments: number
+  /** It is the one that runs beside both limits. */
+  readonly extra: boolean
+}
+
+/** All that is known of prefetches. */
+export interface Prefetching {
+  /** By target. */
+  readonly jobs: ReadonlyMap<string, PrefetchJob>
+  /** Until when, in milliseconds, a target is not prefetched again; the earliest first. */
+  readonly blocked: ReadonlyMap<string, number>
+  /** Milliseconds; 0 without a pause. */
+  readonly pausedUntil: number
+  /** Targets of queued jobs, first come first. */
+  readonly queues: Readonly<Record<PrefetchPriority, ReadonlySet<string>>>
+  /** Targets of jobs that are started or fetching, in the order in which they started. */
+  readonly active: ReadonlySet<string>
+}
+
+/** What may happen to prefetches; see the table in the head of this file. Times are in milliseconds. */
+export type PrefetchEvent =
+  | { readonly type: 'add'; readonly target: string; readonly priority: PrefetchPriority; readonly now: number }
+  | { readonly type: 'cancel'; readonly target: string }
+  | { readonly type: 'cancel-all' }
+  | { readonly type: 'settle'; readonly target: string; readonly now: number; readonly failed: boolean }
+  | { readonly type: 'pause'; readonly until: number }
+
+/** The same state, as its owner changes it. */
+interface OwnPrefetching {
+  readonly jobs: Map<string, PrefetchJob>
+  readonly blocked: Map<string, number>
+  pausedUntil: number
+  readonly queues: Readonly<Record<PrefetchPriority, Set<string>>>
+  readonly active: Set<string>
+}
+
+const PRIORITIES: readonly PrefetchPriority[] = ['intent', 'render', 'viewport'] // highest first
+
+/** No jobs, no blocks, no pause. */
+export const NO_PREFETCHES: Prefetching = createPrefetching()
+
+/** The next state; the same object where nothing changes. It starts nothing: `advancePrefetching` does. */
+export function reducePrefetching(state: Prefetching, event: PrefetchEvent): Prefetching {
+  switch (event.type) {
+    case 'add':
+      return add(state, event.target, event.priority, event.now)
+    case 'cancel-all':
+      return state.jobs.size > 0 ? { ...own(state), ...createJobs() } : state
+    case 'pause':
+      return event.until > state.pausedUntil ? { ...own(state), pausedUntil: event.until } : state
+    default: {
+      const { type, target } = event
+      const job = state.jobs.get(target)
+      if (!job || (type === 'settle' && job.phase === 'queued')) return state
+      const next = own(state)
+      forget(next, job)
+      if (type === 'settle') {
+        sweepBlocked(next, event.now)
+        if (event.failed) next.blocked.set(target, event.now + RETRY_BLOCK_MS)
+      }
+      return next
+    }
+  }
+}
+
+/**
+ * Starts what may start.
+ * @param now milliseconds.
+ * @param segmentsOf how many segments a data request for the target would name; asked when a job is about to fetch, and
+ * again as long as it waits. 0: it needs no request, and so no slots.
+ * @returns the same object if nothing may start.
+ */
+export function advancePrefetching(
+  state: Prefetching,
+  now: number,
+  segmentsOf: (target: string) => number,
+): Prefetching {
+  if (now < state.pausedUntil) return state
+  const next = own(state)
+  let changed = next.pausedUntil > 0
+  next.pausedUntil = 0
+  for (let job; (job = nextStep(next, segmentsOf)); changed = true) {
+    next.queues[job.priority].delete(job.target)
+    next.active.add(job.target)
+    next.jobs.set(job.target, job)
+  }
+  return changed ? next : state
+}
+
+/** When to advance again although nothing has happened, in milliseconds: at the end of a pause. */
+export function nextWake({ pausedUntil, jobs }: Prefetching): number | undefined {
+  return pausedUntil > 0 && jobs.size > 0 ? pausedUntil : undefined
+}
+
+function createJobs() {
+  return {
+    jobs: new Map<string, PrefetchJob>(),
+    queues: { intent: new Set<string>(), render: new Set<string>(), viewport: new Set<string>() },
+    active: new Set<string>(),
+  }
+}
+
+function createPrefetching(): OwnPrefetching {
+  return { ...createJobs(), blocked: new Map(), pausedUntil: 0 }
+}
+
+/** A new outer object around what may be changed; `NO_PREFETCHES` belongs to all and stays as it is. */
+function own(state: Prefetching): OwnPrefetching {
+  return state === NO_PREFETCHES ? createPrefetching() : { ...(state as OwnPrefetching) }
+}
+
+function add(state: Prefetching, target: string, priority: PrefetchPriority, now: number): Prefetching {
+  const job = state.jobs.get(target)
+  if (job ? rank(priority) >= rank(job.priority) : now < (state.blocked.get(target) ?? now)) return state
+  const next = own(state)
+  sweepBlocked(next, now)
+  if (job) next.queues[job.priority].delete(target)
+  if (job?.phase !== 'started' && job?.phase !== 'fetching') next.queues[priority].add(target)
+  next.jobs.set(target, { phase: 'queued', segments: 0, extra: false, ...job, target, priority })
+  if (next.jobs.size - next.active.size > MAX_QUEUED) {
+    const oldest = firstQueued(next, PRIORITIES.toReversed())
+    if (oldest) forget(next, oldest)
+  }
+  return next
+}
+
+function rank(priority: PrefetchPriority): number {
+  return PRIORITIES.indexOf(priority)
+}
+
+function forget(state: OwnPrefetching, { target, priority }: PrefetchJob): void {
+  state.jobs.delete(target)
+  state.queues[priority].delete(target)
+  state.active.delete(target)
+}
+
+function sweepBlocked({ blocked }: OwnPrefetching, now: number): void {
+  for (const [target, until] of blocked) {
+    if (until > now) break
+    blocked.delete(target)
+  }
+}
+
+function firstQueued({ jobs, queues }: Prefetching, priorities: readonly PrefetchPriority[]): PrefetchJob | undefined {
+  for (const priority of priorities) for (const target of queues[priority]) return jobs.get(target)
+  return undefined
+}
+
+function activeJobs({ active, jobs }: Prefetching): PrefetchJob[] {
+  return [...active].flatMap((target) => jobs.get(target) ?? [])
+}
+
+/** The job that may move on, as it is afterwards. */
+function nextStep(state: Prefetching, segmentsOf: (target: string) => number): PrefetchJob | undefined {
+  const active = activeJobs(state)
+  const limited = active.filter((job) => !job.extra)
+  const extraFree = limited.length === active.length
+  const queued = firstQueued(state, PRIORITIES)
+  if (queued && limited.length < MAX_ROUTES) return { ...queued, phase: 'started' }
+
+  let room = MAX_SEGMENTS
+  for (const job of limited) room -= job.segments
+  for (const priority of PRIORITIES) {
+    for (const job of active) {
+      if (job.phase !== 'started' || job.priority !== priority) continue
+      const segments = segmentsOf(job.target)
+      const next = { ...job, phase: 'fetching', segments } as const
+      if (job.extra || segments === 0 || segments <= room || room === MAX_SEGMENTS) return next
+      if (extraFree && priority === 'intent') return { ...next, extra: true }
+      room = 0 // what comes behind does not overtake
+    }
+  }
+  return extraFree && queued?.priority === 'intent' ? { ...queued, phase: 'started', extra: true } : undefined
+}

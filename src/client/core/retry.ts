@@ -1,0 +1,53 @@
+/**
+ * When to ask again for data that did not come.
+ *
+ * | attempt | wait without Retry-After, in ms |
+ * |---------|---------------------------------|
+ * | 0       | 225 to 375                      |
+ * | 1       | 450 to 750                      |
+ * | 2       | 900 to 1,500                    |
+ * | 3       | none: given up                  |
+ */
+
+/** Most retries of one request for data; then the error boundary is shown. */
+export const MAX_RETRIES = 3
+
+/** Milliseconds that a `Retry-After` may ask for; nobody looks at a pending page for longer. */
+export const MAX_RETRY_AFTER_MS = 30_000
+
+const FIRST_DELAY_MS = 300 // a server that restarts behind a proxy is back within the three of them
+
+const MAX_TIMER_MS = 2 ** 31 - 1 // a browser's timer of more than that fires at once
+
+// The three forms of RFC 9110, section 5.6.7. `Date.parse` alone takes almost anything that has a digit in it.
+const HTTP_DATE = /^[A-Z][a-z]+,? [\w -]+ \d\d:\d\d:\d\d (GMT|\d{4})$/
+
+/**
+ * How long to wait before a retry: 300 ms doubled with each attempt, 25 % more or less, or as long as the server asks
+ * for if that is longer.
+ * @param attempt number of the retry, from 0.
+ * @param retryAfterMs what `parseRetryAfter` has read; `undefined` without the header.
+ * @param random from 0 to 1.
+ * @returns milliseconds; `undefined` after `MAX_RETRIES`, or if the server asks for more than `MAX_RETRY_AFTER_MS`: not
+ * worth waiting for.
+ */
+export function retryDelay(attempt: number, retryAfterMs: number | undefined, random: number): number | undefined {
+  const asked = retryAfterMs ?? 0
+  if (attempt >= MAX_RETRIES || asked > MAX_RETRY_AFTER_MS) return undefined
+  return Math.max(asked, FIRST_DELAY_MS * 2 ** attempt * (0.75 + random / 2))
+}
+
+/**
+ * Reads a `Retry-After` header (RFC 9110, section 10.2.3): seconds or an HTTP date.
+ * @param header `null` where there is none, as `Headers.get` says it.
+ * @param now milliseconds since 1970.
+ * @returns milliseconds from now, from 0 to what a timer can count (24 days); `undefined` for anything else.
+ */
+export function parseRetryAfter(header: string | null, now: number): number | undefined {
+  const text = header ?? ''
+  let delay = NaN
+  if (/^\d+$/.test(text)) delay = Number(text) * 1000
+  // The form of `asctime` does not name its zone, and would be read as local time.
+  else if (HTTP_DATE.test(text)) delay = Date.parse(text.replace(/( GMT)?$/, ' GMT')) - now
+  return Number.isNaN(delay) ? undefined : Math.min(Math.max(delay, 0), MAX_TIMER_MS)
+}

@@ -1,0 +1,43 @@
+/** The errors of the client router, with the words that contract section 9 gives them. */
+
+/** A navigation or its requests were overtaken by another, or given up. Never a failure. */
+export class RouteCancelled extends Error {
+  override readonly name = 'RouteCancelled'
+
+  constructor() {
+    super('Route cancelled')
+  }
+}
+
+/** What a route is made of. */
+export type RoutePart = 'script' | 'stylesheet' | 'route data'
+
+/** A part of a route that did not come. */
+export class RouteLoadError extends Error {
+  override readonly name = 'RouteLoadError'
+  readonly part: RoutePart
+  /** Whether another try may go better: a server's 5xx, a dead connection, an answer that broke off. */
+  readonly passing: boolean
+  /** Milliseconds after which the server wants to be asked again. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    part: RoutePart,
+    url: string,
+    options: { readonly passing?: boolean; readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(`Failed to load ${part}: ${url}`, { cause: options.cause })
+    this.part = part
+    this.passing = options.passing ?? false
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+/** More redirects in a row than any site means: they lead to each other. */
+export class RedirectLoopError extends Error {
+  override readonly name = 'RedirectLoopError'
+
+  constructor(href: string) {
+    super(`Too many redirects from ${href}`)
+  }
+}

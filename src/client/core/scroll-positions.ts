@@ -1,0 +1,154 @@
+/** Remembers where each entry of the history was scrolled to. */
+export interface ScrollPositions {
+  /** Records the window and every `[data-scroll="<name>"]` container under an entry's key. */
+  save(key: string): void
+  /**
+   * Goes to what was recorded, exactly. What is not tall enough yet is tried again as it grows, until it is reached, the
+   * visitor scrolls, another position is asked for, or `RESTORE_LIMIT_MS` have passed.
+   * @param parts `containers` where the browser restores the window by itself.
+   * @returns whether anything was recorded.
+   */
+  restore(key: string, parts?: 'all' | 'containers'): boolean
+  /** Goes to the start of the page. */
+  toTop(): void
+  /** Goes to the element that a fragment (`#id`) names. `false` where there is none. */
+  toHash(hash: string): boolean
+}
+
+/** What is not there by then would only startle a visitor. */
+export const RESTORE_LIMIT_MS = 5000
+
+/** One scrolled thing: name of the container, empty for the window; pixels from the left and from the top. */
+type Position = readonly [name: string, left: number, top: number]
+
+const MAX_KEYS = 50 // entries; as many as browsers keep of a tab's history
+const STORAGE_KEY = 'millrace:scroll'
+const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'] // a scrollbar is moved by a pointer
+
+/**
+ * Bound: the newest `MAX_KEYS` entries. Lifetime: that of the tab; they are written to the storage when the page is left.
+ * @param storage of the session; `undefined` where the browser gives none.
+ * @param currentKey names the entry on screen, which is saved first when the page is left.
+ */
+export function createScrollPositions(
+  window: Window,
+  storage: Storage | undefined,
+  currentKey?: () => string,
+): ScrollPositions {
+  const { document } = window
+  const positions = readPositions(storage)
+  let restoring: AbortController | undefined
+
+  /** `undefined` while the container is not there. */
+  function find(name: string): Element | null {
+    return name === '' ? document.scrollingElement : document.querySelector(`[data-scroll="${CSS.escape(name)}"]`)
+  }
+
+  function save(key: string): void {
+    const containers = [...document.querySelectorAll<HTMLElement>('[data-scroll]')].flatMap(
+      ({ dataset, scrollLeft, scrollTop }): Position[] =>
+        dataset['scroll'] ? [[dataset['scroll'], scrollLeft, scrollTop]] : [],
+    )
+    positions.delete(key)
+    positions.set(key, [['', window.scrollX, window.scrollY], ...containers])
+    for (const oldest of positions.keys()) {
+      if (positions.size <= MAX_KEYS) break
+      positions.delete(oldest)
+    }
+  }
+
+  function stop(): void {
+    restoring?.abort()
+    restoring = undefined
+  }
+
+  function restore(key: string, parts: 'all' | 'containers' = 'all'): boolean {
+    stop()
+    const wanted = positions.get(key)
+    if (!Array.isArray(wanted)) return false // nothing, or what another script has left
+    const extents = new Map<Position, number>()
+    /** Tries once for each extent of the content, and tells whether it is still to be reached, to the screen's pixel. */
+    const isAhead = (position: Position): boolean => {
+      const [name, left, top] = position
+      const element = find(name)
+      if (!element) return true
+      const extent = element.scrollHeight + element.scrollWidth
+      if (extents.get(position) === extent) return true
+      extents.set(position, extent)
+      element.scrollTo({ left, top, behavior: 'instant' })
+      return Math.abs(element.scrollTop - top) >= 1 || Math.abs(element.scrollLeft - left) >= 1
+    }
+    let open = wanted.filter((position) => (parts === 'all' || position[0] !== '') && isAhead(position))
+    if (open.length === 0) return true
+
+    const { signal } = (restoring = new AbortController())
+    for (const type of INTERRUPTS) window.addEventListener(type, stop, { capture: true, passive: true, signal })
+    const deadline = window.performance.now() + RESTORE_LIMIT_MS
+    // No observer sees what overflows a box of fixed size, and many pages are such a box. Frames end with the deadline.
+    const onFrame = (now: number): void => {
+      if (signal.aborted) return
+      open = open.filter(isAhead)
+      if (open.length > 0 && now < deadline) window.requestAnimationFrame(onFrame)
+      else stop()
+    }
+    window.requestAnimationFrame(onFrame)
+    return true
+  }
+
+  function toTop(): void {
+    stop()
+    window.scrollTo({ left: 0, top: 0, behavior: 'instant' })
+  }
+
+  window.addEventListener('pagehide', () => {
+    if (currentKey) save(currentKey())
+    try {
+      storage?.setItem(STORAGE_KEY, JSON.stringify([...positions]))
+    } catch {
+      // A full storage costs positions, nothing else.
+    }
+  })
+
+  return {
+    save,
+    restore,
+    toTop,
+    toHash(hash) {
+      const target = hashTarget(document, hash)
+      if (target === null) toTop()
+      stop()
+      target?.scrollIntoView({ behavior: 'instant' })
+      return target !== undefined
+    },
+  }
+}
+
+/**
+ * The element that a fragment names: by id, or an anchor by name, decoded or not.
+ * @returns `null` for the start of the page, `undefined` where there is no such element.
+ */
+export function hashTarget(document: Document, hash: string): Element | null | undefined {
+  const raw = hash.replace(/^#/, '')
+  for (const name of raw === '' ? [] : [raw, decoded(raw)]) {
+    const found = document.getElementById(name) ?? document.querySelector(`a[name="${CSS.escape(name)}"]`)
+    if (found) return found
+  }
+  return raw === '' || raw.toLowerCase() === 'top' ? null : undefined
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** What another page of this tab has left. */
+function readPositions(storage: Storage | undefined): Map<string, readonly Position[]> {
+  try {
+    return new Map(JSON.parse(storage?.getItem(STORAGE_KEY) ?? '[]'))
+  } catch {
+    return new Map()
+  }
+}

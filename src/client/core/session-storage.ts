@@ -1,0 +1,8 @@
+/** The storage of this tab; `undefined` where the browser forbids it, which it does by throwing. */
+export function sessionStorageOf(window: Window): Storage | undefined {
+  try {
+    return window.sessionStorage
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * What an inspector of the client router may import, beside `#client`. It is an entry point of its own, so that pages
+ * without an inspector do not load it. Safe on the server and in the browser.
+ */
+export { useInsight } from './hooks/use-insight.ts'
+export { entryState } from './core/route-cache.ts'
+export type { RouterInsight } from './router-insight.ts'
+export type { CacheEntry, EntryState } from './core/route-cache.ts'
+export type { NavigationRecord, RequestRecord } from './core/journal.ts'
+export type { Prefetching, PrefetchJob } from './core/prefetch-scheduler.ts'

@@ -1,0 +1,106 @@
+/** What hooks and components know of the client router. Free of DOM types: the server's compiler sees it too. */
+import type { RouteView } from './react/route-view.ts'
+
+/** How a navigation changes the history; `refresh` leaves it as it is. */
+export type NavigationKind = 'push' | 'replace' | 'traverse' | 'refresh'
+
+/** How `navigate` goes. */
+export interface NavigateOptions {
+  /** Take the place of the present entry of the history. Default `false`. */
+  readonly replace?: boolean
+  /** Go to the top of the page, or to the fragment. Default `true`. */
+  readonly scroll?: boolean
+  /** Move the focus to the new page's heading. Default: as `scroll`. */
+  readonly focus?: boolean
+}
+
+/** A navigation that is under way. */
+export interface PendingNavigation {
+  /** Path, query and hash. */
+  readonly href: string
+  readonly kind: NavigationKind
+  /** When it began, in milliseconds since the epoch. */
+  readonly since: number
+}
+
+/** What `onNavigate` is told. */
+export interface NavigateEvent {
+  /**
+   * `start`: it begins. `commit`: the new page is on the screen. `cancel`: another took its place. `fail`: its data did
+   * not come and the error boundary is shown, or the browser loads the document instead. `leave`: only the browser can go
+   * there.
+   */
+  readonly type: 'start' | 'commit' | 'cancel' | 'fail' | 'leave'
+  readonly kind: NavigationKind
+  /** Path, query and hash of the page that was on the screen. */
+  readonly from: string
+  /** Path, query and hash of where it leads. */
+  readonly to: string
+  /** Milliseconds since its start. */
+  readonly duration: number
+  /** For `cancel` and `fail`. */
+  readonly reason?: unknown
+}
+
+/** A navigation that a blocker has held back. */
+export interface BlockedNavigation {
+  /** Path, query and hash. */
+  readonly href: string
+  readonly kind: NavigationKind
+  /** Goes there after all. */
+  proceed(): void
+  /** Stays. */
+  reset(): void
+}
+
+/** Where a navigation would lead, as a blocker is asked. */
+export interface BlockerQuestion {
+  /** Path, query and hash; of a navigation that leaves the site or closes the page: `undefined`. */
+  readonly href: string | undefined
+}
+
+/** What is on the screen. */
+export interface Screen {
+  /** Path, query and hash. */
+  readonly href: string
+  readonly view: RouteView
+  /** Changes with every navigation, and not when data is fetched anew. */
+  readonly visit: number
+}
+
+/** What is read of another page without going there. */
+export interface ReadPage {
+  readonly view: RouteView
+  release(): void
+}
+
+/** The client router, as hooks use it. */
+export interface Router {
+  readonly screen: Screen
+  /** The navigation under way, once it has taken 100 ms. */
+  readonly pending: PendingNavigation | undefined
+  readonly blocked: BlockedNavigation | undefined
+  readonly online: boolean
+  /**
+   * Goes to a URL: relative ones are read as in a link. Other sites are left to the browser.
+   * @throws {TypeError} for what is no URL, or one that runs script.
+   */
+  navigate(to: string | { readonly href: string }, options?: NavigateOptions): void
+  /** Moves in the history. */
+  go(delta: number): void
+  /** Asks for all data of the present page anew. */
+  refresh(): void
+  /** Drops what is known under these tags and paths, in all tabs, and asks anew for what of it is on the screen. */
+  revalidate(...targets: readonly string[]): void
+  /** Reads the data of another page. Rejects with what was thrown there. */
+  read(href: string, signal: AbortSignal): Promise<ReadPage>
+  /** Fetches a page ahead. */
+  prefetch(href: string): void
+  /** Asks before the page is left, for as long as the returned function has not been called. */
+  block(asks: (question: BlockerQuestion) => boolean): () => void
+  onNavigate(listener: (event: NavigateEvent) => void): () => void
+  /** Calls back when `screen`, `pending`, `blocked` or `online` have changed. */
+  subscribe(listener: () => void): () => void
+  /** Where a redirect that was thrown in the browser leads. */
+  redirect(to: string, external: boolean): void
+}

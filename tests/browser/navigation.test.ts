@@ -1,0 +1,307 @@
+import type { Page, Request } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { browserTest, type OpenPage } from '../support/browser.ts'
+
+/** Requests for route data that a page has made, as paths of pages; those made ahead are marked. */
+function recordData(page: Page): string[] {
+  const asked: string[] = []
+  page.on('request', (request: Request) => {
+    const { pathname, search } = new URL(request.url())
+    if (!pathname.startsWith('/_m/data')) return
+    const query = search.replace(/[?&]_m=[^&]*/g, '')
+    asked.push(
+      pathname.slice('/_m/data'.length) + query + (request.headers()['purpose'] === 'prefetch' ? ' ahead' : ''),
+    )
+  })
+  return asked
+}
+
+/** Opens a page whose links the client router follows, and marks its document. */
+async function openAlive(open: OpenPage, path: string, allow: readonly RegExp[] = []): Promise<Page> {
+  const page = await open({ allow })
+  await page.goto(path)
+  await page.waitForFunction(() => history.state?.millrace !== undefined)
+  // React hydrates at once what is clicked: elements that a test adds must come after that.
+  await page.locator('h1').first().click()
+  await page.evaluate(() => Object.assign(window, { sameDocument: true }))
+  return page
+}
+
+function sameDocument(page: Page): Promise<boolean> {
+  return page.evaluate(() => 'sameDocument' in window)
+}
+
+/** Clicks a link without coming near it before: nothing is fetched ahead. */
+async function follow(page: Page, href: string): Promise<void> {
+  await page.evaluate((to) => {
+    const link = document.createElement('a')
+    link.href = to
+    link.dataset['prefetch'] = 'none'
+    document.querySelector('main')?.append(link)
+    link.click()
+    link.remove()
+  }, href)
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+describe('a click on a link', () => {
+  browserTest('shows the page without loading a document, and asks for its data once', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1')
+    const asked = recordData(page)
+    await follow(page, '/lab/cache/2')
+    await heading(page, 'Key 2')
+    expect(new URL(page.url()).pathname).toBe('/lab/cache/2')
+    expect(await page.title()).toContain('Cache key 2')
+    expect(asked).toEqual(['/lab/cache/2'])
+    expect(await sameDocument(page)).toBe(true)
+  })
+
+  browserTest('whose page was fetched ahead makes no request', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1')
+    const asked = recordData(page)
+    const answered = page.waitForResponse(/_m\/data\/lab\/cache\/3/)
+    await page.getByRole('link', { name: '3', exact: true }).hover()
+    await (await answered).finished()
+    expect(asked).toEqual(['/lab/cache/3 ahead'])
+    await page.getByRole('link', { name: '3', exact: true }).click()
+    await heading(page, 'Key 3')
+    expect(asked).toEqual(['/lab/cache/3 ahead'])
+  })
+
+  browserTest('with a modifier is the browser’s own', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1')
+    const opened = page.context().waitForEvent('page')
+    await page.getByRole('link', { name: '2', exact: true }).click({ modifiers: ['ControlOrMeta'] })
+    const other = await opened
+    await other.waitForLoadState()
+    expect(new URL(other.url()).pathname).toBe('/lab/cache/2')
+    expect(new URL(page.url()).pathname).toBe('/lab/cache/1')
+  })
+
+  browserTest('on a resource route loads it as the browser does', async ({ open }) => {
+    const page = await openAlive(open, '/lab')
+    await follow(page, '/lab/feed.json')
+    await page.waitForURL('**/lab/feed.json')
+    expect(await sameDocument(page)).toBe(false)
+  })
+})
+
+describe('back and forward', () => {
+  browserTest('show what was there, without a request, where it was scrolled to', async ({ open }) => {
+    const page = await openAlive(open, '/lab')
+    await page.evaluate(() => scrollTo(0, 700))
+    await follow(page, '/lab/cache/7')
+    await heading(page, 'Key 7')
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+    const moment = await page.getByTestId('rendered-at').textContent()
+    const asked = recordData(page)
+    await page.goBack()
+    await heading(page, 'Lab')
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(700)
+    await page.goForward()
+    await heading(page, 'Key 7')
+    expect(await page.getByTestId('rendered-at').textContent()).toBe(moment)
+    expect(asked.filter((path) => !path.endsWith(' ahead'))).toEqual([])
+    expect(await sameDocument(page)).toBe(true)
+  })
+
+  browserTest('go through fragments of a page without leaving it', async ({ open }) => {
+    const page = await openAlive(open, '/lab')
+    await page.getByRole('link', { name: 'Loading data' }).click()
+    expect(new URL(page.url()).hash).toBe('#data')
+    await page.goBack()
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(0)
+    expect(await sameDocument(page)).toBe(true)
+  })
+})
+
+describe('what is known of a page', () => {
+  browserTest('is used for 60 s, then shown and asked for again, and after 300 s forgotten', async ({ open }) => {
+    const page = await open()
+    await page.clock.install()
+    await page.goto('/lab/cache/1')
+    await page.waitForFunction(() => history.state?.millrace !== undefined)
+    await page.locator('h1').click()
+    const moment = await page.getByTestId('rendered-at').textContent()
+    const asked = recordData(page)
+    await follow(page, '/lab/landed')
+    await heading(page, 'Landed')
+
+    await page.clock.fastForward(50_000)
+    await page.goBack()
+    await heading(page, 'Key 1')
+    expect(asked).toEqual(['/lab/landed'])
+    expect(await page.getByTestId('rendered-at').textContent()).toBe(moment)
+
+    await page.goForward()
+    await heading(page, 'Landed')
+    await page.clock.fastForward(30_000)
+    await page.goBack()
+    await heading(page, 'Key 1')
+    await expect.poll(() => page.getByTestId('rendered-at').textContent()).not.toBe(moment)
+    expect(asked).toEqual(['/lab/landed', '/lab/cache/1'])
+  })
+})
+
+describe('an answer other than a page', () => {
+  browserTest('a redirect of a loader leads on', async ({ open }) => {
+    const page = await openAlive(open, '/lab')
+    await follow(page, '/lab/redirect/temporary')
+    await heading(page, 'Landed')
+    expect(new URL(page.url()).pathname).toBe('/lab/landed')
+    await page.goBack()
+    await heading(page, 'Lab')
+    expect(await sameDocument(page)).toBe(true)
+  })
+
+  browserTest('a rule’s redirect and a rewrite are the server’s to say', async ({ open }) => {
+    const page = await openAlive(open, '/lab')
+    await follow(page, '/lab/old/7')
+    await page.getByTestId('params').getByText('"7"').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/lab/params/7')
+    await follow(page, '/lab/alias/8')
+    await page.getByTestId('params').getByText('"8"').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/lab/alias/8')
+    expect(await sameDocument(page)).toBe(true)
+  })
+
+  browserTest.for([
+    ['/nowhere', 404, 'Not found'],
+    ['/lab/not-found', 404, 'Not found'],
+    ['/lab/forbidden', 403, 'Forbidden'],
+    ['/lab/unauthorized', 401, 'Sign-in needed'],
+  ] as const)('%s shows the fallback as the server does', async ([path, status], { open }) => {
+    const allow = [new RegExp(`responded with a status of ${status} `)]
+    const served = await open({ allow })
+    await served.goto(path)
+    const text = await served.locator('main').innerText()
+    const page = await openAlive(open, '/lab', allow)
+    await follow(page, path)
+    await page.getByTestId('fallback').waitFor()
+    expect(await page.locator('main').innerText()).toBe(text)
+    expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1)
+    expect(await sameDocument(page)).toBe(true)
+  })
+
+  browserTest('a failure is tried again three times, then shown with its digest', async ({ open }) => {
+    const page = await openAlive(open, '/lab', [/responded with a status of 500 /])
+    const asked = recordData(page)
+    await follow(page, '/lab/crash/loader')
+    await page.getByTestId('digest').waitFor()
+    expect(await page.getByTestId('digest').textContent()).toMatch(/^Digest: [0-9a-f]{12}$/)
+    expect(asked.filter((path) => !path.endsWith(' ahead'))).toEqual(
+      Array.from({ length: 4 }, () => '/lab/crash/loader'),
+    )
+    await follow(page, '/lab/landed')
+    await heading(page, 'Landed')
+  })
+
+  browserTest('HTML where data was expected is loaded as a document', async ({ open }) => {
+    const page = await openAlive(open, '/lab', [/Failed to load route data/])
+    await page.route('**/_m/data/lab/landed*', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<p>Pay</p>' }),
+    )
+    await follow(page, '/lab/landed')
+    await heading(page, 'Landed')
+    await expect.poll(() => sameDocument(page)).toBe(false)
+  })
+
+  browserTest('an answer of another build makes the navigation a document load, once', async ({ open }) => {
+    const page = await openAlive(open, '/lab', [/Failed to load route data/])
+    await page.route('**/_m/data/lab/landed*', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, headers: { ...answer.headers(), 'x-millrace-build': 'another' } })
+    })
+    await follow(page, '/lab/landed')
+    await heading(page, 'Landed')
+    await follow(page, '/lab/cache/1')
+    await heading(page, 'Key 1')
+    await expect.poll(() => sameDocument(page)).toBe(false)
+  })
+
+  browserTest('code that does not come makes the navigation a document load', async ({ open }) => {
+    const page = await openAlive(open, '/lab', [/Failed to load script: /, /ERR_FAILED/, /modulepreload|preload/])
+    await page.route('**/_m/assets/landed-page-*.js', (route) => route.abort(), { times: 2 })
+    await follow(page, '/lab/landed')
+    await expect.poll(() => sameDocument(page).catch(() => true)).toBe(false)
+    await heading(page, 'Landed')
+  })
+})
+
+describe('while a page is on its way', () => {
+  browserTest('a second click cancels the first and its request', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1')
+    const aborted = page.waitForEvent('requestfailed', (request) => request.url().includes('/_m/data/lab/slow/'))
+    await follow(page, '/lab/slow/20000')
+    await follow(page, '/lab/cache/2')
+    await heading(page, 'Key 2')
+    expect((await aborted).failure()?.errorText).toBe('net::ERR_ABORTED')
+    await page.goBack()
+    await heading(page, 'Key 1')
+  })
+
+  browserTest('the network may fail and come back', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1', [/ERR_INTERNET_DISCONNECTED/, /Failed to fetch/])
+    await page.context().setOffline(true)
+    await follow(page, '/lab/cache/2')
+    await page.getByTestId('error').waitFor()
+    await page.context().setOffline(false)
+    await heading(page, 'Key 2')
+    expect(await sameDocument(page)).toBe(true)
+  })
+})
+
+describe('people', () => {
+  browserTest('find the focus on the new heading, and hear the title', async ({ open }) => {
+    const page = await openAlive(open, '/lab')
+    await follow(page, '/lab/cache/4')
+    await heading(page, 'Key 4')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Key 4')
+    await expect.poll(() => page.locator('#millrace-announcer').textContent()).toContain('Cache key 4')
+  })
+
+  browserTest('keep the state of a layout that stays', async ({ open }) => {
+    const page = await openAlive(open, '/docs')
+    await page.getByRole('searchbox').fill('loader')
+    await follow(page, '/docs/loaders')
+    await page.waitForURL('**/docs/loaders')
+    expect(await page.getByRole('searchbox').inputValue()).toBe('loader')
+  })
+})
+
+describe('links in view', () => {
+  browserTest(
+    'are fetched ahead three at a time, never twice, and not where that was switched off',
+    async ({ open }) => {
+      const page = await open()
+      let running = 0
+      let most = 0
+      await page.route('**/_m/data/**', async (route) => {
+        running += 1
+        most = Math.max(most, running)
+        const answer = await route.fetch()
+        running -= 1
+        await route.fulfill({ response: answer })
+      })
+      const asked = recordData(page)
+      await page.goto('/lab/bench/links?n=1000')
+      await expect.poll(() => asked.length).toBeGreaterThan(20)
+      await expect.poll(() => running).toBe(0)
+      expect(most).toBeGreaterThan(1)
+      expect(most).toBeLessThanOrEqual(3)
+      expect(new Set(asked).size).toBe(asked.length)
+      expect(asked.length).toBeLessThan(100)
+    },
+  )
+
+  browserTest('stop asking for as long as a busy server says', async ({ open }) => {
+    const page = await open({ allow: [/responded with a status of 503 /] })
+    await page.route('**/_m/data/**', (route) => route.fulfill({ status: 503, headers: { 'Retry-After': '60' } }))
+    const asked = recordData(page)
+    await page.goto('/lab/bench/links?n=200')
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
+    await page.waitForTimeout(1000) // nothing is what is waited for
+    expect(asked.length).toBeLessThanOrEqual(3)
+  })
+})

@@ -1,0 +1,320 @@
+import { vi } from 'vitest'
+// Loaded here, so that no test waits for it in the middle of an answer.
+import '../../../src/shared/protocol/decode-values.ts'
+import {
+  BUILD_HEADER,
+  PURPOSE_HEADER,
+  ROUTE_DATA_PREFIX,
+  ROUTE_DATA_TYPE,
+  SEGMENTS_PARAM,
+} from '../../../src/shared/protocol/route-data.ts'
+import { createRouteTable } from '../../../src/shared/route-table.ts'
+import type { HistoryStack, Traversal } from '../../../src/client/core/history-stack.ts'
+import { createJournal } from '../../../src/client/core/journal.ts'
+import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
+import { createPageLoader } from '../../../src/client/core/page-loader.ts'
+import { createPrefetcher } from '../../../src/client/core/prefetcher.ts'
+import type { RouteCode } from '../../../src/client/core/route-code.ts'
+import { createRouteStore } from '../../../src/client/core/route-store.ts'
+import { createRouter, type RouterCore, type RouterScreen } from '../../../src/client/core/router.ts'
+import type { NavigateEvent } from '../../../src/client/router-types.ts'
+
+/** The build that the world's client is of. */
+export const BUILD = 'b1'
+
+const ORIGIN = 'https://millrace.test'
+
+const module = (): Promise<unknown> => Promise.resolve({})
+const page = { page: module, loader: module }
+
+/** Pages `/a`, `/b`, `/c` with data of their own, and two under `/lab`, which share the data of its layout. */
+export const table = createRouteTable({
+  '/': { layout: module, page: module, error: module, notFound: module },
+  '/a': page,
+  '/b': page,
+  '/c': page,
+  '/lab': { layout: module, layoutLoader: module },
+  '/lab/one': page,
+  '/lab/two': page,
+})
+
+/** A request that the client has sent, and the server's end of it. */
+export interface SentRequest {
+  /** Path and query of the page, without the segments that are asked for. */
+  readonly href: string
+  /** `undefined` for all. */
+  readonly wants: readonly string[] | undefined
+  readonly prefetch: boolean
+  readonly aborted: boolean
+  /** Begins the answer: status and headers. Default: 200 of the client's build. */
+  open(status?: number, headers?: Readonly<Record<string, string>>): Promise<void>
+  /** Sends lines of the answer, which is begun with a 200 if it has not been. */
+  send(...records: readonly object[]): Promise<void>
+  /** The last line, and the end. */
+  done(...records: readonly object[]): Promise<void>
+  /** The connection breaks. */
+  fail(): Promise<void>
+}
+
+/** The first line of an answer. */
+export function head(route: string | null, more: object = {}): object {
+  return { v: 1, build: BUILD, route, scope: 'path', ...more }
+}
+
+/** An answer that leads elsewhere. */
+export function redirectTo(to: string): object {
+  return { v: 1, build: BUILD, redirect: { to } }
+}
+
+/** A segment with plain data. */
+export function segment(id: string, data: unknown, more: object = {}): object {
+  return { segment: id, data, ...more }
+}
+
+/** A segment whose data has a promise `late`. Its value comes with `lateValue`. */
+export function deferredSegment(id: string, more: object = {}): readonly object[] {
+  return [
+    { segment: id, stream: 0, ...more },
+    { chunk: 0, text: '[[0],{"data":[1]},{"late":[2]},["Promise"]]\n' },
+  ]
+}
+
+/** What `deferredSegment` has promised. */
+export function lateValue(value: string): readonly object[] {
+  return [{ chunk: 0, text: `[2,1,${JSON.stringify(value)}]\n` }, { end: 0 }]
+}
+
+/** Lets everything happen that waits for nothing from outside: promises and streams. Timers stand still. */
+export async function flush(): Promise<void> {
+  for (let turn = 0; turn < 12; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Moves the clock, and lets happen what was due. */
+export async function pass(milliseconds: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(milliseconds)
+  await flush()
+}
+
+/** The fake server: requests in the order in which they came. With `deaf` an abort does not reach it. */
+export function createServer(deaf = false) {
+  const requests: SentRequest[] = []
+  const encoder = new TextEncoder()
+
+  const fetch = (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(String(input), ORIGIN)
+    const wants = url.searchParams.has(SEGMENTS_PARAM)
+      ? url.searchParams.getAll(SEGMENTS_PARAM).filter((id) => id !== '')
+      : undefined
+    url.searchParams.delete(SEGMENTS_PARAM)
+    const { signal } = init
+    const answer = Promise.withResolvers<Response>()
+    const pipe = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 100 })
+    const writer = pipe.writable.getWriter()
+    writer.closed.catch(() => undefined)
+    const write = (text: string): void => void writer.write(encoder.encode(text)).catch(() => undefined)
+    const breakOff = (reason: unknown): void => {
+      answer.reject(reason)
+      writer.abort(reason).catch(() => undefined)
+    }
+    const state = { open: false }
+    const open = (status = 200, headers: Readonly<Record<string, string>> = {}): void => {
+      if (state.open) return
+      state.open = true
+      const own = { 'Content-Type': ROUTE_DATA_TYPE, [BUILD_HEADER]: BUILD, ...headers }
+      answer.resolve(new Response(pipe.readable, { status, headers: own }))
+    }
+    if (!deaf) signal?.addEventListener('abort', () => breakOff(signal.reason))
+    const send = (records: readonly object[]): void => {
+      open()
+      for (const record of records) write(`${JSON.stringify(record)}\n`)
+    }
+    requests.push({
+      href: url.pathname.slice(ROUTE_DATA_PREFIX.length) + url.search,
+      wants,
+      prefetch: new Headers(init.headers).has(PURPOSE_HEADER),
+      get aborted() {
+        return signal?.aborted ?? false
+      },
+      open(status, headers) {
+        open(status, headers)
+        return flush()
+      },
+      send(...records) {
+        send(records)
+        return flush()
+      },
+      done(...records) {
+        send([...records, { done: true }])
+        writer.close().catch(() => undefined)
+        return flush()
+      },
+      fail() {
+        breakOff(new TypeError('fetch failed'))
+        return flush()
+      },
+    })
+    return answer.promise
+  }
+
+  return { requests, fetch }
+}
+
+/** A tab with the whole core of the client router, on the page `/`. Fake timers must be on. */
+export function createWorld({ deaf = false } = {}) {
+  const { requests, fetch } = createServer(deaf)
+  const now = (): number => Date.now()
+  const lifecycle = { outdated: false }
+  const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
+  const window = {
+    navigator: { onLine: true },
+    document: { baseURI: `${ORIGIN}/` },
+    location,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  } as unknown as Window
+
+  const entries = ['/']
+  const position = { index: 0, onTraverse: undefined as ((traversal: Traversal) => void) | undefined }
+  const current = () => ({ key: `k${position.index}`, index: position.index })
+  const moveTo = (index: number): void => {
+    position.index = index
+    const { href, pathname, search, hash } = new URL(entries[index] ?? '/', ORIGIN)
+    Object.assign(location, { href, pathname, search, hash })
+  }
+  const history: HistoryStack = {
+    get current() {
+      return current()
+    },
+    restoresScroll: true,
+    push(href) {
+      entries.splice(position.index + 1, Infinity, href)
+      moveTo(position.index + 1)
+      return current()
+    },
+    replace(href) {
+      entries[position.index] = href
+      moveTo(position.index)
+      return current()
+    },
+    go(delta) {
+      const index = position.index + delta
+      if (entries[index] === undefined) return
+      moveTo(index)
+      position.onTraverse?.({ href: entries[index], entry: current(), delta })
+    },
+    revert({ delta }) {
+      moveTo(position.index - delta)
+      return Promise.resolve()
+    },
+    listen(onTraverse) {
+      position.onTraverse = onTraverse
+      return () => (position.onTraverse = undefined)
+    },
+  }
+
+  const code: RouteCode = { load: () => Promise.resolve([]), preload: () => Promise.resolve() }
+  const journal = createJournal()
+  const known = createKnownRoutes(now)
+  const outdated = (): void => void (lifecycle.outdated = true)
+  const store = createRouteStore(table, known, { buildId: BUILD, fetch, now, outdated, journal }, () => undefined)
+  const loader = createPageLoader({
+    table,
+    known,
+    store,
+    code,
+    origin: ORIGIN,
+    publicOrigin: undefined,
+    random: () => 0.5,
+    wait: (milliseconds, signal) =>
+      new Promise((resolve) => {
+        setTimeout(resolve, milliseconds)
+        signal.addEventListener('abort', () => resolve())
+      }),
+  })
+  const { localHref } = loader
+  const enabled = (): boolean => !lifecycle.outdated
+  const prefetcher = createPrefetcher({ store, code, now, enabled, onChange: () => undefined, localHref })
+  const rendered: RouterScreen[] = []
+  const left: string[] = []
+  const events: string[] = []
+  const root = table.routes.find(({ key }) => key === '/')
+  known.keepVerdict('/', { route: '/', params: {}, scope: 'path' })
+  const router: RouterCore = createRouter({
+    first: {
+      href: '/',
+      view: { chain: root?.chain ?? [], params: {}, search: {}, data: {} },
+      visit: 0,
+      page: { styles: [], keys: [], stale: false, release: () => undefined },
+    },
+    known,
+    loader,
+    history,
+    journal,
+    window,
+    now,
+    outdated: () => lifecycle.outdated,
+    prefetch: (href) => prefetcher.add(href, 'intent'),
+    broadcast: () => undefined,
+    host: {
+      render: (screen) => void rendered.push(screen),
+      arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
+      leave: (href, kind) => void left.push(`${kind} ${href}`),
+    },
+  })
+  history.listen(router.traverse, router.moved)
+  router.onNavigate(({ type, to }: NavigateEvent) => events.push(`${type} ${to}`))
+
+  /** React puts what it was last given into the document. */
+  async function commit(): Promise<void> {
+    const last = rendered.at(-1)
+    if (last !== undefined) router.committed(last)
+    await flush()
+  }
+
+  return {
+    router,
+    prefetcher,
+    known,
+    store,
+    code,
+    history,
+    requests,
+    /** Screens that React was given. */
+    rendered,
+    /** Document loads: kind and URL. */
+    left,
+    /** What `onNavigate` has told: type and target. */
+    events,
+    commit,
+    /** URLs in the tab's history. */
+    get entries() {
+      return [...entries]
+    },
+    /** The address bar. */
+    get address() {
+      return location.pathname + location.search
+    },
+    async click(href: string): Promise<void> {
+      router.navigate(href)
+      await flush()
+    },
+    async back(): Promise<void> {
+      history.go(-1)
+      await flush()
+    },
+    /** A whole navigation to a page that is a child of the root; its data is its own name unless `data` says more. */
+    async visit(href: string, data: unknown = href): Promise<void> {
+      const before = requests.length
+      router.navigate(href)
+      await flush()
+      await requests[before]?.done(head(href), segment(`${href}#page`, data))
+      await commit()
+    },
+    /** The `n`-th request, counted from 0. */
+    request(index: number): SentRequest {
+      const found = requests[index]
+      if (found === undefined) throw new Error(`Only ${requests.length} requests were sent`)
+      return found
+    },
+  }
+}
