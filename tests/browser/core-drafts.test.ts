@@ -117,6 +117,23 @@ describe('what a visitor has typed', () => {
     expect(await page.evaluate('heard')).toEqual(heard)
   })
 
+  moduleTest('and taken back is nothing to be told', async ({ open }) => {
+    const { page } = await openForm(open)
+    await page.fill('#alone', 'alone')
+    await page.fill('#alone', '')
+    await load(page, '', 'reload')
+    expect(await page.evaluate('heard')).toEqual([])
+  })
+
+  moduleTest('is nothing in a form that nobody has touched', async ({ open }) => {
+    const { page } = await openForm(open)
+    await page.evaluate(`addEventListener('pagehide', () => {
+      sessionStorage.setItem('seen', String(sessionStorage.getItem('millrace:drafts')))
+    })`)
+    await load(page, '', 'reload')
+    expect(await page.evaluate(`sessionStorage.getItem('seen')`)).toBe('null')
+  })
+
   moduleTest('is dropped when another page comes', async ({ open }) => {
     const { page } = await openForm(open)
     const empty = await contents(page)

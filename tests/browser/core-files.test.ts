@@ -7,11 +7,13 @@ import { moduleTest, NONCE, serveModule, until, type ModuleSite } from '../suppo
 
 const SCRIPT = `
 import { preloadScripts } from './src/client/core/load-scripts.ts'
+import { swapStylesheets } from './src/client/dev/stylesheets.ts'
 import { createStylesheets } from './src/client/core/load-styles.ts'
 const styles = createStylesheets(document)
 const name = (link) => /\\/(\\w+)\\.css/.exec(link.href)[1]
 Object.assign(window, {
   preloadScripts,
+  swapStylesheets,
   styles,
   css: (text) => [...text].map((name) => '/' + name + '.css'),
   load: (text, signal = new AbortController().signal) => styles.load(css(text), signal).then(() => 'loaded', (error) => String(error)),
@@ -104,6 +106,8 @@ describe('stylesheets of the next page', () => {
     const { page } = await openStyled(open)
     await page.evaluate(`load('c').then(() => styles.show(css('c')))`)
     expect((await state(page)).slice(1)).toEqual(['eabc', COLOURS.c])
+    await page.evaluate(`styles.show([])`)
+    expect((await state(page)).slice(1)).toEqual(['eab', COLOURS.b])
     await page.evaluate(`styles.show([], ${IS_ROUTES})`)
     expect((await state(page)).slice(1)).toEqual(['e', COLOURS.e])
   })
@@ -217,16 +221,8 @@ describe('stylesheets of the next page', () => {
   moduleTest('are known after the development server has replaced them', async ({ open }) => {
     const { page, site } = await openStyled(open)
     await page.evaluate(`load('ac').then(() => styles.show(css('ac'), ${IS_ROUTES}))`)
-    // As the development server does: the old one stays until the new one has loaded.
-    await page.evaluate(`new Promise((loaded) => {
-      const old = document.querySelector('link[href="/c.css"]')
-      old.dataset.replaced = ''
-      const fresh = old.cloneNode()
-      delete fresh.dataset.replaced
-      fresh.href = '/c.css?v=1'
-      fresh.onload = () => { old.remove(); loaded() }
-      old.after(fresh)
-    })`)
+    await page.evaluate(`swapStylesheets(document, ['/c.css'], '1')`)
+    await expect.poll(() => page.evaluate(`document.querySelectorAll('link[href*="c.css"]').length`)).toBe(1)
     await page.evaluate(`load('ac').then(() => styles.show(css('ac'), ${IS_ROUTES}))`)
     expect((await state(page)).slice(1)).toEqual(['eac', COLOURS.c])
     await page.evaluate(`styles.show(css('ab'), ${IS_ROUTES})`)
@@ -234,6 +230,23 @@ describe('stylesheets of the next page', () => {
     expect(site.requests.filter((url) => url.startsWith('/c.css'))).toEqual(['/c.css', '/c.css?v=1'])
   })
 })
+
+moduleTest(
+  'a page that is shown while the development server replaces its stylesheet gets the new one',
+  async ({ open }) => {
+    const { page, held } = await openStyled(open, { hold: ['/c.css?v=1'] })
+    await page.evaluate(`load('ac').then(() => styles.show(css('ac'), ${IS_ROUTES}))`)
+    await page.evaluate(`swapStylesheets(document, ['/c.css'], '1')`)
+    await expect.poll(() => held.size).toBe(1)
+    await page.evaluate(`window.loading = load('c'); undefined`)
+    expect(await page.evaluate(`Promise.race([loading, 'waiting'])`)).toBe('waiting')
+    await page.evaluate(`styles.show(css('c'), ${IS_ROUTES})`)
+    expect((await state(page))[2]).toBe(COLOURS.c)
+    send(held.get('/c.css?v=1'), 'p { color: rgb(5, 5, 5) }')
+    expect(await page.evaluate('loading')).toBe('loaded')
+    expect(await state(page)).toEqual(['eacb', 'ec', 'rgb(5, 5, 5)'])
+  },
+)
 
 describe('scripts of the next page', () => {
   moduleTest(

@@ -242,9 +242,8 @@ describe('scrolling', () => {
       answer(request, response) {
         if (request.url !== '/stream') return false
         response.setHeader('Content-Type', 'text/html')
-        response.write(
-          '<!doctype html><link rel="icon" href="data:,"><script type="module" async src="/m/stdin.js"></script>',
-        )
+        response.write('<!doctype html><link rel="icon" href="data:,"><body><p>start</p>')
+        response.write('<script type="module" async src="/m/stdin.js"></script>')
         rests.push(() => response.end(BODY))
         return true
       },
@@ -257,6 +256,8 @@ describe('scrolling', () => {
     await page.evaluate('scrollTo(0, 700)')
     await page.reload({ waitUntil: 'commit' })
     await ready(page)
+    // What there is has been drawn, in its whole height.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
     expect(await page.evaluate('document.readyState')).toBe('loading')
     rests[1]?.()
     await until(page, `document.readyState === 'complete' && history.scrollRestoration === 'manual'`)

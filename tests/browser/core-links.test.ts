@@ -155,12 +155,15 @@ describe('links in view', () => {
   })
 
   moduleTest('are not watched any more once that has been ended', async ({ open }) => {
-    const page = await openLinks(open, `<a href="/a" data-prefetch="viewport">a</a>`)
+    const page = await openLinks(
+      open,
+      `<a href="/a" data-prefetch="viewport">a</a><div class="far"></div><a href="/c" data-prefetch="viewport">c</a>`,
+    )
     await page.evaluate('watch.scan(); watch.stop()')
     await told(page)
     await page.evaluate(`document.body.insertAdjacentHTML('beforeend', '<a href="/b" data-prefetch="render">b</a>')`)
     await page.focus('a')
-    await scrollTo(page, 10)
+    await scrollTo(page, 3000)
     expect(await told(page)).toEqual([])
   })
 })

@@ -11,7 +11,6 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { documentPolicy } from '../../src/server/render/security-headers.ts'
 import { browserTest } from './browser.ts'
-import type { BuiltServer } from './built-server.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 const IMMUTABLE = 'public, max-age=31536000, immutable' // as a build's files; each test has a cache of its own
@@ -108,7 +107,5 @@ export async function until(page: Page, expression: string): Promise<void> {
   await expect.poll(() => page.evaluate(`Boolean(${expression})`), { message: expression }).toBe(true)
 }
 
-/** `browserTest` for pages of `serveModule`: URLs are absolute, and no built server is needed. */
-export const moduleTest = browserTest.override('server', { scope: 'worker' }, {
-  origin: 'http://127.0.0.1',
-} as BuiltServer)
+/** `browserTest` for pages of `serveModule`, whose URLs are absolute. The server is the one of all tests in the worker. */
+export const moduleTest = browserTest

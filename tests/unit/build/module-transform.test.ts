@@ -63,6 +63,12 @@ test('types are gone, imports have URLs, public variables have values, and a ser
   expect(code).not.toContain('ReactNode')
 })
 
+test('a module of hooks alone declares the signatures that it calls', async () => {
+  const { code } = await compile(`import { useState } from 'react'\nexport const useCount = () => useState(0)`)
+  expect(code).toContain('= $RefreshSig$()')
+  expect(code).toContain('$RefreshSig$=window.')
+})
+
 test('a source that does not compile is refused with the line', async () => {
   await expect(compile('export default <p')).rejects.toThrow(join(project.options.root, KEY))
 })

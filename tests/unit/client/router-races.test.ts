@@ -66,6 +66,22 @@ describe('one navigation overtakes another', () => {
     expect(world.events).toEqual(['start /a', 'cancel /a', 'start /b', 'commit /b'])
   })
 
+  test("click A, its data comes but not its code, click B, A's code comes: only B is shown", async () => {
+    const world = createWorld()
+    const code = Promise.withResolvers<readonly string[]>()
+    vi.spyOn(world.code, 'load').mockReturnValueOnce(code.promise)
+    await world.click('/a')
+    await world.request(0).done(...pageOf('/a'))
+    expect(world.rendered).toEqual([])
+    await world.click('/b')
+    code.resolve([])
+    await flush()
+    expect(world.rendered).toEqual([])
+    await world.request(1).done(...pageOf('/b'))
+    await world.commit()
+    expect(world.rendered.map(({ href }) => href)).toEqual(['/b'])
+  })
+
   test('click A, 100 ms: pending; click B: not pending before another 100 ms', async () => {
     const world = createWorld()
     await world.click('/a')

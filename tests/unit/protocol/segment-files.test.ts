@@ -86,7 +86,9 @@ describe('fetching the list', () => {
 
   test('is tried again after a failure, and a failure to fetch ahead is nobody’s', async () => {
     const answers = [Promise.reject(new Error('offline')), Promise.resolve('<!doctype html>'), Promise.resolve(record)]
-    const fetchJson = vi.fn<(url: string) => Promise<unknown>>(() => answers.shift() ?? Promise.reject(new Error('asked too often')))
+    const fetchJson = vi.fn<(url: string) => Promise<unknown>>(
+      () => answers.shift() ?? Promise.reject(new Error('asked too often')),
+    )
     const source = createSegmentFiles('abc', fetchJson)
     source.warm()
     await expect(source.get()).rejects.toThrow('offline')
