@@ -52,7 +52,8 @@ export async function transformModule(context: TransformContext, key: string): P
     sourcemap: 'inline',
     define: { ...context.defines },
     plugins: [...context.plugins, linkImports(context)],
-    ...(compiled.includes('$RefreshReg$(') ? { banner: { js: refreshHooks(key) } } : {}),
+    // A module of hooks alone has signatures and registers nothing.
+    ...(/\$Refresh(?:Reg|Sig)\$\(/.test(compiled) ? { banner: { js: refreshHooks(key) } } : {}),
   }
   const { outputFiles = [] } = await build(options)
   const code = outputFiles[0]?.text ?? ''

@@ -65,10 +65,9 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
     return arrived
   }
 
-  /** Of the document's own, one that has failed says so no more: it is empty, or not there. */
+  /** One of the document's that has failed says so no more, and is empty. One that is still coming is not there yet. */
   function isSound(link: HTMLLinkElement): boolean {
-    if (coming.has(link)) return true
-    return link.sheet ? link.sheet.cssRules.length > 0 : document.readyState !== 'complete'
+    return coming.has(link) || link.sheet?.cssRules.length !== 0
   }
 
   /** The elements for these stylesheets, in this order in the document; those that are missing are put in their place. */
