@@ -1,0 +1,64 @@
+import { isJsonValue } from '../../shared/protocol/hand-off.ts'
+import { ACTION_PARAM, ARGUMENTS_FIELD, ID_FIELD, ONCE_FIELD } from '../../shared/protocol/action-call.ts'
+import type { DeclaredAction } from './action.ts'
+import { currentForms } from './form-target.ts'
+
+/**
+ * The one file that depends on how React's server renderer writes forms whose action is a function (React 19.3, without
+ * server components): `$$FORM_ACTION` gives the form's attributes and hidden fields, `$$IS_SIGNATURE_EQUAL` tells
+ * `useActionState` whether a posted state is its own, and `bind` carries both on. `tests/unit/actions/form-reference`
+ * fails when React changes that.
+ */
+export interface FormReference {
+  (...args: readonly unknown[]): Promise<never>
+  $$FORM_ACTION(prefix: string): FormAttributes
+  $$IS_SIGNATURE_EQUAL(id: string, arity: number): boolean
+  bind(self: unknown, ...bound: readonly unknown[]): FormReference
+}
+
+/** What React writes on the form, or on the button. */
+export interface FormAttributes {
+  readonly name: undefined
+  /** The page's own URL with the action's id. */
+  readonly action: string
+  readonly method: 'POST'
+  readonly encType: 'multipart/form-data'
+  readonly target: undefined
+  /** Hidden fields; React appends `$ACTION_KEY`. */
+  readonly data: FormData
+}
+
+/** Makes what a page renders: an action, with the arguments that are bound so far. */
+export function createFormReference(declared: DeclaredAction, bound: readonly unknown[]): FormReference {
+  const reference = (): Promise<never> =>
+    Promise.reject(new Error('An action runs when a form is sent or the browser calls it: do not call it on the server'))
+  return Object.assign(reference, {
+    $$FORM_ACTION: (prefix: string) => formAttributes(declared, bound, prefix),
+    $$IS_SIGNATURE_EQUAL: (id: string, arity: number) => id === declared.id && arity === bound.length,
+    bind: (_self: unknown, ...more: readonly unknown[]) => createFormReference(declared, [...bound, ...more]),
+  })
+}
+
+function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefix: string): FormAttributes {
+  const forms = currentForms()
+  if (id === undefined) throw new Error('This action has no id: it is no named export of an actions.server.ts')
+  if (forms === undefined) throw new Error('A form with an action can only be rendered by the server of the application')
+  const number = prefix.replace(/\D+/g, '')
+  const data = new FormData()
+  data.append(ID_FIELD, id)
+  if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
+  if (bound.length > 0) {
+    // A state that JSON cannot say is left out: the form works all the same.
+    const args = JSON.stringify(bound.map((value) => (isJsonValue(value) ? value : null)))
+    data.append(ARGUMENTS_FIELD + number, forms.sign(id, args))
+  }
+  const { pathname, search } = forms
+  return {
+    name: undefined,
+    action: `${pathname}${search}${search === '' ? '?' : '&'}${ACTION_PARAM}=${id}.${number}`,
+    method: 'POST',
+    encType: 'multipart/form-data',
+    target: undefined,
+    data,
+  }
+}
