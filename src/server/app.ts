@@ -6,6 +6,10 @@ import { createModuleCache } from '../client/react/module-cache.ts'
 import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { validateRouteTable } from '../shared/route-table-faults.ts'
+import { createCallsOnce } from './actions/call-once.ts'
+import { createActionRegistry, type ActionModules } from './actions/registry.ts'
+import type { ActionParts } from './actions/serve-action.ts'
+import { takeActions, type CallJudge } from './actions/take-action.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
@@ -17,6 +21,7 @@ import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { requestGuard } from './request/request-guard.ts'
+import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
 import { routeScope } from './rules/route-scope.ts'
 import { serveRuntime } from './serve-runtime.ts'
@@ -33,6 +38,8 @@ export interface CreateAppOptions {
     /** Absolute path of the folder behind `/_m/assets/`. */
     readonly folder: string
   }
+  /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
+  readonly actions?: ActionModules
   /** A logger of your own. */
   readonly log?: Logger
   /** Where the runtime's own logger writes its JSON lines, stdout when absent; not used with `log`. */
@@ -49,7 +56,7 @@ export interface MillraceApp extends Express {
   shouldUpgrade(req: IncomingMessage): boolean
   /** Tunnels an upgrade request to the external rewrite it matches. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Ends what the application holds open: connections to upstreams. */
+  /** Ends what the application holds open: connections to upstreams, embedded stores. */
   dispose(): void
 }
 
@@ -57,11 +64,13 @@ export interface MillraceApp extends Express {
  * Makes the server of an application. The order of the middleware is the order of this function.
  * @throws {RouteTableError} on a faulty route table.
  * @throws {RuleError} on a faulty rule.
+ * @throws {Error} on a faulty action module.
  */
 export function createApp({
   app: definition,
   config = readConfig({}),
   assets,
+  actions: actionModules = {},
   log: given,
   logDestination,
 }: CreateAppOptions): MillraceApp {
@@ -77,6 +86,14 @@ export function createApp({
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const scope = routeScope(definition)
+  const services = createServices(config, log)
+  const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
+  const actions: ActionParts = {
+    registry: calls.registry,
+    modules,
+    calls: createCallsOnce(services, Date.now),
+    bodyLimit: config.actionBodyLimit,
+  }
   const renderer = createDocumentRenderer({
     document: definition.document,
     modules,
@@ -90,10 +107,13 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
-  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog }))
-  app.use(serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder, routes: definition.routes }))
+  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, services }))
+  app.use(
+    serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder, routes: definition.routes, calls }),
+  )
+  app.use(takeActions(calls))
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(serveRoutes({ table, rules, renderer, modules, admission, config, scope }))
+  app.use(serveRoutes({ table, rules, renderer, modules, admission, config, actions, scope }))
   app.use(answerFailures)
 
   return Object.assign(app, {
@@ -105,7 +125,10 @@ export function createApp({
     },
     shouldUpgrade: rules.shouldUpgrade,
     upgrade: rules.upgrade,
-    dispose: rules.dispose,
+    dispose: () => {
+      rules.dispose()
+      services.dispose()
+    },
   })
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { isValidHost } from './request/url-guard.ts'
 import { parseProxyTrust } from './request/trusted-proxy.ts'
@@ -31,6 +32,19 @@ const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
 
 /** A render keeps a core busy or waits for data; beyond this many a core, waiting only makes every visitor slower. */
 const PENDING_RENDERS_PER_CORE = 128
+
+/** A key is not stretched, so it must be as hard to guess as it is long: 32 characters of base64 are 192 bits. */
+const LEAST_KEY_CHARACTERS = 32
+
+/** A body that is no upload is held in memory. */
+const MOST_BODY_BYTES = 1024 ** 3
+
+const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
+
+const bytes = (text: string): number => {
+  const [, digits = '', unit = ''] = /^(\d+)([a-z]*)$/.exec(text.toLowerCase()) ?? []
+  return Number(digits) * (UNITS[unit || 'b'] ?? Number.NaN)
+}
 
 const list = (text: string): string[] =>
   text
@@ -93,10 +107,37 @@ export const VARIABLES = {
   dataDir: {
     name: 'DATA_DIR',
     fallback: './data',
-    meaning: 'folder of the embedded stores',
+    meaning: 'folder of the embedded stores and of secret keys that are made here',
     example: './data',
-    schema: z.string().min(1, 'expected a folder'),
-    later: true,
+    schema: z
+      .string()
+      .refine((text) => !text.includes('\0'), 'expected a folder')
+      .transform((text) => resolve(text)),
+  },
+  secretKeys: {
+    name: 'SECRET_KEYS',
+    fallback: '',
+    meaning: 'comma-separated keys; the first signs, the others still verify (default: made once, kept in DATA_DIR)',
+    example: 'output-of-openssl-rand-base64-32',
+    schema: z
+      .string()
+      .transform(list)
+      .refine(
+        (keys) => keys.every((key) => key.length >= LEAST_KEY_CHARACTERS),
+        `expected at least ${LEAST_KEY_CHARACTERS} characters a key, as \`openssl rand -base64 32\` makes them`,
+      ),
+    secret: true,
+  },
+  actionBodyLimit: {
+    name: 'ACTION_BODY_LIMIT',
+    fallback: '1mb',
+    meaning: 'largest body of an action call that is no upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
+    example: '1mb',
+    schema: z
+      .string()
+      .regex(/^\d{1,12}(b|kb|mb|gb)?$/i, 'expected bytes, or a number with kb, mb or gb')
+      .transform(bytes)
+      .refine((size) => size >= 1 && size <= MOST_BODY_BYTES, 'expected 1 byte to 1gb'),
   },
   renderTimeoutMs: {
     name: 'RENDER_TIMEOUT_MS',
@@ -183,18 +224,6 @@ export const VARIABLES = {
     later: true,
     secret: true,
   },
-  secretKeys: {
-    name: 'SECRET_KEYS',
-    fallback: '',
-    meaning: 'comma-separated keys; the first signs, the others still verify (default: made once, kept in DATA_DIR)',
-    example: 'a-long-random-text',
-    schema: z
-      .string()
-      .transform(list)
-      .refine((keys) => keys.every((key) => key.length >= 16), 'expected at least 16 characters a key'),
-    later: true,
-    secret: true,
-  },
   metricsPort: {
     name: 'METRICS_PORT',
     fallback: '',
@@ -209,14 +238,6 @@ export const VARIABLES = {
     meaning: 'processes sharing the port; auto means one a core',
     example: 'auto',
     schema: z.union([z.literal('auto'), wholeNumber(1, 1_024)], 'expected "auto" or a whole number from 1 to 1024'),
-    later: true,
-  },
-  actionBodyLimit: {
-    name: 'ACTION_BODY_LIMIT',
-    fallback: '1mb',
-    meaning: 'largest body of an action call that is no upload',
-    example: '1mb',
-    schema: z.string().regex(/^\d{1,9}(b|kb|mb|gb)?$/i, 'expected bytes, or a number with kb, mb or gb'),
     later: true,
   },
 } as const satisfies Record<string, Variable>

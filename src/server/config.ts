@@ -14,6 +14,12 @@ export interface Config {
   readonly trustProxy: ProxyTrust
   /** pino level. */
   readonly logLevel: LogLevel
+  /** Absolute path of the folder for embedded stores; made by the first who writes there. */
+  readonly dataDir: string
+  /** Texts of at least 32 characters: the first signs and encrypts, all are read. Empty when unset. */
+  readonly secretKeys: readonly string[]
+  /** Bytes that the body of an action call may have, if it is no upload. */
+  readonly actionBodyLimit: number
   /** Milliseconds after which a render that has not finished is aborted. */
   readonly renderTimeoutMs: number
   /** Milliseconds from SIGTERM to the last forced close. */
@@ -58,6 +64,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     origins: read('origins').map(normalOrigin),
     trustProxy: read('trustProxy'),
     logLevel: read('logLevel'),
+    dataDir: read('dataDir'),
+    secretKeys: read('secretKeys'),
+    actionBodyLimit: read('actionBodyLimit'),
     renderTimeoutMs: read('renderTimeoutMs'),
     shutdownGraceMs: read('shutdownGraceMs'),
     shutdownDelayMs: read('shutdownDelayMs'),

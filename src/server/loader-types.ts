@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import type { Params } from '../shared/route-pattern.ts'
+import type { Secrets } from './secrets/secrets.ts'
 
-/** What a loader or resource handler may know of its request, beyond the web `Request`. */
+/** What a loader, resource handler or action may know of its request, beyond the web `Request`. */
 export interface LoaderContext {
   /** Names this request in the log; taken from a trusted `X-Request-Id` or made here. */
   readonly requestId: string
@@ -12,6 +13,33 @@ export interface LoaderContext {
    * is appended and makes the answer private.
    */
   readonly headers: Headers
+  /** Address of the client, as far as `TRUST_PROXY` lets it be believed. */
+  readonly address: string
+  /** Signs and encrypts with the keys of this server. */
+  readonly secrets: Secrets
+  /** Absolute path of the folder for embedded stores. */
+  readonly dataDir: string
+  /** Value of a cookie, as an action of the same request has set it or else as it was sent; decoded. */
+  cookie(name: string): string | undefined
+  /**
+   * Counts one use of something against a limit.
+   * @param key says of what and by whom: `sign ${address}`.
+   * @returns whether it is within `points` uses in `seconds`, and if not, when to try again.
+   */
+  limit(key: string, limit: RateLimit): RateVerdict
+}
+
+/** How often something may be done. */
+export interface RateLimit {
+  readonly points: number
+  readonly seconds: number
+}
+
+/** Whether it may be done once more. */
+export interface RateVerdict {
+  readonly allowed: boolean
+  /** 0 where it is allowed. */
+  readonly retryAfterSeconds: number
 }
 
 type SearchInput = Readonly<Record<string, string | string[]>>
@@ -67,7 +95,8 @@ export interface ServerModule {
   readonly search?: SearchSchema
   /**
    * Of a layout's module: `false` says that its loader refuses and redirects nobody, so that the data of pages inside
-   * need not wait for it.
+   * need not wait for it. Of a page's module: `true` says that its loader must succeed before an action that is posted
+   * to the page may run.
    */
   readonly guards?: boolean
 }

@@ -9,9 +9,11 @@ import { serveData, type DataParts } from './data/serve-data.ts'
 import { runLoaders, type LoadResult } from './load/run-loaders.ts'
 import type { LoaderArgs } from './loader-types.ts'
 import { takePlace, type Admission } from './ops/admission.ts'
-import type { DocumentRenderer } from './render/serve-document.ts'
+import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
 import { send } from './render/send-document.ts'
 import { sendConstantPage, sendText } from './render/send-plain.ts'
+import { serveForm, type AfterForm } from './actions/serve-form.ts'
+import type { ActionParts, CalledPage } from './actions/serve-action.ts'
 import type { RequestContext } from './request/context.ts'
 import { contextOf } from './request/context.ts'
 import { parseSearch } from './request/search-params.ts'
@@ -26,6 +28,7 @@ export interface RouteParts {
   readonly modules: ModuleCache
   readonly admission: Admission
   readonly config: Config
+  readonly actions: ActionParts
   /** What of a URL the choice of its route depends on; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
@@ -37,7 +40,7 @@ const PAGE_METHODS = 'GET, HEAD, OPTIONS'
  * of what would answer it.
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
-  const { table, rules, modules, config } = parts
+  const { table, rules, modules, config, actions } = parts
   const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const origin = config.origins[0]
   const rootChain = table.root === undefined ? [] : [table.root]
@@ -83,8 +86,17 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     if (route.kind === 'handler') {
       return serveResource(route, params, resolution.search, context, modules)
     }
-    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') return refuseMethod(context)
-    return admit(parts, context, () => servePage(parts, route, params, resolution.search, context))
+    const page: CalledPage = { route, params, search: resolution.search }
+    const { method } = context.req
+    if (method === 'POST') {
+      return admit(parts, context, () =>
+        serveForm({ ...actions, origins: config.origins }, page, context, (after) =>
+          servePage(parts, page, context, after),
+        ),
+      )
+    }
+    if (method !== 'GET' && method !== 'HEAD') return refuseMethod(context)
+    return admit(parts, context, () => servePage(parts, page, context))
   }
 }
 
@@ -110,10 +122,9 @@ function admit(
 
 async function servePage(
   { renderer, modules, config }: RouteParts,
-  route: Route,
-  params: LoaderArgs['params'],
-  search: string,
+  { route, params, search }: CalledPage,
   context: RequestContext,
+  after?: AfterForm,
 ): Promise<void> {
   const running = runLoaders(route, params, search, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
@@ -123,6 +134,7 @@ async function servePage(
     context.refusal = 'search params are not valid'
     return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
   }
+  const thrown = stopped === undefined ? thrownAfter(after) : thrownBy(stopped, route)
   await renderer.serve(
     viewOf(route, params, loaded, config.origins[0]),
     {
@@ -130,10 +142,15 @@ async function servePage(
       deferred: loaded.deferred,
       meta: loaded.meta,
       timings: loaded.timings,
-      ...(stopped === undefined ? {} : { thrown: thrownBy(stopped, route) }),
+      ...(after?.kind === 'state' ? { posted: after } : {}),
+      ...(thrown === undefined ? {} : { thrown }),
     },
     context,
   )
+}
+
+function thrownAfter(after: AfterForm | undefined): DocumentRequest['thrown'] {
+  return after?.kind === 'thrown' ? { value: after.thrown, boundaryFrom: after.boundaryFrom } : undefined
 }
 
 function viewOf(route: Route, params: LoaderArgs['params'], loaded: LoadResult, origin: string | undefined): RouteView {

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { RouteDefinitions } from '../shared/route-definition.ts'
+import type { CallJudge } from './actions/take-action.ts'
 import { serveAssets } from './assets/serve-assets.ts'
 import { isDataPath } from './data/data-url.ts'
 import { createDataRequests } from './data/take-data-request.ts'
@@ -17,6 +18,7 @@ export interface RuntimeParts {
   readonly assets: string | undefined
   /** The table's entries: their segments are what route data may be asked of. */
   readonly routes: RouteDefinitions
+  readonly calls: CallJudge
 }
 
 const ASSETS = '/_m/assets/'
@@ -26,11 +28,12 @@ const ONLY_READ: HeaderList = ['Allow', 'GET, HEAD']
  * Answers the URLs of contract section 3: assets, build id, health. Route data is only recognised here, and answered
  * where the page is. One look at the path tells the rest apart.
  */
-export function serveRuntime({ readiness, buildId, assets, routes }: RuntimeParts): RequestHandler {
+export function serveRuntime({ readiness, buildId, assets, routes, calls }: RuntimeParts): RequestHandler {
   const files = serveAssets(assets)
   const takeDataRequest = createDataRequests({
     buildId,
     routes,
+    calls,
     isRuntimePath: (pathname) => answerOf(pathname) !== undefined,
   })
   const build = JSON.stringify({ buildId })

@@ -30,6 +30,7 @@ export interface TinyAppOptions {
   readonly document?: ComponentType<DocumentProps>
   readonly environment?: Readonly<Record<string, string>>
   readonly assets?: CreateAppOptions['assets']
+  readonly actions?: CreateAppOptions['actions']
 }
 
 /** Makes a server for one test. */
@@ -51,6 +52,7 @@ export function tinyApp(options: TinyAppOptions): TinyApp {
     config,
     log,
     ...(options.assets === undefined ? {} : { assets: options.assets }),
+    ...(options.actions === undefined ? {} : { actions: options.actions }),
   })
   return { app, logs }
 }

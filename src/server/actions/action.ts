@@ -8,9 +8,7 @@ export interface InputSchema<Output> {
   readonly _output: Output
   safeParseAsync(
     input: unknown,
-  ): Promise<
-    { success: true; data: unknown } | { success: false; error: { readonly issues: readonly InputIssue[] } }
-  >
+  ): Promise<{ success: true; data: unknown } | { success: false; error: { readonly issues: readonly InputIssue[] } }>
 }
 
 /** One fault of an input. */
@@ -53,6 +51,8 @@ export interface ActionCall<Input = unknown, Args extends readonly unknown[] = r
   readonly files: AsyncIterable<UploadedFile>
   /** Of the page that the form stands on. */
   readonly params: Readonly<Record<string, string | readonly string[]>>
+  /** The page's own request, as a loader would get it: without the body. */
+  readonly request: Request
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal
   readonly context: LoaderContext
@@ -86,9 +86,7 @@ export type ActionState<Result> = Result | InvalidInput | null
 export interface Action<Input = unknown, Args extends readonly unknown[] = readonly [], Result = unknown> {
   (...args: [...Args, Input | FormData]): Promise<Awaited<Result> | InvalidInput>
   (...args: [...Args, FormData]): Promise<void>
-  (
-    ...args: [...Args, ActionState<Awaited<Result>>, FormData]
-  ): Promise<ActionState<Awaited<Result>>>
+  (...args: [...Args, ActionState<Awaited<Result>>, FormData]): Promise<ActionState<Awaited<Result>>>
   /** The same action for some leading arguments. */
   bind<Bound extends Partial<Args> & readonly unknown[]>(
     self: null,

@@ -1,7 +1,14 @@
 import { isJsonValue } from '../../shared/protocol/hand-off.ts'
-import { ACTION_PARAM, ARGUMENTS_FIELD, ID_FIELD, ONCE_FIELD } from '../../shared/protocol/action-call.ts'
+import {
+  ACTION_PARAM,
+  ARGUMENTS_FIELD,
+  ID_FIELD,
+  KEY_FIELD,
+  ONCE_FIELD,
+  REFERENCE_FIELD,
+} from '../../shared/protocol/action-call.ts'
 import type { DeclaredAction } from './action.ts'
-import { currentForms } from './form-target.ts'
+import { currentForms, type FormTarget } from './form-target.ts'
 
 /**
  * The one file that depends on how React's server renderer writes forms whose action is a function (React 19.3, without
@@ -18,7 +25,8 @@ export interface FormReference {
 
 /** What React writes on the form, or on the button. */
 export interface FormAttributes {
-  readonly name: undefined
+  /** Of a hidden field that React writes in any case. */
+  readonly name: string
   /** The page's own URL with the action's id. */
   readonly action: string
   readonly method: 'POST'
@@ -31,7 +39,9 @@ export interface FormAttributes {
 /** Makes what a page renders: an action, with the arguments that are bound so far. */
 export function createFormReference(declared: DeclaredAction, bound: readonly unknown[]): FormReference {
   const reference = (): Promise<never> =>
-    Promise.reject(new Error('An action runs when a form is sent or the browser calls it: do not call it on the server'))
+    Promise.reject(
+      new Error('An action runs when a form is sent or the browser calls it: do not call it on the server'),
+    )
   return Object.assign(reference, {
     $$FORM_ACTION: (prefix: string) => formAttributes(declared, bound, prefix),
     $$IS_SIGNATURE_EQUAL: (id: string, arity: number) => id === declared.id && arity === bound.length,
@@ -42,9 +52,10 @@ export function createFormReference(declared: DeclaredAction, bound: readonly un
 function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefix: string): FormAttributes {
   const forms = currentForms()
   if (id === undefined) throw new Error('This action has no id: it is no named export of an actions.server.ts')
-  if (forms === undefined) throw new Error('A form with an action can only be rendered by the server of the application')
+  if (forms === undefined)
+    throw new Error('A form with an action can only be rendered by the server of the application')
   const number = prefix.replace(/\D+/g, '')
-  const data = new FormData()
+  const data = new FormFields(forms)
   data.append(ID_FIELD, id)
   if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
   if (bound.length > 0) {
@@ -54,11 +65,26 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
   }
   const { pathname, search } = forms
   return {
-    name: undefined,
+    name: REFERENCE_FIELD,
     action: `${pathname}${search}${search === '' ? '?' : '&'}${ACTION_PARAM}=${id}.${number}`,
     method: 'POST',
     encType: 'multipart/form-data',
     target: undefined,
     data,
+  }
+}
+
+/** Hears whether the form belongs to a `useActionState`. */
+class FormFields extends FormData {
+  readonly #target: FormTarget
+
+  constructor(target: FormTarget) {
+    super()
+    this.#target = target
+  }
+
+  override append(name: string, value: string | Blob): void {
+    if (name === KEY_FIELD) this.#target.hasState = true
+    super.append(name, value as string)
   }
 }

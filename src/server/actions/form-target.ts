@@ -1,4 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import type { RequestContext } from '../request/context.ts'
+import { argumentsPurpose } from './read-call.ts'
 
 /** What forms of a page need to know of the page they are rendered on. */
 export interface FormTarget {
@@ -8,6 +11,11 @@ export interface FormTarget {
   readonly search: string
   /** Makes a call of this document run once, however often it is sent; absent where many visitors share the document. */
   readonly once: string | undefined
+  /**
+   * Whether a form belongs to a `useActionState`. React names those differently in its two renderers, so that the page
+   * that such a form is sent to must be rendered by the same one.
+   */
+  hasState: boolean
   /** Signs bound arguments for one action. */
   sign(actionId: string, text: string): string
 }
@@ -23,4 +31,25 @@ export function withForms<Result>(target: FormTarget, render: () => Result): Res
 /** The page that is being rendered; `undefined` outside of a render. */
 export function currentForms(): FormTarget | undefined {
   return forms.getStore()
+}
+
+/** The page of a request as its forms see it. What forms need beyond the URL is made when the first one asks. */
+export function formTarget(context: RequestContext): FormTarget {
+  const { pathname, search } = context
+  let once: string | undefined
+  return {
+    pathname,
+    search,
+    hasState: false,
+    get once() {
+      return isShared(context) ? undefined : (once ??= randomUUID())
+    },
+    sign: (id, text) => context.secrets.sign(argumentsPurpose(id), text),
+  }
+}
+
+/** Whether caches may hand the document to others: then nothing in it may belong to one call. */
+function isShared({ givenHeaders, res }: RequestContext): boolean {
+  const wanted = givenHeaders?.get('cache-control') ?? res.getHeader('cache-control')
+  return typeof wanted === 'string' && /\bpublic\b|\bs-maxage\b/i.test(wanted)
 }

@@ -8,7 +8,7 @@ import { safeLocation } from '../../shared/safe-location.ts'
 import { publicValue, type Deferrable } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RunningLoaders, StartedSegment } from '../load/start-loaders.ts'
-import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
+import { failureStatus, reportFailure, retryHeaders, type FailurePlace } from '../render/failure.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import { UnsafeRedirectError } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -21,6 +21,8 @@ export interface RunningPage {
   /** Ids of the segments whose records are to be sent. */
   readonly wanted: ReadonlySet<string>
   readonly loaders: RunningLoaders
+  /** Decides status and head before anything else; by default the first record does. */
+  readonly opening?: ((answer: DataAnswer, head: Head) => void) | undefined
 }
 
 /** What must be known of a segment by those inside of it. */
@@ -43,6 +45,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   let deferred = false
   let stopped = false
   const answer = createDataAnswer(context, { timings, isWhole: () => pending === 0 && !deferred && !stopped })
+  page.opening?.(answer, page.head)
 
   async function deliver(segment: StartedSegment, outside: readonly Outside[]): Promise<boolean> {
     try {
@@ -88,13 +91,18 @@ function valuesOf({ id, search }: StartedSegment, { value, deferred }: Deferrabl
   }
 }
 
-function sendVerdict(
+/**
+ * Says what stands in the page's place. Failures are logged here.
+ * @param boundaryFrom where in the chain the search for a fallback starts.
+ */
+export function sendVerdict(
   thrown: unknown,
   boundaryFrom: number,
   chain: readonly SegmentEntry[],
   head: Head,
   answer: DataAnswer,
   context: RequestContext,
+  place: FailurePlace = 'loader',
 ): void {
   if (context.aborted?.cause === 'gone') return
   const signal = controlFlowOf(thrown)
@@ -110,7 +118,7 @@ function sendVerdict(
   else answer.open(200, { redirect })
 
   function sendFailure(failure: unknown, from: number): void {
-    const digest = reportFailure(failure, context, 'loader')
+    const digest = reportFailure(failure, context, place)
     const { status, retryAfter } = failureStatus(failure)
     sendOutcome('error', status, { from, digest, headers: retryHeaders(retryAfter) })
   }

@@ -2,15 +2,16 @@ import { layoutId, pageId, findBoundary } from '../../client/react/route-view.ts
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
-import type { LoaderArgs } from '../loader-types.ts'
+import type { ActionParts, CalledPage } from '../actions/serve-action.ts'
+import { serveCall, type CallDelivery } from '../actions/serve-call.ts'
 import { neededLoaders, segmentLoaders } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import { takePlace, type Admission } from '../ops/admission.ts'
 import { sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { AppRules } from '../rules/apply-rules.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, sendDocumentHead, sendHead } from './data-answer.ts'
-import { deliverSegments } from './deliver-segments.ts'
+import { createDataAnswer, NO_PROGRESS, redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
+import { deliverSegments, type RunningPage } from './deliver-segments.ts'
 
 /** What route data is answered from. */
 export interface DataParts {
@@ -18,6 +19,7 @@ export interface DataParts {
   readonly rules: AppRules
   readonly modules: ModuleCache
   readonly admission: Admission
+  readonly actions: ActionParts
   /** Milliseconds after which loaders and deferred values are aborted. */
   readonly renderTimeoutMs: number
   /** What of a URL the choice of its route depends on; see `routeScope`. */
@@ -52,7 +54,32 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
   context.route = ROUTE_DATA_PREFIX + route.pattern
   if (route.kind === 'handler') return sendDocumentHead(context, 200)
   if (!takePlace(parts.admission, context)) return sendText(context, 503, 'Too busy', ['Retry-After', '1'])
-  await servePage(parts, route, params, resolution.search, context)
+  const page: CalledPage = { route, params, search: resolution.search }
+  if (context.action === undefined) return servePage(parts, page, context)
+  const delivery: CallDelivery = {
+    page: (delivered, opening) => servePage(parts, delivered, context, opening),
+    moveTo: (location) => moveTo(parts, location, context),
+  }
+  await serveCall(parts.actions, page, headOf(parts, page), delivery, context)
+}
+
+/** Where an action leads, the data of that page is sent along. */
+function moveTo({ rules }: DataParts, location: string, context: RequestContext): CalledPage | undefined {
+  const { pathname, search } = splitLocation(location)
+  context.askForData(pathname, search, { build: context.data?.build ?? '' })
+  if (rules.redirect(context) !== undefined) return undefined
+  const resolution = rules.resolve(context)
+  if (resolution.kind !== 'route' || resolution.match.route.kind === 'handler') return undefined
+  return { ...resolution.match, search: resolution.search }
+}
+
+function splitLocation(location: string): { readonly pathname: string; readonly search: string } {
+  const { pathname, search } = new URL(location, 'http://localhost')
+  return { pathname, search }
+}
+
+function headOf({ scope }: DataParts, { route, params }: CalledPage): Head {
+  return { route: route.key, params, scope }
 }
 
 /** As the document: the nearest fallback is the root's, and no loader runs. */
@@ -66,12 +93,13 @@ function sendNotFound({ table: { root }, scope }: DataParts, context: RequestCon
 }
 
 async function servePage(
-  { modules, renderTimeoutMs, scope }: DataParts,
-  route: Route,
-  params: LoaderArgs['params'],
-  search: string,
+  parts: DataParts,
+  page: CalledPage,
   context: RequestContext,
+  opening?: RunningPage['opening'],
 ): Promise<void> {
+  const { modules, renderTimeoutMs } = parts
+  const { route, params, search } = page
   const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
   if (missing !== undefined) await missing
   const wanted = wantedOf(route, context.data?.segments)
@@ -81,7 +109,7 @@ async function servePage(
     return sendDocumentHead(context, 400)
   }
   context.startDeadline(renderTimeoutMs)
-  await deliverSegments({ head: { route: route.key, params, scope }, chain: route.chain, wanted, loaders }, context)
+  await deliverSegments({ head: headOf(parts, page), chain: route.chain, wanted, loaders, opening }, context)
 }
 
 /** All of the page's segments, unless the request names some and all of them are this page's. */

@@ -5,6 +5,8 @@ import { send } from '../render/send-document.ts'
 import { sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
+import { refuseCall } from '../actions/refuse-call.ts'
+import { isForeignCall, readActionSearch, type CallJudge } from '../actions/take-action.ts'
 import { readDataUrl } from './data-url.ts'
 import { sendDocumentHead } from './data-answer.ts'
 
@@ -14,6 +16,7 @@ export interface DataRequestParts {
   readonly routes: RouteDefinitions
   /** Whether a path is answered by the runtime itself, so that it names no page. */
   readonly isRuntimePath: (pathname: string) => boolean
+  readonly calls: CallJudge
 }
 
 const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS']
@@ -28,6 +31,7 @@ export function createDataRequests({
   buildId,
   routes,
   isRuntimePath,
+  calls: { registry, origins },
 }: DataRequestParts): (context: RequestContext) => boolean {
   const known = segmentIds(routes)
 
@@ -41,13 +45,23 @@ export function createDataRequests({
       res.end()
       return false
     }
-    if (req.method !== 'GET' && req.method !== 'HEAD') {
+    const call = req.method === 'POST' ? readActionSearch(url.search) : undefined
+    if (req.method !== 'GET' && req.method !== 'HEAD' && call?.target === undefined) {
       sendText(context, 405, 'Method not allowed', ALLOW)
       return false
     }
 
-    const { pathname, search, segments } = url
+    const { pathname, segments } = url
+    const search = call?.search ?? url.search
     context.askForData(pathname, search, { build: buildId, ...(segments === undefined ? {} : { segments }) })
+    if (call?.target !== undefined) {
+      if (isForeignCall(context, origins)) {
+        refuseCall(context, 403)
+        return false
+      }
+      if (registry.get(call.target.id) === undefined) return refuse(context, 404, 'an unknown action')
+      context.callAction(search, call.target)
+    }
     const client = req.headers[BUILD]
     if (client !== undefined && client !== buildId) return refuse(context, 409, 'another build')
     if (url.fault !== undefined) return refuse(context, 400, url.fault)

@@ -86,6 +86,13 @@ export function guards({ module, isPage }: SegmentLoader, modules: ModuleCache):
   return !isPage && (modules.get(module) as ServerModule).guards !== false
 }
 
+/** The loaders that must succeed before an action may run on a page, root first. */
+export function actionGuards(route: Route, modules: ModuleCache): readonly SegmentLoader[] {
+  return segmentLoaders(route).filter((loader) =>
+    loader.isPage ? (modules.get(loader.module) as ServerModule).guards === true : guards(loader, modules),
+  )
+}
+
 function innermostDepth({ chain, key }: Route, wanted: ReadonlySet<string>): number {
   if (wanted.size === 0 || wanted.has(pageId(key))) return chain.length
   return chain.findLastIndex((entry) => wanted.has(layoutId(entry.key)))

@@ -25,11 +25,21 @@ export interface HandOff {
 /** What the browser's route cache must know of loader data, by segment id. */
 type Metas = Readonly<Record<string, SegmentMeta>>
 
-/**
- * Prepares the hand-off of a view. Rejections reach the browser as digests only.
- * @param metas where something is not as by default.
- */
-export type HandOffWriter = (view: RouteView, route: string | null, context: RequestContext, metas?: Metas) => HandOff
+/** What belongs to a view beside its data. */
+export interface HandOffExtras {
+  /** Only where something is not as by default. */
+  readonly metas?: Metas | undefined
+  /** The state of the form that was sent to the page. */
+  readonly posted?: HandOffValues['posted'] | undefined
+}
+
+/** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
+export type HandOffWriter = (
+  view: RouteView,
+  route: string | null,
+  context: RequestContext,
+  extras?: HandOffExtras,
+) => HandOff
 
 /** Makes the writer of a build. What is the same for all documents of a route is put together once. */
 export function createHandOffWriter(buildId: string, scope: HandOffState['scope'] = 'path'): HandOffWriter {
@@ -49,12 +59,14 @@ export function createHandOffWriter(buildId: string, scope: HandOffState['scope'
     }
     return start
   }
-  return (view, route, context, metas) => createHandOff(startOf(route), view, context, metas)
+  return (view, route, context, extras = {}) => createHandOff(startOf(route), view, context, extras)
 }
 
-function createHandOff(start: string, view: RouteView, context: RequestContext, metas: Metas | undefined): HandOff {
+function createHandOff(start: string, view: RouteView, context: RequestContext, extras: HandOffExtras): HandOff {
   const { params, search, data, origin, outcome } = view
-  const values: HandOffValues = { search, data }
+  const { metas, posted } = extras
+  const form = posted === undefined ? {} : { posted }
+  const values: HandOffValues = { search, data, ...form }
   const plain = isJsonValue(values)
   if (!plain) refuseLostValues(data)
   const element =
@@ -63,13 +75,13 @@ function createHandOff(start: string, view: RouteView, context: RequestContext, 
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
-    (plain ? `,"values":{"search":${json(search)},"data":${json(data)}}` : '') +
+    (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     '}</script>'
   if (plain) return { element }
   return {
     element,
     async start(emit) {
-      const visible = { search: values.search, data: publicData(values.data, context) }
+      const visible = { search: values.search, data: publicData(values.data, context), ...form }
       // A render out of time still has its rejections to deliver; only a client that is gone ends the encoding.
       const gone = new AbortController()
       context.onAbort((reason) => {
@@ -95,6 +107,10 @@ function metaMember(metas: Metas, { chain, outcome }: RouteView): string {
 
 function member(name: keyof HandOffState, value: unknown): string {
   return `,"${name}":${json(value)}`
+}
+
+function postedMember(posted: HandOffValues['posted']): string {
+  return posted === undefined ? '' : `,"posted":${json(posted)}`
 }
 
 /** Most pages have no params and no search; serialising nothing is not free. */

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
+import type { ReactFormState } from 'react-dom/client'
 import { renderToPipeableStream, renderToString, type PipeableStream } from 'react-dom/server'
 import { controlFlowOf } from '../../shared/control-flow.ts'
+import type { PostedState } from '../actions/serve-form.ts'
 import type { RequestContext } from '../request/context.ts'
 import { reportFailure } from './failure.ts'
 
@@ -54,8 +56,14 @@ class Superseded extends Error {
  * Starts a streamed render and waits for its shell. Whatever is thrown before that, even inside a boundary, counts as
  * thrown before the first byte, so that the answer can still have its true status.
  * @param whole waits for the last hole instead of the shell, as for a crawler.
+ * @param posted a state for the `useActionState` whose form was sent.
  */
-export function renderStream(tree: ReactNode, context: RequestContext, whole: boolean): Promise<Live | Thrown> {
+export function renderStream(
+  tree: ReactNode,
+  context: RequestContext,
+  whole: boolean,
+  posted?: PostedState,
+): Promise<Live | Thrown> {
   return new Promise((resolve) => {
     const thrown: unknown[] = []
     let live: LiveStream | undefined
@@ -75,6 +83,7 @@ export function renderStream(tree: ReactNode, context: RequestContext, whole: bo
 
     const stream = renderToPipeableStream(tree, {
       nonce: context.nonce,
+      ...(posted === undefined ? {} : { formState: posted as unknown as ReactFormState }),
       onError(error) {
         if (error instanceof Superseded) return undefined
         if (live !== undefined) return live.onLateThrown(error)

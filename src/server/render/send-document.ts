@@ -146,7 +146,7 @@ const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
 const NO_STORE: Caching = { value: 'no-store', shared: false }
 
 function cachingOf({ status, handOff }: DocumentParts, context: RequestContext): Caching {
-  if (status >= 400) return NO_STORE
+  if (status >= 400 || context.req.method === 'POST') return NO_STORE
   const ruled = context.res.getHeader('cache-control')
   const value = context.givenHeaders?.get('cache-control') ?? (typeof ruled === 'string' ? ruled : undefined)
   if (value === undefined) return PRIVATE

@@ -15,9 +15,11 @@ import {
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../shared/control-flow.ts'
 import type { RouteDataHead, SegmentMeta } from '../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
+import type { PostedState } from '../actions/serve-form.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
+import { formTarget, withForms } from '../actions/form-target.ts'
 import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureStatus } from './failure.ts'
 import { createHandOffWriter } from './hand-off-writer.ts'
 import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
@@ -43,8 +45,10 @@ export interface DocumentRequest {
   /** What the browser's cache must know of the data, by segment id. */
   readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
   readonly timings: readonly LoaderTiming[]
-  /** What stopped the loaders, and where the search for its fallback starts. */
-  readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number }
+  /** A form was sent to this page: its status, and the state that React takes over. */
+  readonly posted?: { readonly status: number; readonly state: PostedState }
+  /** What stopped the loaders, or an action, and where the search for its fallback starts. */
+  readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number } | undefined
 }
 
 /** What a renderer is made of. */
@@ -119,29 +123,34 @@ export function createDocumentRenderer({
     if (loading !== undefined) await loading
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
+    const posted = view.outcome === undefined ? request.posted : undefined
     const parts = (): DocumentParts => ({
-      status: failure?.status ?? statusOf(view.outcome),
+      status: failure?.status ?? posted?.status ?? statusOf(view.outcome),
       retryAfter: failure?.retryAfter,
       view,
       metadata,
       assets: assetsOf(view),
-      handOff: handOffOf(view, request.route, context, request.meta),
+      handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state }),
       timings: request.timings,
       buildId: manifest.buildId,
     })
 
     const shape = request.route ?? ''
-    const canBeWhole = !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
+    // Only a stream takes over a posted state.
+    const canBeWhole =
+      posted === undefined && !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
+    const forms = formTarget(context)
     if (canBeWhole) {
-      const attempt = renderWhole(tree)
+      const attempt = withForms(forms, () => renderWhole(tree))
       if (attempt?.kind === 'thrown') return attempt
-      if (attempt?.kind === 'whole') {
+      if (attempt?.kind === 'whole' && !forms.hasState) {
         await sendWhole(attempt.html, parts(), context)
         return undefined
       }
     }
     context.startDeadline(renderTimeoutMs)
-    const attempt = await renderStream(tree, context, isCrawler(context.req.headers['user-agent']))
+    const whole = isCrawler(context.req.headers['user-agent'])
+    const attempt = await withForms(forms, () => renderStream(tree, context, whole, posted?.state))
     if (attempt.kind === 'thrown') return attempt
     if (canBeWhole) suspending.add(shape)
     sendStream(attempt.stream, parts(), context)

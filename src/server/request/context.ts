@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parseCookie, parseSetCookie } from 'cookie'
 import type { Logger } from 'pino'
-import type { LoaderContext } from '../loader-types.ts'
+import type { LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { Provenance } from './trusted-proxy.ts'
 import type { NonceSource } from './nonce.ts'
+import type { RequestServices } from './services.ts'
 import { toWebRequest } from './web-request.ts'
 
 /** Why a request's signal was aborted. */
@@ -31,6 +34,7 @@ export interface RequestFacts {
   readonly inboundId: string | undefined
   readonly log: Logger
   readonly newNonce: NonceSource
+  readonly services: RequestServices
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
 }
@@ -43,9 +47,16 @@ export interface DataRequest {
   readonly segments?: readonly string[]
 }
 
+/** Which action a request calls. */
+export interface ActionTarget {
+  readonly id: string
+  /** Number of the form in its document; `''` for a call by script. */
+  readonly form: string
+}
+
 /**
  * What one request is: made once, handed on as an argument, changed by nobody but its own lazy members and, for route
- * data, `askForData`. The costly members (web request, signal, logger, response headers) exist only if somebody asks
+ * data and actions, `askForData` and `callAction`. The costly members (web request, signal, logger, response headers) exist only if somebody asks
  * for them.
  */
 export class RequestContext implements LoaderContext {
@@ -54,6 +65,7 @@ export class RequestContext implements LoaderContext {
   #pathname: string
   #search: string
   #data: DataRequest | undefined = undefined
+  #action: ActionTarget | undefined = undefined
   readonly provenance: Provenance
   readonly requestId: string
   readonly startedAt: number
@@ -67,6 +79,7 @@ export class RequestContext implements LoaderContext {
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
   readonly #newNonce: NonceSource
+  readonly services: RequestServices
   #log: Logger | undefined = undefined
   #controller: AbortController | undefined = undefined
   #aborted: RequestAborted | undefined = undefined
@@ -87,6 +100,7 @@ export class RequestContext implements LoaderContext {
     this.startedAt = facts.startedAt
     this.#parentLog = facts.log
     this.#newNonce = facts.newNonce
+    this.services = facts.services
   }
 
   /** Of the page or resource that is asked for, whether its document or its data. */
@@ -106,12 +120,52 @@ export class RequestContext implements LoaderContext {
 
   /**
    * Makes this the request for the data of a page: from here on it takes the way that the page's document would take.
-   * To be called before anything else has looked at the URL.
+   * To be called before anything else has looked at the URL, and again where an action leads to another page.
    */
   askForData(pathname: string, search: string, data: DataRequest): void {
+    this.#request = undefined
     this.#pathname = pathname
     this.#search = search
     this.#data = data
+  }
+
+  /** Set where an action is called. */
+  get action(): ActionTarget | undefined {
+    return this.#action
+  }
+
+  /**
+   * Makes this a call of an action on the page of the same path.
+   * @param search of the page.
+   */
+  callAction(search: string, target: ActionTarget): void {
+    this.#search = search
+    this.#action = target
+  }
+
+  get address(): string {
+    return this.provenance.address
+  }
+
+  get secrets(): Secrets {
+    return this.services.secrets
+  }
+
+  get dataDir(): string {
+    return this.services.dataDir
+  }
+
+  cookie(name: string): string | undefined {
+    const set = this.#headers?.getSetCookie().findLast((text) => text.startsWith(`${name}=`))
+    if (set !== undefined) {
+      const { value, maxAge } = parseSetCookie(set)
+      return maxAge === 0 ? undefined : value
+    }
+    return parseCookie(this.req.headers.cookie ?? '')[name]
+  }
+
+  limit(key: string, limit: RateLimit): RateVerdict {
+    return this.services.limits.take(key, limit, Date.now())
   }
 
   get log(): Logger {

@@ -5,6 +5,7 @@ import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestLog } from '../ops/request-log.ts'
 import { attachContext, RequestContext } from './context.ts'
 import { createNonceSource } from './nonce.ts'
+import type { RequestServices } from './services.ts'
 import { first, type Refusal, type RequestJudge } from './judge-request.ts'
 
 /** Ids that another machine may hand us: nothing that could break a log or a header. */
@@ -15,13 +16,14 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
   readonly log: Logger
   readonly requestLog: RequestLog
+  readonly services: RequestServices
 }
 
 /**
  * The first middleware: judges Host and URL, makes the request's context, and writes the log line when it is over.
  * What it refuses never reaches Express's own routing.
  */
-export function requestGuard({ judge, trustProxy, log, requestLog }: GuardParts): RequestHandler {
+export function requestGuard({ judge, trustProxy, log, requestLog, services }: GuardParts): RequestHandler {
   const newNonce = createNonceSource()
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -36,6 +38,7 @@ export function requestGuard({ judge, trustProxy, log, requestLog }: GuardParts)
       inboundId: named !== undefined && REQUEST_ID.test(named) ? named : undefined,
       log,
       newNonce,
+      services,
       startedAt,
     })
     attachContext(req, context)

@@ -10,14 +10,16 @@ const BODILESS = new Set(['GET', 'HEAD'])
  */
 export function toWebRequest(context: RequestContext): Request {
   const { req, provenance, pathname, search } = context
+  // Loaders of a page meet the request for that page, whichever action has been called there; its body is read.
+  const isCall = context.action !== undefined
   const headers = new Headers()
   const raw = req.rawHeaders
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     // HTTP/2 style pseudo headers cannot stand in Headers.
-    if (!name.startsWith(':')) headers.append(name, raw[index + 1] ?? '')
+    if (!name.startsWith(':') && !(isCall && /^content-/i.test(name))) headers.append(name, raw[index + 1] ?? '')
   }
-  const method = req.method ?? 'GET'
+  const method = isCall ? 'GET' : (req.method ?? 'GET')
   const init: RequestInit = { method, headers, signal: context.signal }
   if (!BODILESS.has(method)) {
     // `duplex` is missing from the DOM's types; a streamed body is refused without it.

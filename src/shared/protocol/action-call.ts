@@ -15,14 +15,17 @@ export const ACTION_PARAM = '_action'
 /** Names of fields that begin with this are the runtime's. */
 export const FIELD_PREFIX = '$ACTION_'
 
+/** Without meaning: React wants a field. */
+export const REFERENCE_FIELD = '$ACTION_REF'
+
 /** The action's id, for clients that post a page's form to the page's plain URL. */
 export const ID_FIELD = '$ACTION_ID'
 
-/** Signed bound arguments of a rendered form; its number follows. From the client router: JSON, without a number. */
+/**
+ * What stands in front of the input. Of a rendered form: signed JSON, and its number follows the name. From the client
+ * router: JSON, without a number.
+ */
 export const ARGUMENTS_FIELD = '$ACTION_ARGS'
-
-/** The former state, from the client router: JSON. */
-export const STATE_FIELD = '$ACTION_STATE'
 
 /** React's name for which `useActionState` of a page a form belongs to. */
 export const KEY_FIELD = '$ACTION_KEY'
@@ -38,9 +41,8 @@ export const ACTION_RESULT_ID = '#action'
 
 /** Body of a call without a form. */
 export interface ActionArguments {
-  /** Bound arguments. */
+  /** What stands in front of the input: bound arguments, and the state of `useActionState`. */
   readonly args?: readonly unknown[]
-  readonly state?: unknown
   readonly input?: unknown
 }
 

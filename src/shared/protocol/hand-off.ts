@@ -23,6 +23,8 @@ export interface HandOffValues {
   readonly search: unknown
   /** Loader results by segment id. */
   readonly data: Readonly<Record<string, unknown>>
+  /** What `useActionState` takes over after a form was sent: state, key, action's id, number of bound arguments. */
+  readonly posted?: readonly [state: unknown, key: string, id: string, arity: number]
 }
 
 /** The first part of a hand-off. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pino } from 'pino'
 import { RequestContext } from '../../../src/server/request/context.ts'
+import type { RequestServices } from '../../../src/server/request/services.ts'
 
 /** A request without a socket, and what is logged for it. */
 export interface DetachedRequest {
@@ -25,6 +26,7 @@ export function detachedRequest(): DetachedRequest {
       { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
     ),
     newNonce: () => 'test-nonce',
+    services: {} as RequestServices,
     startedAt: 0,
   })
   return { context, logs }

@@ -1,0 +1,26 @@
+import { BodyError } from './body-error.ts'
+import type { BodySource } from './body-source.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads UTF-8.
+ * @throws {BodyError} 400 for other bytes: replacing them would change what was sent without a word.
+ */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new BodyError(400, 'Text that is no UTF-8')
+  }
+}
+
+/**
+ * Reads a whole body as text.
+ * @throws {BodyError} as the source does, and 400 for what is no UTF-8.
+ */
+export async function readText(source: BodySource): Promise<string> {
+  const chunks: Buffer[] = []
+  for (let chunk = await source.read(); chunk !== undefined; chunk = await source.read()) chunks.push(chunk)
+  return decodeUtf8(Buffer.concat(chunks))
+}

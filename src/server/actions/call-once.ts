@@ -1,0 +1,108 @@
+import { controlFlowDigest, controlFlowOf } from '../../shared/control-flow.ts'
+import { decodeValues } from '../../shared/protocol/decode-values.ts'
+import { encodeValues } from '../../shared/protocol/encode-values.ts'
+import type { OnceStore } from '../stores/once-store.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { ActionOutcome, FinishedCall } from './run-action.ts'
+
+/** Runs calls, each key at most once in the lifetime of the store's entries. */
+export interface CallsOnce {
+  /**
+   * @param key from the client; equal for a call and its repetitions.
+   * @returns the outcome of the first call of this key, whoever made it; `'running'` while another process works on it, or
+   * has been lost over it: nobody knows whether it took effect, so it is not run again.
+   */
+  run(key: string, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
+}
+
+/** What is kept of a call. */
+interface KeptCall {
+  /** Value stream of what the handler returned. */
+  readonly value?: string
+  readonly kind: 'value' | 'thrown'
+  /** Digest of control flow. */
+  readonly verdict?: string
+  readonly revalidate: readonly string[]
+  /** Response headers that the handler has set. */
+  readonly headers: readonly (readonly [string, string])[]
+}
+
+/** Bound: one entry a call in progress in this process. */
+export function createCallsOnce(services: { readonly once: OnceStore }, now: () => number): CallsOnce {
+  const running = new Map<string, Promise<FinishedCall>>()
+
+  async function runFirst(key: string, work: () => Promise<FinishedCall>, context: RequestContext) {
+    try {
+      const call = await work()
+      const kept = await keep(call, context)
+      settle(context, () => {
+        if (kept === undefined) services.once.abandon(key)
+        else services.once.finish(key, JSON.stringify(kept), now())
+      })
+      return call
+    } catch (thrown) {
+      settle(context, () => services.once.abandon(key))
+      throw thrown
+    }
+  }
+
+  return {
+    async run(key, work, context) {
+      const known = running.get(key)
+      if (known !== undefined) return known
+      const begun = settle(context, () => services.once.begin(key, now())) ?? { state: 'new' }
+      if (begun.state === 'running') return 'running'
+      if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
+      const first = runFirst(key, work, context).finally(() => running.delete(key))
+      running.set(key, first)
+      return first
+    },
+  }
+}
+
+/** A store that fails, on a full disk for instance, costs the protection of repetitions, and not the call. */
+function settle<Result>(context: RequestContext, work: () => Result): Result | undefined {
+  try {
+    return work()
+  } catch (thrown) {
+    context.log.warn(
+      { err: thrown instanceof Error ? thrown.message : String(thrown) },
+      'the store of calls has failed',
+    )
+    return undefined
+  }
+}
+
+/** `undefined` for a failure and a refused input: they may be tried again. */
+async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
+  const headers = [...(context.givenHeaders ?? [])]
+  if (outcome.kind === 'thrown') {
+    const verdict = controlFlowDigest(outcome.thrown)
+    return verdict === undefined ? undefined : { kind: 'thrown', verdict, revalidate, headers }
+  }
+  if (outcome.kind === 'invalid') return undefined
+  return { kind: 'value', value: await textOf(outcome.value), revalidate, headers }
+}
+
+async function restore(kept: KeptCall, context: RequestContext): Promise<FinishedCall> {
+  for (const [name, value] of kept.headers) context.headers.append(name, value)
+  return { outcome: await restoreOutcome(kept), revalidate: kept.revalidate }
+}
+
+async function restoreOutcome({ kind, value = '', verdict }: KeptCall): Promise<ActionOutcome> {
+  if (kind === 'thrown') return { kind, thrown: controlFlowOf({ digest: verdict }) }
+  const [decoded] = await decodeValues<[unknown]>(
+    new Blob([value]).stream().pipeThrough(new TextDecoderStream()) as never,
+  )
+  return { kind, value: decoded }
+}
+
+async function textOf(value: unknown): Promise<string> {
+  const reader = encodeValues([value], new AbortController().signal).getReader()
+  let text = ''
+  for (;;) {
+    const { done, value: chunk } = await reader.read()
+    if (done) return text
+    text += chunk ?? ''
+  }
+}

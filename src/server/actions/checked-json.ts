@@ -1,0 +1,59 @@
+import { BodyError } from './body-error.ts'
+import { MAX_JSON_DEPTH } from './body-limits.ts'
+import { checkKey } from './field-name.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
+
+/** Without these in the text no key can be refused, and the value need not be walked. */
+const SUSPICIOUS = /__proto__|constructor|prototype|\\u/
+
+/**
+ * Parses JSON that a client has sent.
+ * @throws {BodyError} 400 for what is no JSON, for more than `MAX_JSON_DEPTH` levels, and for keys that `checkKey` refuses.
+ */
+export function parseCheckedJson(text: string): unknown {
+  checkDepth(text)
+  const value = parse(text)
+  if (SUSPICIOUS.test(text)) checkKeys(value)
+  return value
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BodyError(400, 'A body that is no JSON')
+  }
+}
+
+/** Looks at the text, before anything is made of it. */
+function checkDepth(text: string): void {
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (inString) {
+      if (code === BACKSLASH) index += 1
+      else if (code === QUOTE) inString = false
+    } else if (code === QUOTE) inString = true
+    else if (OPENING.has(code)) {
+      depth += 1
+      if (depth > MAX_JSON_DEPTH) {
+        throw new BodyError(400, 'JSON with too many levels', { name: 'jsonDepth', maximum: MAX_JSON_DEPTH })
+      }
+    } else if (CLOSING.has(code)) depth -= 1
+  }
+}
+
+function checkKeys(value: unknown): void {
+  const left: unknown[] = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (!Array.isArray(next)) Object.keys(next).forEach(checkKey)
+    for (const member of Object.values(next)) left.push(member)
+  }
+}

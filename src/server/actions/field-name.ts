@@ -1,0 +1,52 @@
+import { BodyError } from './body-error.ts'
+import { MAX_NAME_BYTES, MAX_NAME_DEPTH } from './body-limits.ts'
+
+/** A step of a name: a member, a place in a list, or the list's end (`[]`). */
+export type NameStep =
+  | { readonly kind: 'member'; readonly key: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'append' }
+
+/** With these as a member something else than the object itself could be reached, if not by us then by who gets it. */
+const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+const STRUCTURED = /^[^.[\]]+(?:\.[^.[\]]+|\[\d{1,9}\])*(?:\[\])?$/
+const STEP = /\[(\d*)\]|\.?([^.[\]]+)/g
+
+/**
+ * Refuses names that no form of ours has.
+ * @throws {BodyError} 400 for no name, and for one that is too long.
+ */
+export function checkFieldName(name: string): string {
+  if (name === '') throw new BodyError(400, 'A field without a name')
+  if (name.length > MAX_NAME_BYTES || Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    throw new BodyError(400, 'A field with too long a name', { name: 'nameBytes', maximum: MAX_NAME_BYTES })
+  }
+  return name
+}
+
+/**
+ * Refuses keys that reach an object's prototype.
+ * @throws {BodyError} 400.
+ */
+export function checkKey(key: string): string {
+  if (PROTOTYPE_KEYS.has(key)) throw new BodyError(400, 'A key that is the name of a prototype')
+  return key
+}
+
+/**
+ * Takes a name apart: `a`, `a.b`, `a[0].b`, `tags[]`. A name of any other form is one member as it stands.
+ * @throws {BodyError} 400 for names that `checkFieldName` or `checkKey` refuse, and for too many steps.
+ */
+export function readFieldName(name: string): NameStep[] {
+  checkFieldName(name)
+  if (!STRUCTURED.test(name)) return [{ kind: 'member', key: checkKey(name) }]
+  const steps = [...name.matchAll(STEP)].map(([, index, key]): NameStep => {
+    if (key !== undefined) return { kind: 'member', key: checkKey(key) }
+    return index === undefined || index === '' ? { kind: 'append' } : { kind: 'index', index: Number(index) }
+  })
+  if (steps.length > MAX_NAME_DEPTH) {
+    throw new BodyError(400, 'A name with too many steps', { name: 'nameDepth', maximum: MAX_NAME_DEPTH })
+  }
+  return steps
+}

@@ -1,0 +1,31 @@
+/** A header's value with its parameters: `form-data; name="a"`. */
+export interface ParameterisedValue {
+  /** In lower case. */
+  readonly value: string
+  /** By name in lower case; texts as written, without their quotes. */
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const VALUE = /^[!#$%&'*+.^_`|~0-9a-z/-]+/i
+const PARAMETER = /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9a-z-]+)))?/iy
+
+/**
+ * Reads a header's value strictly. Quoted texts have no escapes: browsers write quotes as `%22`, and a backslash is one.
+ * @returns `undefined` for another grammar, and for a parameter that comes twice.
+ */
+export function readParameters(header: string): ParameterisedValue | undefined {
+  const text = header.trim()
+  const value = VALUE.exec(text)?.[0]
+  if (value === undefined) return undefined
+  const parameters = new Map<string, string>()
+  PARAMETER.lastIndex = value.length
+  while (PARAMETER.lastIndex < text.length) {
+    const found = PARAMETER.exec(text)
+    if (found === null) return undefined
+    const name = found[1]?.toLowerCase()
+    if (name === undefined) continue
+    if (parameters.has(name)) return undefined
+    parameters.set(name, found[2] ?? found[3] ?? '')
+  }
+  return { value: value.toLowerCase(), parameters }
+}

@@ -1,0 +1,34 @@
+import { declaredAction, type DeclaredAction } from './action.ts'
+import { actionId } from './action-id.ts'
+
+/** The application's action modules, by their path relative to its folder (`lab/guestbook/actions.server.ts`). */
+export type ActionModules = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** The actions of an application. */
+export interface ActionRegistry {
+  /** The action of this id, for any text a client may send. */
+  get(id: string): DeclaredAction | undefined
+}
+
+/**
+ * Gives every action its id, which depends on nothing but where it stands: all builds and instances agree on it.
+ * @throws {Error} for an export that is no action, one action under two names, and two actions of one id.
+ */
+export function createActionRegistry(modules: ActionModules): ActionRegistry {
+  const byId = new Map<string, DeclaredAction>()
+  for (const [path, exports] of Object.entries(modules)) {
+    for (const [name, value] of Object.entries(exports)) {
+      const declared = declaredAction(value)
+      if (declared === undefined) throw new Error(`${path}: the export ${name} is not made by action()`)
+      const id = actionId(path, name)
+      if (declared.id !== undefined && declared.id !== id) {
+        throw new Error(`${path}: the action ${name} is exported under another name as well`)
+      }
+      const other = byId.get(id)
+      if (other !== undefined && other !== declared) throw new Error(`${path}: the id of ${name} is taken; rename one`)
+      declared.id = id
+      byId.set(id, declared)
+    }
+  }
+  return { get: (id) => byId.get(id) }
+}

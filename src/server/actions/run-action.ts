@@ -1,0 +1,111 @@
+import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
+import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
+import { BodyError } from './body-error.ts'
+import type { ReceivedCall } from './read-call.ts'
+
+/** How a call has ended. */
+export type ActionOutcome =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'invalid'; readonly state: InvalidInput }
+  /** Control flow, or a failure. */
+  | { readonly kind: 'thrown'; readonly thrown: unknown }
+
+/** A call that is over. */
+export interface FinishedCall {
+  readonly outcome: ActionOutcome
+  /** What is to be dropped from caches. */
+  readonly revalidate: readonly string[]
+}
+
+/** What the handler is given beside the call. */
+export type CallSurroundings = Pick<ActionCall, 'params' | 'signal' | 'context' | 'request'>
+
+/**
+ * Checks a call by the action's schemas and runs its handler.
+ * @throws {BodyError} 400 for bound arguments that do not fit: no page has bound them.
+ */
+export async function runAction(
+  { definition }: DeclaredAction,
+  call: ReceivedCall,
+  surroundings: CallSurroundings,
+): Promise<FinishedCall> {
+  const revalidate: string[] = []
+  const done = (outcome: ActionOutcome): FinishedCall => ({ outcome, revalidate })
+  const { handler, secret = [] } = definition
+  try {
+    const { args, state } = await splitArguments(definition.args, call)
+    const checked = await check(definition.input, call.input)
+    if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
+    const value = await handler({
+      ...surroundings,
+      input: checked.data,
+      args,
+      state,
+      files: call.files,
+      revalidate: (...targets) => void revalidate.push(...targets),
+    })
+    return done({ kind: 'value', value })
+  } catch (thrown) {
+    if (thrown instanceof BodyError) throw thrown
+    return done({ kind: 'thrown', thrown })
+  }
+}
+
+interface SplitArguments {
+  readonly args: readonly unknown[]
+  readonly state: unknown
+}
+
+/** Tells bound arguments from the state behind them. */
+async function splitArguments(
+  schema: InputSchema<readonly unknown[]> | undefined,
+  { leading, hasState }: ReceivedCall,
+): Promise<SplitArguments> {
+  const withState: SplitArguments = { args: leading.slice(0, -1), state: stateOf(leading.at(-1)) }
+  const withoutState: SplitArguments = { args: leading, state: undefined }
+  const readings = hasState === undefined ? [withoutState, withState] : [hasState ? withState : withoutState]
+  for (const { args, state } of readings) {
+    if (schema === undefined) {
+      if (args.length === 0) return { args, state }
+      continue
+    }
+    const checked = await check(schema, args)
+    if ('data' in checked) return { args: checked.data as readonly unknown[], state }
+  }
+  throw new BodyError(400, 'arguments that the action does not take')
+}
+
+/** Why an input was refused is nothing to go on from. */
+function stateOf(value: unknown): unknown {
+  return value === null || isInvalidInput(value) ? undefined : value
+}
+
+async function check(
+  schema: InputSchema<unknown> | undefined,
+  input: unknown,
+): Promise<{ readonly data: unknown } | { readonly issues: readonly InputIssue[] }> {
+  if (schema === undefined) return { data: input }
+  const checked = await schema.safeParseAsync(input)
+  return checked.success ? { data: checked.data } : { issues: checked.error.issues }
+}
+
+function invalidInput(issues: readonly InputIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {
+  const errors = Object.create(null) as Record<string, string[]>
+  for (const { path, message } of issues) {
+    const name = form === undefined ? path.join('.') : form.nameOf(path)
+    const messages = (errors[name] ??= [])
+    if (!messages.includes(message)) messages.push(message)
+  }
+  const values = Object.create(null) as Record<string, string | string[]>
+  const omitted = new Set<string>()
+  for (const [name, value] of form?.fields ?? []) {
+    if (typeof value !== 'string') {
+      if (value.name !== '' || value.size > 0) omitted.add(name)
+    } else if (!secret.includes(name)) {
+      const known = values[name]
+      if (known === undefined) values[name] = value
+      else values[name] = Array.isArray(known) ? [...known, value] : [known, value]
+    }
+  }
+  return { kind: 'invalid', errors, values, omitted: [...omitted] }
+}

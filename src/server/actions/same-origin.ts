@@ -1,0 +1,35 @@
+import { isAllowedOrigin } from '../../shared/origin-matching.ts'
+
+/** Where a call says that it comes from, and where it has arrived. */
+export interface CallOrigin {
+  /** The `Sec-Fetch-Site` header as it came; repeated ones joined by commas. */
+  readonly secFetchSite: string | undefined
+  /** The `Origin` header as it came; repeated ones joined by commas. */
+  readonly origin: string | undefined
+  /** Host and port of this server as the client knows them, already checked by the request guard. */
+  readonly host: string
+  /** How the client has reached this server. */
+  readonly protocol: 'http' | 'https'
+}
+
+/** Our own page, or the visitor's own doing: no page at all. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
+
+/**
+ * Whether a call may change something, as far as its origin goes. Browsers send `Origin` with every POST and cannot be
+ * made to leave it out or to forge it, so a call without both headers comes from no browser, carries nobody's cookies
+ * against their will, and passes.
+ *
+ * `Origin: null` is refused whatever else is said: sandboxed frames send it. Without configured origins `Sec-Fetch-Site:
+ * same-origin` stands for the comparison with the host, so that a server behind a proxy that speaks TLS works unconfigured.
+ * @param origins the configured public origins, the only ones that count; empty for the host of the request.
+ */
+export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): boolean {
+  const { secFetchSite, origin, host, protocol } = call
+  if (secFetchSite !== undefined && !OWN_SITES.has(secFetchSite)) return false
+  if (origin === undefined) return true
+  if (origin === 'null') return false
+  if (origins.length > 0) return isAllowedOrigin(origin, origins)
+  // A star is no host name, and would stand for any label.
+  return secFetchSite === 'same-origin' || (!host.includes('*') && isAllowedOrigin(origin, [`${protocol}://${host}`]))
+}

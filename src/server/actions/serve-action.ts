@@ -1,0 +1,178 @@
+import { hash } from 'node:crypto'
+import type { ModuleCache } from '../../client/react/module-cache.ts'
+import { controlFlowOf, RedirectSignal } from '../../shared/control-flow.ts'
+import { ID_FIELD, ONCE_HEADER } from '../../shared/protocol/action-call.ts'
+import type { Route } from '../../shared/route-table.ts'
+import { startLoaders } from '../load/start-loaders.ts'
+import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
+import type { LoaderArgs } from '../loader-types.ts'
+import { reportFailure } from '../render/failure.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { DeclaredAction } from './action.ts'
+import { BodyError } from './body-error.ts'
+import { bodyKind } from './body-kind.ts'
+import type { CallsOnce } from './call-once.ts'
+import { dropBody } from './drop-body.ts'
+import { readBody, type FormBody, type JsonBody } from './read-body.ts'
+import { readCall, type ReceivedCall } from './read-call.ts'
+import { refuseCall, type CallRefusal } from './refuse-call.ts'
+import type { ActionRegistry } from './registry.ts'
+import { runAction, type FinishedCall } from './run-action.ts'
+
+/** What calls are worked on with. */
+export interface ActionParts {
+  readonly registry: ActionRegistry
+  readonly modules: ModuleCache
+  readonly calls: CallsOnce
+  /** Most bytes of a body, where the action does not say. */
+  readonly bodyLimit: number
+}
+
+/** The page that an action is called on. */
+export interface CalledPage {
+  readonly route: Route
+  readonly params: LoaderArgs['params']
+  /** The query after rewriting. */
+  readonly search: string
+}
+
+/** What came of a call. */
+export type CallResult =
+  /** The answer has been given. */
+  | { readonly kind: 'answered' }
+  /** A loader that guards the page has not let it through: what the page itself would show. */
+  | { readonly kind: 'guarded'; readonly thrown: unknown; readonly boundaryFrom: number }
+  | {
+      readonly kind: 'finished'
+      readonly id: string
+      readonly call: FinishedCall
+      readonly received: ReceivedCall
+    }
+
+/** Without a byte for this long the client has gone to sleep, or wants to keep us waiting. */
+const BODY_SILENCE_MS = 10_000
+
+const MEGABYTE = 1_048_576
+const ANSWERED = { kind: 'answered' } as const
+
+/**
+ * Takes a call from its unread body to its outcome: guards of the page, body, bound arguments, schema, handler. What is
+ * refused on the way is answered here.
+ */
+export async function performCall(parts: ActionParts, page: CalledPage, context: RequestContext): Promise<CallResult> {
+  const { registry, calls } = parts
+  const kind = bodyKind(context.req.headers['content-type'])
+  const byScript = context.data !== undefined
+  const named = context.action === undefined ? undefined : registry.get(context.action.id)
+  const refuse = (status: CallRefusal, reason?: string): typeof ANSWERED => {
+    refuseCall(context, status, reason)
+    return ANSWERED
+  }
+  if (named === undefined && (context.action !== undefined || kind === undefined || kind === 'json')) return refuse(405)
+  if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
+
+  const guarded = await askGuards(parts, page, context)
+  if (guarded !== undefined) return guarded
+  try {
+    const body = await readBody(context.req, limitsOf(named, parts.bodyLimit), context.signal)
+    const declared = named ?? namedInBody(body, registry)
+    if (declared?.id === undefined) return refuse(named === undefined && !hasIdField(body) ? 405 : 404)
+    const { id } = declared
+    const received = readCall(
+      body,
+      { id, form: byScript ? undefined : (context.action?.form ?? ''), once: onceHeader(context) },
+      context.secrets,
+    )
+    const run = (): Promise<FinishedCall> =>
+      runAction(declared, received, {
+        params: page.params,
+        context,
+        get signal() {
+          return context.signal
+        },
+        get request() {
+          return context.request
+        },
+      })
+    const key = onceKey(id, received)
+    const call = key === undefined ? await run() : await calls.run(key, run, context)
+    if (body.kind === 'form') body.discard()
+    if (!context.req.complete) dropBody(context.req, context.res)
+    if (call === 'running') return refuse(409)
+    return { kind: 'finished', id, call, received }
+  } catch (thrown) {
+    if (context.aborted?.cause === 'gone') return ANSWERED
+    if (thrown instanceof BodyError) return refuse(thrown.status, thrown.message)
+    throw thrown
+  }
+}
+
+/** Somebody who goes back to a form and sends something else means something else. */
+function onceKey(id: string, { once, input, leading }: ReceivedCall): string | undefined {
+  return once === undefined
+    ? undefined
+    : `${id} ${once} ${hash('sha256', JSON.stringify([input, leading]), 'base64url')}`
+}
+
+/** What is wrong with a finished call, logged; `undefined` for a value, a refused input, and control flow. */
+export function digestOfCall({ outcome }: FinishedCall, context: RequestContext): string | undefined {
+  if (outcome.kind !== 'thrown' || controlFlowOf(outcome.thrown) !== undefined) return undefined
+  return reportFailure(outcome.thrown, context, 'action')
+}
+
+/** Where a finished call leads to. */
+export function redirectOf({ outcome }: FinishedCall): RedirectSignal | undefined {
+  const signal = outcome.kind === 'thrown' ? controlFlowOf(outcome.thrown) : undefined
+  return signal instanceof RedirectSignal ? signal : undefined
+}
+
+function limitsOf(declared: DeclaredAction | undefined, bodyLimit: number): Parameters<typeof readBody>[1] {
+  const { upload, bodyLimit: own = bodyLimit } = declared?.definition ?? {}
+  const common = { timeoutMs: BODY_SILENCE_MS }
+  if (upload === undefined) return { ...common, bytes: own, files: 100, fileBytes: own, streamed: false }
+  const { files, fileBytes, totalBytes = files * fileBytes + MEGABYTE } = upload
+  return { ...common, bytes: totalBytes, files, fileBytes, streamed: true }
+}
+
+/** A form of ours that was posted to the page's plain URL says in a field which action it means. */
+function namedInBody(body: FormBody | JsonBody, registry: ActionRegistry): DeclaredAction | undefined {
+  const id = body.kind === 'form' ? body.fields.find(([name]) => name === ID_FIELD)?.[1] : undefined
+  return typeof id === 'string' ? registry.get(id) : undefined
+}
+
+function hasIdField(body: FormBody | JsonBody): boolean {
+  return body.kind === 'form' && body.fields.some(([name]) => name === ID_FIELD)
+}
+
+const ONCE = ONCE_HEADER.toLowerCase()
+
+function onceHeader({ req }: RequestContext): string | undefined {
+  const value = req.headers[ONCE]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The verdict of the page's guards, root first, as for its document. */
+async function askGuards(
+  { modules }: ActionParts,
+  { route, params, search }: CalledPage,
+  context: RequestContext,
+): Promise<CallResult | undefined> {
+  const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
+  if (missing !== undefined) await missing
+  const guards = actionGuards(route, modules)
+  if (guards.length === 0) return undefined
+  const running = startLoaders(guards, params, search, context, modules)
+  if (running.faults !== undefined) {
+    refuseCall(context, 400, 'search params are not valid')
+    return ANSWERED
+  }
+  for (const { result, boundaryFrom } of running.segments) {
+    try {
+      await result
+    } catch (thrown) {
+      if (controlFlowOf(thrown) === undefined) reportFailure(thrown, context, 'loader')
+      return { kind: 'guarded', thrown, boundaryFrom }
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,69 @@
+import type { RequestHandler } from 'express'
+import { ACTION_PARAM } from '../../shared/protocol/action-call.ts'
+import { sendLocation } from '../render/send-plain.ts'
+import { contextOf, type ActionTarget, type RequestContext } from '../request/context.ts'
+import type { ActionRegistry } from './registry.ts'
+import { refuseCall } from './refuse-call.ts'
+import { isSameOriginCall } from './same-origin.ts'
+
+/** What calls are judged by before anything of them is read. */
+export interface CallJudge {
+  readonly registry: ActionRegistry
+  /** Public origins; empty where the request's own host counts. */
+  readonly origins: readonly string[]
+}
+
+const MARK = `${ACTION_PARAM}=`
+
+/**
+ * Takes the runtime's parameter off a page's URL.
+ * @param search `''` or with its question mark.
+ */
+export function readActionSearch(search: string): { readonly search: string; readonly target?: ActionTarget } {
+  if (!search.includes(MARK)) return { search }
+  const pairs = search.slice(1).split('&')
+  const named = pairs.find((pair) => pair.startsWith(MARK))
+  if (named === undefined) return { search }
+  const rest = pairs.filter((pair) => !pair.startsWith(MARK)).join('&')
+  const [id = '', form = ''] = named.slice(MARK.length).split('.')
+  return { search: rest === '' ? '' : `?${rest}`, target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
+}
+
+/** Whether a browser says that the page of another site calls, or what it says is not believable. */
+export function isForeignCall({ req, provenance }: RequestContext, origins: readonly string[]): boolean {
+  const { headers } = req
+  const [secFetchSite, origin] = [headers['sec-fetch-site'], headers.origin]
+  return !isSameOriginCall(
+    {
+      secFetchSite: Array.isArray(secFetchSite) ? secFetchSite.join() : secFetchSite,
+      origin,
+      host: provenance.host,
+      protocol: provenance.protocol,
+    },
+    origins,
+  )
+}
+
+/**
+ * Recognises forms that are sent to the page they stand on. Middleware, rules and matching behind it meet the URL of
+ * that page. Calls from other sites and of unknown actions end here, with their body unread.
+ */
+export function takeActions({ registry, origins }: CallJudge): RequestHandler {
+  return (req, _res, next) => {
+    const context = contextOf(req)
+    if (context.data !== undefined) return next()
+    const { search, target } = readActionSearch(context.search)
+    if (target === undefined) return next()
+    const url = context.pathname + search
+    // What the address bar shows after a form was refused; it is no address of its own.
+    if (req.method === 'GET' || req.method === 'HEAD') return sendLocation(context, 303, url)
+    if (req.method === 'POST') {
+      if (isForeignCall(context, origins)) return refuseCall(context, 403)
+      if (registry.get(target.id) === undefined) return refuseCall(context, 404)
+      context.callAction(search, target)
+      req.url = url
+      req.originalUrl = url
+    }
+    next()
+  }
+}

@@ -1,0 +1,37 @@
+import { BodyError, overLimit } from './body-error.ts'
+import { MAX_FIELDS } from './body-limits.ts'
+import { checkFieldName } from './field-name.ts'
+
+/**
+ * Reads `application/x-www-form-urlencoded`. Empty pairs are none, as in browsers.
+ * @throws {BodyError} 400 for a percent sign that begins no UTF-8 character, or a bad name; 413 for too many fields.
+ */
+export function readUrlencoded(text: string): (readonly [name: string, value: string])[] {
+  const fields: (readonly [name: string, value: string])[] = []
+  for (let start = 0; start < text.length;) {
+    const next = text.indexOf('&', start)
+    const end = next === -1 ? text.length : next
+    if (end > start) {
+      if (fields.length === MAX_FIELDS) throw overLimit('fields', MAX_FIELDS)
+      fields.push(readPair(text.slice(start, end)))
+    }
+    start = end + 1
+  }
+  return fields
+}
+
+function readPair(pair: string): readonly [name: string, value: string] {
+  const equals = pair.indexOf('=')
+  if (equals === -1) return [checkFieldName(decode(pair)), '']
+  return [checkFieldName(decode(pair.slice(0, equals))), decode(pair.slice(equals + 1))]
+}
+
+function decode(text: string): string {
+  const spaced = text.replaceAll('+', ' ')
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    throw new BodyError(400, 'An undecodable percent sequence')
+  }
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+
+const NAME = 'secret-keys'
+const KEY_BYTES = 32 // as many as SHA-256 and AES-256 can use
+const KEY_LINE = /^[\w-]{43}$/ // 32 bytes in base64url
+const OWNER_ONLY = 0o600
+
+/** The file of secret keys cannot be used; the message names it, its fault and the way out. */
+export class SecretKeysError extends Error {
+  override readonly name = 'SecretKeysError'
+  /** Absolute path of the file. */
+  readonly path: string
+
+  constructor(path: string, fault: string, options?: ErrorOptions) {
+    super(
+      `${path}: ${fault}; restore the file, or delete it and restart (which signs everybody out), or set SECRET_KEYS`,
+      options,
+    )
+    this.path = path
+  }
+}
+
+/**
+ * The keys in `<dataDir>/secret-keys`, one a line in base64url; makes the file with one new key where there is none.
+ * Processes that start at once agree on one file, and a file that exists is never written. Where none can be made, the
+ * keys are those of this process alone, and `log` is told.
+ * @throws {SecretKeysError} for a file that is there and cannot be read, or holds something else.
+ */
+export function readOrMakeKeys(dataDir: string, log: Pick<Logger, 'warn'>): readonly string[] {
+  const path = join(dataDir, NAME)
+  const kept = readKeys(path)
+  if (kept !== undefined) return kept
+  const key = randomBytes(KEY_BYTES).toString('base64url')
+  try {
+    makeFile(dataDir, path, `${key}\n`)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST' || readKeys(path) === undefined) {
+      log.warn(
+        { path, err: { message } },
+        'secret keys cannot be kept: sessions end with this process and are not shared with others; ' +
+          'set SECRET_KEYS, or make DATA_DIR writable',
+      )
+      return [key]
+    }
+  }
+  // Whoever was first, what counts is what stands there.
+  return readKeys(path) ?? [key]
+}
+
+/** @returns `undefined` where there is no file. */
+function readKeys(path: string): readonly string[] | undefined {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new SecretKeysError(path, `cannot be read (${code ?? message})`, { cause: error })
+  }
+  const lines = content.split('\n').map((line) => line.trim())
+  const keys = lines.filter((line) => line !== '')
+  if (keys.length === 0) throw new SecretKeysError(path, 'is empty, and a file of secret keys has one a line')
+  const wrong = lines.findIndex((line) => line !== '' && !KEY_LINE.test(line))
+  if (wrong >= 0) {
+    throw new SecretKeysError(path, `line ${wrong + 1} is no secret key, which is 43 letters, digits, - and _`)
+  }
+  return keys
+}
+
+/**
+ * Makes a file that is never seen half written.
+ * @throws with the code `EEXIST` where it was there already.
+ */
+function makeFile(folder: string, path: string, content: string): void {
+  mkdirSync(folder, { recursive: true })
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  const file = openSync(draft, 'wx', OWNER_ONLY)
+  try {
+    try {
+      writeFileSync(file, content)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    // Unlike a rename, a link does not replace a file that another process has put there.
+    linkSync(draft, path)
+  } finally {
+    unlinkSync(draft)
+  }
+}

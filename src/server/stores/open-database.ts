@@ -1,0 +1,125 @@
+/**
+ * SQLite files in `DATA_DIR`, for stores that live in one machine. One handle a file and process: whoever opens it hands
+ * it around. Calls are synchronous, so every statement has to be short.
+ *
+ * - `journal_mode = WAL`: readers and the writer do not wait for each other, in this process and in those that share the
+ *   folder (`WORKERS`).
+ * - `synchronous = NORMAL`: a commit is a write without an fsync, which would hold the event loop for milliseconds. What
+ *   is committed outlives the process, `kill -9` included. A power cut may take the last commits, never the file.
+ * - `busy_timeout`: how long a write waits for another process's.
+ */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseError } from './database-error.ts'
+
+const BUSY_TIMEOUT_MS = 2_000 // the event loop stands still meanwhile; writes of others take less than a millisecond
+const FOLDER_MODE = 0o700 // what is kept there is nobody else's business
+
+/** Which file, and what is in it. */
+export interface DatabaseOptions {
+  /** Absolute. Its folder is made when there is none. */
+  readonly path: string
+  /** SQL that leads from each version of the tables to the next; never changed once released, only added to. */
+  readonly migrations: readonly string[]
+}
+
+/** An SQLite file, opened by its first use. */
+export interface Database {
+  /**
+   * The statement for this SQL, prepared once. Hand over constant text only: every text stays in memory.
+   * @throws {DatabaseError} where the file cannot be opened.
+   */
+  statement(sql: string): StatementSync
+  /**
+   * Runs work as one transaction, which begins by taking the lock for writing; undone when it throws. Not to be nested.
+   * @throws what `work` throws, and {DatabaseError} where the file cannot be opened.
+   */
+  write<Result>(work: () => Result): Result
+  /** Closes the file; a second call does nothing. Later uses throw. */
+  dispose(): void
+}
+
+/** Names a database. Touches the disk on first use only, and tries again if that fails. */
+export function openDatabase({ path, migrations }: DatabaseOptions): Database {
+  const statements = new Map<string, StatementSync>()
+  let handle: DatabaseSync | undefined
+  let disposed = false
+
+  function open(): DatabaseSync {
+    if (disposed) throw new DatabaseError(path, 'is closed: the server is ending')
+    return (handle ??= openFile(path, migrations))
+  }
+
+  return {
+    statement(sql) {
+      let statement = statements.get(sql)
+      if (statement === undefined) {
+        statement = open().prepare(sql)
+        statements.set(sql, statement)
+      }
+      return statement
+    },
+    write: (work) => transaction(open(), work),
+    dispose() {
+      disposed = true
+      statements.clear()
+      handle?.close()
+      handle = undefined
+    },
+  }
+}
+
+function openFile(path: string, migrations: readonly string[]): DatabaseSync {
+  let handle: DatabaseSync | undefined
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+    handle = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+    handle.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    migrate(handle, path, migrations)
+    return handle
+  } catch (thrown) {
+    handle?.close()
+    if (thrown instanceof DatabaseError) throw thrown
+    const reason = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new DatabaseError(
+      path,
+      `cannot be opened as a database (${reason}); check DATA_DIR and its permissions, or move the file away to begin anew`,
+      thrown,
+    )
+  }
+}
+
+/** `user_version` says how many migrations the file has seen. */
+function migrate(handle: DatabaseSync, path: string, migrations: readonly string[]): void {
+  if (versionOf(handle) === migrations.length) return
+  transaction(handle, () => {
+    // Another process may have been here while this one waited for the lock.
+    const version = versionOf(handle)
+    if (version > migrations.length) {
+      throw new DatabaseError(
+        path,
+        `was written by a newer version of the application (tables of version ${version}, known are ${migrations.length}); start that version, or move the file away to begin anew`,
+      )
+    }
+    for (const migration of migrations.slice(version)) handle.exec(migration)
+    handle.exec(`PRAGMA user_version = ${migrations.length}`)
+  })
+}
+
+function versionOf(handle: DatabaseSync): number {
+  return Number(handle.prepare('PRAGMA user_version').get()?.['user_version'])
+}
+
+function transaction<Result>(handle: DatabaseSync, work: () => Result): Result {
+  handle.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    handle.exec('COMMIT')
+    return result
+  } catch (thrown) {
+    // A full disk ends the transaction by itself.
+    if (handle.isTransaction) handle.exec('ROLLBACK')
+    throw thrown
+  }
+}

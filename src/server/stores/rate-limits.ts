@@ -1,0 +1,78 @@
+/**
+ * Rate limits by the generic cell rate algorithm (ITU-T I.371): a key holds the moment at which all its points will be
+ * back. So many calls may come at once, and one more whenever a point is back; there is no window at whose edge twice as
+ * many get through. At most 100,000 keys, those that are soonest back to full go first; full ones are dropped.
+ */
+import type { RateLimit, RateVerdict } from '../loader-types.ts'
+import type { Database } from './open-database.ts'
+import { storedKey } from './stored-key.ts'
+
+const SWEEP_EVERY = 256 // calls; the bound may be passed by as many
+const MOST_KEYS = 100_000
+const MICROS = 1_000 // in a millisecond: whole numbers add up without an error
+
+/** Counts calls by key. */
+export interface RateLimits {
+  /**
+   * Takes a point; a refused call takes none. A key goes with one limit: name what is limited in it.
+   * @param limit `points` is a whole number, 1 or more, and `seconds` more than 0.
+   * @param now milliseconds since the epoch.
+   * @throws {RangeError} for another limit.
+   * @returns `retryAfterSeconds` in whole seconds.
+   */
+  take(key: string, limit: RateLimit, now: number): RateVerdict
+}
+
+/** How much is kept; for tests. */
+export interface RateBounds {
+  readonly keys: number
+  /** Calls of `take` between two clean-ups. */
+  readonly sweepEvery: number
+}
+
+/** The table of `createRateLimits`, for the migrations of its database. Times in microseconds since the epoch. */
+export const RATE_TABLE = `
+CREATE TABLE rate_limits (key TEXT PRIMARY KEY, full_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX rate_limits_age ON rate_limits (full_at);
+`
+
+// A clock that was set back must not lock anybody out: no moment counts that lies further ahead than the limit reaches.
+const TAKEN = 'max(min(full_at, :now + :window), :now) + :interval'
+const TAKE = `
+INSERT INTO rate_limits (key, full_at) VALUES (:key, :now + :interval)
+ON CONFLICT (key) DO UPDATE SET full_at = ${TAKEN} WHERE ${TAKEN} <= :now + :window`
+const READ = 'SELECT full_at FROM rate_limits WHERE key = ?'
+const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
+const DROP_OVERFLOW = `
+DELETE FROM rate_limits WHERE key IN (SELECT key FROM rate_limits ORDER BY full_at DESC LIMIT -1 OFFSET ?)`
+
+/** `RateLimits` in an SQLite file that has `RATE_TABLE`; shared by all processes that have it open. */
+export function createRateLimits(
+  database: Database,
+  bounds: RateBounds = { keys: MOST_KEYS, sweepEvery: SWEEP_EVERY },
+): RateLimits {
+  let taken = 0
+  return {
+    take(key, { points, seconds }, nowMs) {
+      if (!(Number.isInteger(points) && points >= 1 && Number.isFinite(seconds) && seconds > 0)) {
+        throw new RangeError(
+          `A limit of ${points} points in ${seconds} seconds: points is a whole number, 1 or more, and seconds more than 0`,
+        )
+      }
+      const now = Math.round(nowMs * MICROS)
+      const window = Math.ceil(seconds * 1_000 * MICROS)
+      const interval = Math.max(1, Math.floor(window / points))
+      if (taken % bounds.sweepEvery === 0) {
+        database.statement(DROP_FULL).run(now)
+        database.statement(DROP_OVERFLOW).run(bounds.keys)
+      }
+      taken += 1
+      const stored = storedKey(key)
+      const { changes } = database.statement(TAKE).run({ key: stored, now, window, interval })
+      if (changes > 0) return { allowed: true, retryAfterSeconds: 0 }
+      const fullAt = Math.min(Number(database.statement(READ).get(stored)?.['full_at']), now + window)
+      const wait = fullAt + interval - window - now
+      return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1_000 / MICROS)) }
+    },
+  }
+}
