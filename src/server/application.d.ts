@@ -5,3 +5,11 @@ declare module 'millrace:app' {
   const application: AppDefinition
   export default application
 }
+
+declare module 'millrace:actions' {
+  import type { ActionModules } from './actions/registry.ts'
+
+  /** Every `actions.server.ts` of the application that the server is built with. */
+  const actions: ActionModules
+  export default actions
+}

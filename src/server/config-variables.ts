@@ -33,8 +33,8 @@ const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
 /** A render keeps a core busy or waits for data; beyond this many a core, waiting only makes every visitor slower. */
 const PENDING_RENDERS_PER_CORE = 128
 
-/** A key is not stretched, so it must be as hard to guess as it is long: 32 characters of base64 are 192 bits. */
-const LEAST_KEY_CHARACTERS = 32
+/** A key is not stretched, so it must be as hard to guess as it is long: 16 characters of base64 are 96 bits. */
+const LEAST_KEY_CHARACTERS = 16
 
 /** A body that is no upload is held in memory. */
 const MOST_BODY_BYTES = 1024 ** 3

@@ -16,7 +16,7 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Absolute path of the folder for embedded stores; made by the first who writes there. */
   readonly dataDir: string
-  /** Texts of at least 32 characters: the first signs and encrypts, all are read. Empty when unset. */
+  /** Texts of at least 16 characters: the first signs and encrypts, all are read. Empty when unset. */
   readonly secretKeys: readonly string[]
   /** Bytes that the body of an action call may have, if it is no upload. */
   readonly actionBodyLimit: number

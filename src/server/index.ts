@@ -4,7 +4,14 @@ export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '
 export { action } from './actions/action.ts'
 export type { Action, ActionCall, ActionDefinition, ActionState, UploadedFile, UploadLimits } from './actions/action.ts'
 export type { InvalidInput } from '../shared/action-result.ts'
-export { defineSession, type Session, type SessionKind, type SessionOptions } from './sessions/define-session.ts'
+export {
+  defineSession,
+  type Session,
+  type SessionContext,
+  type SessionKind,
+  type SessionOptions,
+} from './sessions/define-session.ts'
+export type { Secrets } from './secrets/secrets.ts'
 export { UnavailableError, type UnavailableOptions } from './unavailable-error.ts'
 export type {
   CacheOptions,

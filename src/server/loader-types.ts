@@ -13,6 +13,8 @@ export interface LoaderContext {
    * is appended and makes the answer private.
    */
   readonly headers: Headers
+  /** Whether the answer is for a guess at what somebody may want next: nobody sees it before a click. */
+  readonly prefetch: boolean
   /** Address of the client, as far as `TRUST_PROXY` lets it be believed. */
   readonly address: string
   /** Signs and encrypts with the keys of this server. */

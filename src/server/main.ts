@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import actions from 'millrace:actions'
 import application from 'millrace:app'
 import { createApp } from './app.ts'
 import type { AssetManifest } from './assets/manifest.ts'
@@ -47,6 +48,7 @@ function start(config: Config): void {
   })
   const app = createApp({
     app: application,
+    actions,
     config,
     assets: { manifest, folder: join(dist, 'public') },
     logDestination: destination,

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
 import type { Logger } from 'pino'
 import type { LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
+import { purposeOf } from '../ops/admission.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Provenance } from './trusted-proxy.ts'
 import type { NonceSource } from './nonce.ts'
@@ -153,6 +154,11 @@ export class RequestContext implements LoaderContext {
 
   get dataDir(): string {
     return this.services.dataDir
+  }
+
+  /** Whether the answer is for a guess at what somebody may want next. */
+  get prefetch(): boolean {
+    return purposeOf(this.req) === 'prefetch'
   }
 
   cookie(name: string): string | undefined {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { VARIABLES } from '../../../src/server/config-variables.ts'
 import { ConfigError, describeConfig, readConfig } from '../../../src/server/config.ts'
@@ -25,6 +26,9 @@ test('an empty environment is enough', () => {
     shutdownGraceMs: 10_000,
     shutdownDelayMs: 0,
     maxPendingRenders: 128 * availableParallelism(),
+    dataDir: resolve('data'),
+    secretKeys: [],
+    actionBodyLimit: 1_048_576,
   })
   expect(config.trustProxy('127.0.0.1')).toBe(false)
   expect(Object.isFrozen(config)).toBe(true)
@@ -42,7 +46,9 @@ test('every value is read', () => {
     SHUTDOWN_DELAY_MS: '7',
     MAX_PENDING_RENDERS: '3',
     REDIS_URL: 'rediss://cache.test',
-    SECRET_KEYS: 'a-key-of-16-chars',
+    DATA_DIR: 'some/where',
+    SECRET_KEYS: `${'new-key-'.repeat(4)}, ${'old-key-'.repeat(4)}`,
+    ACTION_BODY_LIMIT: '64KB',
     WORKERS: 'auto',
   })
   expect(config).toMatchObject({
@@ -54,8 +60,28 @@ test('every value is read', () => {
     shutdownGraceMs: 0,
     shutdownDelayMs: 7,
     maxPendingRenders: 3,
+    dataDir: resolve('some/where'),
+    secretKeys: ['new-key-'.repeat(4), 'old-key-'.repeat(4)],
+    actionBodyLimit: 65_536,
   })
   expect(config.trustProxy('10.1.1.1')).toBe(true)
+})
+
+test.for([
+  ['1', 1],
+  ['100b', 100],
+  ['1kb', 1_024],
+  ['2Mb', 2_097_152],
+  ['1GB', 1_073_741_824],
+  ['1073741824', 1_073_741_824],
+] as const)('a body limit of %s is %i bytes', ([text, bytes]) => {
+  expect(readConfig({ ACTION_BODY_LIMIT: text }).actionBodyLimit).toBe(bytes)
+})
+
+test('a key that could be guessed is refused, and the message says how to make a better one', () => {
+  const long = 'x'.repeat(32)
+  expect(refusal({ SECRET_KEYS: long })).toBeUndefined()
+  expect(refusal({ SECRET_KEYS: `${long},${'x'.repeat(15)}` })?.message).toMatch(/16 characters a key.*openssl rand/)
 })
 
 describe('a wrong value is refused with one line that names variable, fault and a valid example', () => {
@@ -93,6 +119,10 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['METRICS_PORT', 'x'],
     ['WORKERS', '0'],
     ['ACTION_BODY_LIMIT', '1 mib'],
+    ['ACTION_BODY_LIMIT', '0'],
+    ['ACTION_BODY_LIMIT', '2gb'],
+    ['ACTION_BODY_LIMIT', '-1kb'],
+    ['ACTION_BODY_LIMIT', '1.5mb'],
   ] as const)('%s=%s', ([name, value]) => {
     const error = refusal({ [name]: value })
     expect(error?.variable).toBe(name)
@@ -120,7 +150,7 @@ describe('a wrong value is refused with one line that names variable, fault and 
 })
 
 test.for(Object.values(VARIABLES))('the example of $name is a valid value', ({ name, example }) => {
-  expect(refusal({ [name]: example, SECRET_KEYS: 'a-long-random-text' })).toBeUndefined()
+  expect(refusal({ SECRET_KEYS: 'a-long-random-text-of-32-letters', [name]: example })).toBeUndefined()
 })
 
 test('the help names every variable', () => {
