@@ -44,6 +44,8 @@ export async function runAction(
       files: call.files,
       revalidate: (...targets) => void revalidate.push(...targets),
     })
+    // Who somebody is decides what all pages show.
+    if (surroundings.context.headers.has('set-cookie')) revalidate.push('/*')
     return done({ kind: 'value', value })
   } catch (thrown) {
     if (thrown instanceof BodyError) throw thrown

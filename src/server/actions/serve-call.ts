@@ -40,7 +40,7 @@ export async function serveCall(
   if (outcome.kind === 'value') {
     return delivery.page(page, (answer, pageHead) => {
       answer.open(200, pageHead)
-      putResult(answer, { ...shared, value: outcome.value })
+      putResult(answer, outcome.value === undefined ? shared : { ...shared, value: outcome.value })
     })
   }
   const redirect = redirectOf(result.call)
