@@ -3,6 +3,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import type { BuildOptions, Plugin } from 'esbuild'
+import { createAssetFiles } from '../../scripts/build/asset-files.ts'
+import { browserOptions } from '../../scripts/build/bundle-options.ts'
+import { cssFiles } from '../../scripts/build/css-files.ts'
+import { createCssModules } from '../../scripts/build/css-modules.ts'
 
 /** The project's folder. */
 export const PROJECT = join(import.meta.dirname, '../..')
@@ -65,4 +69,20 @@ hydrateRoot(document, createElement('html'))`,
   const [script] = outputFiles
   if (script === undefined) throw new Error('esbuild wrote no script for React alone.')
   return script.contents
+}
+
+/** Bundles the page that swaps trees by React alone, with the options and the class names of the build. */
+export async function bundleBarePage(): Promise<string> {
+  const context = { root: PROJECT, app: join(PROJECT, 'src/app'), mode: 'production', defines: {} } as const
+  const plugins = [createAssetFiles().plugin, cssFiles(PROJECT, createCssModules(PROJECT))]
+  const { outputFiles } = await build({
+    ...browserOptions(context, plugins),
+    entryPoints: { bare: 'tests/bench/bare-page.tsx' },
+    splitting: false,
+    sourcemap: false,
+    write: false,
+  })
+  const script = outputFiles.find(({ path }) => path.endsWith('.js'))
+  if (script === undefined) throw new Error('esbuild wrote no script for the bare page.')
+  return script.text
 }

@@ -4,13 +4,20 @@ export interface Gate {
   readonly limit: number
 }
 
+/** What a value counts. */
+export type Unit =
+  '×' | '%' | 'B' | 'B/request' | '/request' | 'B/navigation' | '/navigation' | 'requests' | 'per page' | 'ms'
+
 /** One line of the report. */
 export interface Measurement {
   /** What was measured. */
   readonly name: string
   readonly value: number
-  /** `×` is a ratio against the bare server of the same run; the others are what they say. */
-  readonly unit: '×' | 'B' | 'B/request' | '/request' | 'ms'
+  /**
+   * `×` is a ratio against the bare server, or the bare page, of the same run, and `%` a share of something else in it; the
+   * others are what they say.
+   */
+  readonly unit: Unit
   /** What it was made of: absolute figures of this machine, number of rounds, spread. */
   readonly detail: string
   readonly gate?: Gate
@@ -30,9 +37,16 @@ function formatted(value: number, unit: Measurement['unit']): string {
     case 'B':
       return `${Math.round(value).toLocaleString('en')} B`
     case 'B/request':
-      return `${value.toFixed(1)} B/request`
+    case 'B/navigation':
+      return `${value.toFixed(1)} ${unit}`
     case '/request':
-      return `${value.toFixed(5)}/request`
+    case '/navigation':
+      return `${value.toFixed(5)}${unit}`
+    case '%':
+      return `${value.toFixed(1)} %`
+    case 'requests':
+    case 'per page':
+      return `${value} ${unit}`
     case 'ms':
       return `${value.toFixed(0)} ms`
   }
@@ -45,8 +59,8 @@ function gateText({ gate, unit }: Measurement): string {
 /** One line for a terminal. */
 export function toLine(measurement: Measurement): string {
   const verdict = measurement.gate === undefined ? '    ' : holds(measurement) ? 'pass' : 'FAIL'
-  const value = formatted(measurement.value, measurement.unit).padStart(16)
-  return `${verdict}  ${measurement.name.padEnd(34)}${value}  ${gateText(measurement).padEnd(16)}  ${measurement.detail}`
+  const value = formatted(measurement.value, measurement.unit).padStart(18)
+  return `${verdict}  ${measurement.name.padEnd(38)}${value}  ${gateText(measurement).padEnd(18)}  ${measurement.detail}`
 }
 
 /** The table of the README. */

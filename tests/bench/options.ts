@@ -3,7 +3,20 @@ import { WORKLOADS } from './workloads.ts'
 import type { WorkloadName } from './workloads.ts'
 
 /** The parts of the benchmark, in the order they run. */
-export const SECTIONS = ['scripts', 'start', 'matching', 'throughput', 'memory', 'leaks'] as const
+export const SECTIONS = [
+  'scripts',
+  'start',
+  'matching',
+  'throughput',
+  'memory',
+  'leaks',
+  'clicks',
+  'link-watching',
+  'navigations',
+] as const
+
+/** Those that need a Chromium. */
+export const BROWSER_SECTIONS = ['clicks', 'link-watching', 'navigations'] as const satisfies readonly Section[]
 
 /** One of them. */
 export type Section = (typeof SECTIONS)[number]
@@ -22,6 +35,12 @@ export interface BenchOptions {
   readonly startRounds: number
   readonly matchingMs: number
   readonly leak: { readonly rounds: number; readonly requests: number }
+  /** Pairs of clicks, the client router's and a bare swap. */
+  readonly clickPairs: number
+  /** Loads of the page with a thousand links, in each of two windows. */
+  readonly linkLoads: number
+  /** In one page of the browser, in search of what it does not let go. */
+  readonly navigations: number
   /** Whether a missed gate is an error. */
   readonly gate: boolean
   readonly markdown: boolean
@@ -39,13 +58,15 @@ export class BenchUsageError extends Error {
 /** What `npm run bench -- --help` prints. */
 export const USAGE = `npm run bench -- [options]
 
-  --section <names>       comma-separated: ${SECTIONS.join(', ')} (all)
+  --section <names>       comma-separated (all): ${SECTIONS.slice(0, 6).join(', ')},
+                          and in a Chromium: ${BROWSER_SECTIONS.join(', ')}
   --workload <names>      comma-separated: ${WORKLOADS.map(({ name }) => name).join(', ')} (all); throughput only, unless
                           --section says more
   --rounds <n>            pairs of throughput runs, ours and bare by turns (7)
   --seconds <n>           length of one throughput run (3)
   --leak-rounds <n>       rounds of the leak search (10)
   --leak-requests <n>     requests of one of them (20000)
+  --navigations <n>       navigations in one page of the browser (10000)
   --quick                 everything once and short: shows that it works, says little
   --gate                  exit code 1 when a gate is missed
   --markdown              ends with the table of the README
@@ -60,6 +81,9 @@ const FULL = {
   matchingMs: 4000,
   leakRounds: 10,
   leakRequests: 20_000,
+  clickPairs: 100,
+  linkLoads: 15,
+  navigations: 10_000,
 }
 
 const QUICK: typeof FULL = {
@@ -71,6 +95,9 @@ const QUICK: typeof FULL = {
   matchingMs: 1000,
   leakRounds: 4,
   leakRequests: 1000,
+  clickPairs: 20,
+  linkLoads: 3,
+  navigations: 500,
 }
 
 /**
@@ -95,6 +122,9 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       rounds: positive('--leak-rounds', values['leak-rounds']) ?? defaults.leakRounds,
       requests: positive('--leak-requests', values['leak-requests']) ?? defaults.leakRequests,
     },
+    clickPairs: defaults.clickPairs,
+    linkLoads: defaults.linkLoads,
+    navigations: positive('--navigations', values.navigations) ?? defaults.navigations,
     gate: values.gate === true,
     markdown: values.markdown === true,
     ours: values.ours,
@@ -113,6 +143,7 @@ function parseFlags(args: readonly string[]) {
         seconds: { type: 'string' },
         'leak-rounds': { type: 'string' },
         'leak-requests': { type: 'string' },
+        navigations: { type: 'string' },
         quick: { type: 'boolean' },
         gate: { type: 'boolean' },
         markdown: { type: 'boolean' },

@@ -1,15 +1,22 @@
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { missingChromium, startBrowser } from './browser-pages.ts'
+import type { BenchBrowser } from './browser-pages.ts'
 import { bundleBareServer, PROJECT } from './bundle.ts'
+import { measureClicks } from './clicks.ts'
 import { measureClientScripts } from './client-scripts.ts'
 import { measureLeaks } from './leaks.ts'
+import { measureLinkWatching } from './link-watching.ts'
 import { GENERATOR } from './load.ts'
 import { measureMatching } from './match-routes.ts'
 import { holds, toLine, toMarkdown } from './measurement.ts'
 import type { Measurement } from './measurement.ts'
 import { measureMemory } from './memory.ts'
+import { measureNavigations } from './navigations.ts'
+import { BROWSER_SECTIONS } from './options.ts'
 import type { BenchOptions, Section } from './options.ts'
+import { measureRouterWeight } from './router-weight.ts'
 import { layout, leaveServerCore } from './server-process.ts'
 import type { Contestant } from './server-process.ts'
 import { measureStartUp } from './start-up.ts'
@@ -20,7 +27,7 @@ const MOST_MATCHING_GROWTH = 3 // from 10 to 10,000 routes; a table that is scan
 
 /**
  * Runs the benchmark, printing each measurement when it is known.
- * @returns whether every gate holds.
+ * @returns whether every gate holds that was measured.
  * @throws {Error} when an answer is wrong or a server fails: then there is nothing to report.
  */
 export async function runBenchmark(options: BenchOptions): Promise<boolean> {
@@ -37,7 +44,10 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     console.log(toLine(measurement))
   }
   const sections: Record<Section, () => Promise<void>> = {
-    scripts: async () => report(await measureClientScripts(ours)),
+    async scripts() {
+      report(await measureClientScripts(ours))
+      report(await measureRouterWeight())
+    },
     start: async () => report(await measureStartUp(ours, bare, { rounds: options.startRounds })),
     matching: async () => report(matchingGrowth(options.matchingMs)),
     async throughput() {
@@ -47,13 +57,30 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     },
     memory: async () => report(await measureMemory(ours, bare, options.memory)),
     leaks: async () => (await measureLeaks(ours, options.leak)).forEach(report),
+    clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
+    'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
+    navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),
   }
-  for (const section of options.sections) await sections[section]()
+  /** A browser for each section: what one leaves behind is no burden of the next. */
+  async function inBrowser(measure: (browser: BenchBrowser) => Promise<Measurement[]>): Promise<void> {
+    await using browser = await startBrowser()
+    ;(await measure(browser)).forEach(report)
+  }
+
+  const missing = missingChromium()
+  const skipped = missing === undefined ? [] : options.sections.filter(needsBrowser)
+  if (skipped.length > 0) console.log(`skip  ${skipped.join(', ')}: ${missing}`)
+  for (const section of options.sections) if (!skipped.includes(section)) await sections[section]()
 
   const missed = all.filter((measurement) => !holds(measurement))
   console.log(`\n${missed.length === 0 ? 'All gates hold.' : `Missed: ${missed.map(({ name }) => name).join('; ')}`}`)
+  if (skipped.length > 0) console.log(`Not measured: ${skipped.join(', ')}.`)
   if (options.markdown) console.log(`\n${machine}.\n\n${toMarkdown(all)}`)
   return missed.length === 0
+}
+
+function needsBrowser(section: Section): boolean {
+  return BROWSER_SECTIONS.some((one) => one === section)
 }
 
 function matchingGrowth(budgetMs: number): Measurement {

@@ -36,6 +36,16 @@ test('a line says pass or FAIL first', () => {
   expect(toLine(measured(0.5))).toMatch(/^ {4}/)
 })
 
+test.for([
+  ['%', 4.96, '5.0 %'],
+  ['B/navigation', -12.34, '-12.3 B/navigation'],
+  ['/navigation', 0.0012, '0.00120/navigation'],
+  ['requests', 0, '0 requests'],
+  ['per page', 1, '1 per page'],
+] as const)('a value in %s says so', ([unit, value, text]) => {
+  expect(toLine({ ...measured(value), unit })).toContain(` ${text} `)
+})
+
 test('the README table has a row for each measurement', () => {
   expect(toMarkdown([measured(1.234, { bound: '≥', limit: 0.9 })]).split('\n')).toEqual([
     '| measured | value | gate | made of |',

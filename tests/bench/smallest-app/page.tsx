@@ -1,0 +1,11 @@
+import { Link } from '#client'
+
+/** A heading, and a link to follow. */
+export default function SmallestPage() {
+  return (
+    <main>
+      <h1>Smallest</h1>
+      <Link href="/">Here</Link>
+    </main>
+  )
+}
