@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { build, version as esbuildVersion, type BuildResult, type Metafile, type Plugin } from 'esbuild'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
+import { ACTION_REFERENCES } from './action-references.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
 import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
@@ -139,7 +140,7 @@ async function buildBrowser(
   shared: readonly Plugin[],
 ): Promise<BuildResult & { readonly metafile: Metafile }> {
   const { root, defines } = context
-  const wall = createServerWall(root)
+  const wall = createServerWall(context)
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
   const plugins = [...shared, wall.plugin, closedEnv(root, readable)]
   const built = await build({ ...browserOptions(context, plugins), metafile: true }).catch(async (error: unknown) => {
@@ -148,6 +149,7 @@ async function buildBrowser(
   })
   if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
   for (const key of Object.keys(built.metafile.inputs)) {
+    if (key.startsWith(`${ACTION_REFERENCES}:`)) continue
     const rule = serverOnly(root, resolve(root, key))
     if (rule !== undefined) throw new BuildFault(`Server code has reached the browser: ${key} is ${rule}.`)
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
+import { actionRegistry } from './action-modules.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 
 /** Whether a bundle is for visitors or for the one who is writing it. */
@@ -21,8 +22,8 @@ const REACT_ENTRY = 'millrace:react'
 /** Name of the bundle that holds the server; `main.js` beside it starts it. */
 export const SERVER_ENTRY = 'server'
 
-// One set of options for every file, wherever an application lies and whatever tsconfig is near it.
-const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
+/** One set of options for every file, wherever an application lies and whatever tsconfig is near it. */
+export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
 
 /** Paths in outputs are relative to this folder, which never exists: the same outputs for every `--out`. */
 function virtualOut(root: string, folder: string): string {
@@ -108,7 +109,7 @@ export function nodeOptions(
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
-    plugins: [applicationAlias(context.app), ...plugins],
+    plugins: [applicationAlias(context.app), actionRegistry(context.app), ...plugins],
   }
 }
 

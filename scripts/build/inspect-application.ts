@@ -7,6 +7,7 @@ import { compileRules } from '../../src/shared/rules/compile-rules.ts'
 import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
 import { validateRouteTable } from '../../src/shared/route-table-faults.ts'
+import { inspectActions, type LoadActions } from './inspect-actions.ts'
 
 /** The modules of one table entry: kind (`page`, `layout`, …) to the source's path in the project. */
 export type SegmentSources = Readonly<Record<string, string>>
@@ -16,6 +17,12 @@ export type InspectionReport =
   | { readonly sources: Readonly<Record<string, SegmentSources>> }
   | { readonly fault: string }
   | { readonly failure: string }
+
+/** All that the parent process is told: the report is the last of it. */
+export type InspectionMessage =
+  | InspectionReport
+  /** Path in the project of the module that is evaluated from here on; it is `app.ts` at first. */
+  | { readonly evaluating: string }
 
 /** Thrown here for what the shared checks cannot know. */
 class ApplicationFault extends Error {
@@ -28,11 +35,12 @@ const FAULTS = new Set(['ApplicationFault', 'RouteTableError', 'RuleError'])
 interface ApplicationBundle {
   readonly app?: { readonly routes?: RouteDefinitions; readonly document?: unknown; readonly rules?: RuleSet }
   readonly routes?: RouteDefinitions
+  readonly actions?: Readonly<Record<string, LoadActions>>
 }
 
-async function inspect(bundle: string): Promise<InspectionReport> {
+async function inspect(bundle: string, tell: (message: InspectionMessage) => Promise<void>): Promise<InspectionReport> {
   try {
-    const { app, routes }: ApplicationBundle = await import(pathToFileURL(bundle).href)
+    const { app, routes, actions = {} }: ApplicationBundle = await import(pathToFileURL(bundle).href)
     if (routes === undefined)
       throw new ApplicationFault('routes.ts must export the table: export const routes = defineRoutes({ … })')
     if (app === undefined)
@@ -41,7 +49,9 @@ async function inspect(bundle: string): Promise<InspectionReport> {
     validateRouteTable(routes)
     requireSameTable(app.routes ?? {}, routes)
     compileRules(app.rules)
-    return { sources: await readSources(routes) }
+    const sources = await readSources(routes)
+    const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
+    return fault === undefined ? { sources } : { fault }
   } catch (error) {
     if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message }
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
@@ -82,6 +92,10 @@ async function readSources(routes: RouteDefinitions): Promise<Record<string, Seg
 
 const bundle = process.argv[2]
 if (bundle !== undefined && process.send !== undefined) {
-  const report = await inspect(bundle)
-  process.send(report, () => process.exit())
+  const tell = (message: InspectionMessage): Promise<void> =>
+    new Promise((told) => {
+      process.send?.(message, () => told())
+    })
+  await tell(await inspect(bundle, tell))
+  process.exit()
 }

@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { checkActionNames } from './action-faults.ts'
+import { actionModules } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'
 import { displayPath } from './build-options.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
-import type { InspectionReport, SegmentSources } from './inspect-application.ts'
+import type { InspectionMessage, InspectionReport, SegmentSources } from './inspect-application.ts'
 import { statesRoutes } from './server-wall.ts'
 
 /** Modules of the table by pattern and kind; paths in the project. */
@@ -19,8 +21,8 @@ const EVALUATION_LIMIT_MS = 30_000
 const MARKER = 'route-module'
 
 /**
- * Evaluates `app.ts` and `routes.ts` with every module of the table replaced by a marker: checks the table and the
- * rules, and tells which source each entry names.
+ * Evaluates `app.ts` and `routes.ts` with every module of the table replaced by a marker, then the modules that declare
+ * actions: checks the table, the rules and the actions, and tells which source each entry names.
  * @param folder where to put the bundle; Node must find the project's packages from there.
  * @param plugins how this build treats stylesheets, assets and packages on the server.
  * @throws {BuildFault} with the fault's own message.
@@ -33,15 +35,19 @@ export async function readApplication(
   return evaluateInspection(context, folder, await bundleInspection(context, plugins))
 }
 
-/** The first half of `readApplication`: equal texts give equal results. */
+/**
+ * The first half of `readApplication`: equal texts give equal results.
+ * @throws {BuildFault} for what is seen of the actions without running them.
+ */
 export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<string> {
+  await checkActionNames(context)
   const entry = 'millrace:inspection'
   const entryPlugin: Plugin = {
     name: 'inspection-entry',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^millrace:inspection$/ }, ({ path }) => ({ path, namespace: 'inspection' }))
       onLoad({ filter: /.*/, namespace: 'inspection' }, () => ({
-        contents: `export { default as app } from './app.ts'\nexport { routes } from './routes.ts'`,
+        contents: inspectionEntry(context),
         resolveDir: context.app,
       }))
     },
@@ -51,17 +57,27 @@ export async function bundleInspection(context: BundleContext, plugins: readonly
   return outputFiles[0]?.text ?? ''
 }
 
+/** Modules with actions are loaded when the rest has passed, one by one, so that a failure has one of them to name. */
+function inspectionEntry({ root, app }: BundleContext): string {
+  const actions = actionModules(app).map((module) => {
+    const source = displayPath(root, join(app, module))
+    return `  ${JSON.stringify(source)}: () => import(${JSON.stringify(`./${module}`)}),\n`
+  })
+  return `export { default as app } from './app.ts'
+export { routes } from './routes.ts'
+export const actions = {\n${actions.join('')}}
+`
+}
+
 /** The second half of `readApplication`. */
 export async function evaluateInspection(context: BundleContext, folder: string, text: string): Promise<RouteSources> {
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'inspection.js')
   await writeFile(file, text)
-  const report = await evaluate(file, context.mode)
+  const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await evaluate(file, context.mode)
   if ('sources' in report) return report.sources
   if ('fault' in report) throw new BuildFault(report.fault)
-  throw new BuildFault(
-    `${displayPath(context.root, context.app)}/app.ts could not be evaluated:\n${withoutInternals(report.failure)}`,
-  )
+  throw new BuildFault(`${source} could not be evaluated:\n${withoutInternals(report.failure)}`)
 }
 
 function markRouteModules(root: string): Plugin {
@@ -82,20 +98,32 @@ function markRouteModules(root: string): Plugin {
   }
 }
 
-async function evaluate(file: string, mode: BundleContext['mode']): Promise<InspectionReport> {
+interface Evaluation {
+  readonly report: InspectionReport
+  /** What was being evaluated last; absent as long as it was the application itself. */
+  readonly source?: string
+}
+
+async function evaluate(file: string, mode: BundleContext['mode']): Promise<Evaluation> {
   const child = fork(join(import.meta.dirname, 'inspect-application.ts'), [file], {
     execArgv: ['--enable-source-maps'],
     env: { ...process.env, NODE_ENV: mode },
     stdio: ['ignore', 2, 2, 'ipc'], // stdout may be a log that others read
   })
+  const state: { source?: string } = {}
   const overdue = setTimeout(() => child.kill('SIGKILL'), EVALUATION_LIMIT_MS)
   try {
     const ended = once(child, 'exit').then(([code, signal]): InspectionReport => {
       const limit = `it did not finish within ${EVALUATION_LIMIT_MS / 1000} s (a top-level await that never settles?)`
       return { failure: signal === 'SIGKILL' ? limit : `its process ended early, with exit code ${String(code)}` }
     })
-    const reported = once(child, 'message').then(([report]) => report as InspectionReport)
-    return await Promise.race([reported, ended])
+    const reported = new Promise<InspectionReport>((resolve) => {
+      child.on('message', (message: InspectionMessage) => {
+        if ('evaluating' in message) state.source = message.evaluating
+        else resolve(message)
+      })
+    })
+    return { report: await Promise.race([reported, ended]), ...state }
   } finally {
     clearTimeout(overdue)
   }

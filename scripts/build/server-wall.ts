@@ -1,7 +1,9 @@
 import { isBuiltin } from 'node:module'
 import { join, sep } from 'node:path'
 import type { OnResolveResult, Plugin } from 'esbuild'
-import { displayPath } from './build-options.ts'
+import { ACTION_REFERENCES, loadReferences } from './action-references.ts'
+import { actionModule } from './action-modules.ts'
+import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 
 /** Modules that only the server may load. */
@@ -44,7 +46,7 @@ export function serverOnly(root: string, file: string): string | undefined {
 }
 
 /** Makes the plugin for one browser build or, in development, for the rebuilds of one. */
-export function createServerWall(root: string): ServerWall {
+export function createServerWall({ root, app }: Pick<BuildOptions, 'root' | 'app'>): ServerWall {
   const importers = new Map<string, Set<string>>()
   const violations: Violation[] = []
 
@@ -57,7 +59,8 @@ export function createServerWall(root: string): ServerWall {
       })
       build.onResolve({ filter: /.*/ }, async (args): Promise<OnResolveResult | undefined> => {
         if (isLookUp(args) || args.kind === 'entry-point') return undefined
-        const { path, kind, importer } = args
+        const { path, kind } = args
+        const importer = args.namespace === ACTION_REFERENCES ? join(root, args.importer) : args.importer
 
         function refuse(culprit: string, rule: string): OnResolveResult {
           violations.push({ importer, culprit, rule })
@@ -74,12 +77,17 @@ export function createServerWall(root: string): ServerWall {
           const { namespace, suffix, external, sideEffects } = found
           return { path: found.path, namespace, suffix, external, sideEffects }
         }
-        // Only a table may name server modules. An `actions.server.ts` gets its references here, before this check.
+        // Only a table may name server modules.
         if (kind === 'dynamic-import' && statesRoutes(importer) && SERVER_MODULE.test(found.path)) {
           return { path: INERT, namespace: NAMESPACE }
         }
+        if (actionModule(app, found.path) !== undefined) {
+          importers.set(found.path, (importers.get(found.path) ?? new Set()).add(importer))
+          return { path: displayPath(root, found.path), namespace: ACTION_REFERENCES }
+        }
         return refuse(displayPath(root, found.path), rule)
       })
+      build.onLoad({ filter: /.*/, namespace: ACTION_REFERENCES }, ({ path }) => loadReferences({ root, app }, path))
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
         // CommonJS for a culprit: whatever is imported by name, only the wall's message is to be seen.
         contents: path === INERT ? 'export {}' : 'module.exports = {}',
@@ -97,7 +105,8 @@ export function createServerWall(root: string): ServerWall {
           `Server code would reach the browser: ${culprit} is ${rule}.`,
           ...[...chain, culprit].map((file, depth) => `  ${depth === 0 ? '' : '→ '}${file}`),
           `Each file above imports the next. Move what the browser needs into a module of its own, use "import type" for`,
-          `types alone, or let a loader hand the data over.`,
+          `types alone, or let a loader hand the data over. Actions are reached in files of the application's folder that are`,
+          `called actions.server.ts.`,
         ].join('\n')
       }),
   }

@@ -73,7 +73,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     if (state.contexts?.defines === key) return state.contexts
     await dispose()
     const context: BundleContext = { root, app, mode: 'development', defines }
-    const wall = createServerWall(root)
+    const wall = createServerWall(context)
     const assets = createAssetFiles()
     const modules = createCssModules(root)
     const readable = { 'process.env.NODE_ENV': '"development"', ...defines }

@@ -1,7 +1,11 @@
 import type { Metafile } from 'esbuild'
+import { withoutReferences } from '../build/action-references.ts'
 import { CSS_FILE } from '../build/css-files.ts'
 
-/** The modules of the browser's bundle and who imports whom; keys are paths in the project. */
+/**
+ * The modules of the browser's bundle and who imports whom; keys are paths in the project. A module with actions is in
+ * it when its references are.
+ */
 export interface ModuleGraph {
   /** Modules that import this one, statically or not. */
   importersOf(key: string): readonly string[]
@@ -24,16 +28,21 @@ export type HotUpdate =
 /** Reads the graph out of esbuild's metafile. */
 export function moduleGraph(metafile: Metafile): ModuleGraph {
   const importers = new Map<string, string[]>()
+  const keys = new Set<string>()
   const styles = new Set<string>()
-  for (const [key, { imports }] of Object.entries(metafile.inputs)) {
+  for (const [input, { imports }] of Object.entries(metafile.inputs)) {
+    const key = withoutReferences(input)
+    keys.add(key)
     if (key.startsWith(`${CSS_FILE}:`)) styles.add(key.slice(CSS_FILE.length + 1))
     for (const { path, external } of imports) {
-      if (!external) importers.set(path, [...(importers.get(path) ?? []), key])
+      if (external) continue
+      const imported = withoutReferences(path)
+      importers.set(imported, [...(importers.get(imported) ?? []), key])
     }
   }
   return {
     importersOf: (key) => importers.get(key) ?? [],
-    has: (key) => Object.hasOwn(metafile.inputs, key),
+    has: (key) => keys.has(key),
     styles,
   }
 }

@@ -1,3 +1,4 @@
+import { referencesKey } from '../build/action-references.ts'
 import { browserEntry, metafileKey } from '../build/bundle-options.ts'
 import { displayPath, PUBLIC_PATH } from '../build/build-options.ts'
 import { buildStyles } from '../build/build-styles.ts'
@@ -78,6 +79,7 @@ export function createModuleServer(root: string): ModuleServer {
     const fresh = transformModule(
       {
         root,
+        app: context.app,
         defines: { 'process.env.NODE_ENV': '"development"', ...context.defines },
         plugins: [assets.plugin, cssFiles(root, modules)],
         urlOf: (file) => vendors.urlOf(file) ?? urls.urlOf(displayPath(root, file)),
@@ -97,7 +99,9 @@ export function createModuleServer(root: string): ModuleServer {
 
   async function loadModule(key: string): Promise<string | undefined> {
     // Only what the browser's bundle holds: neither server modules nor anything else on this disk.
-    if (!Object.hasOwn(current().generation.browser.inputs, key) || key.includes('node_modules/')) return undefined
+    const { inputs } = current().generation.browser
+    const isThere = Object.hasOwn(inputs, key) || Object.hasOwn(inputs, referencesKey(key))
+    if (!isThere || key.includes('node_modules/')) return undefined
     const module = await compile(key)
     served.set(key, module)
     return module.code

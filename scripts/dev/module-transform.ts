@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { build, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild'
 import { transform } from 'oxc-transform'
+import { actionModule } from '../build/action-modules.ts'
+import { actionReferences } from '../build/action-references.ts'
 import { isLookUp, lookUp } from '../build/look-up.ts'
 import { serverOnly } from '../build/server-wall.ts'
 
@@ -17,6 +19,8 @@ export interface BrowserModule {
 export interface TransformContext {
   /** The project. */
   readonly root: string
+  /** The application's folder. */
+  readonly app: string
   /** Replacements for `process.env.NODE_ENV` and public variables. */
   readonly defines: Readonly<Record<string, string>>
   /** Stylesheets and assets, which become part of the module. */
@@ -32,16 +36,24 @@ const INERT = 'inert'
 const PASSIVE_EXPORTS = new Set(['metadata'])
 
 /**
- * Compiles one source for a browser: types and JSX by oxc, which also writes the calls of React Refresh, imports by
+ * Compiles one source for a browser, or makes the references that stand for a module with actions: types and JSX by oxc, which also writes the calls of React Refresh, imports by
  * esbuild.
  * @param key the source's path in the project; names its components across versions.
  * @throws esbuild's failure, or an `Error` with oxc's own excerpt.
  */
 export async function transformModule(context: TransformContext, key: string): Promise<BrowserModule> {
   const file = join(context.root, key)
-  const compiled = await compileSource(context, key, await readFile(file, 'utf8'))
+  const isReferences = actionModule(context.app, file) !== undefined
+  const compiled = isReferences
+    ? await actionReferences(context, file)
+    : await compileSource(context, key, await readFile(file, 'utf8'))
   const options: EsbuildOptions = {
-    stdin: { contents: compiled, sourcefile: file, resolveDir: join(file, '..'), loader: 'js' },
+    stdin: {
+      contents: compiled,
+      sourcefile: file,
+      resolveDir: isReferences ? context.root : dirname(file),
+      loader: 'js',
+    },
     absWorkingDir: context.root,
     bundle: true,
     write: false,
@@ -80,7 +92,7 @@ function refreshHooks(key: string): string {
 }
 
 /** Every source keeps a URL of its own, so that it can be replaced by itself. */
-function linkImports({ root, urlOf }: TransformContext): Plugin {
+function linkImports({ root, app, urlOf }: TransformContext): Plugin {
   return {
     name: 'link-imports',
     setup(build) {
@@ -89,7 +101,8 @@ function linkImports({ root, urlOf }: TransformContext): Plugin {
         const found = await lookUp(build, args)
         if (found?.namespace !== 'file' || !SOURCE.test(found.path)) return undefined
         // The build has refused every other import of a server module already.
-        if (serverOnly(root, found.path) !== undefined) return { path: INERT, namespace: INERT }
+        const isServers = serverOnly(root, found.path) !== undefined && actionModule(app, found.path) === undefined
+        if (isServers) return { path: INERT, namespace: INERT }
         return { path: urlOf(found.path), external: true }
       })
       build.onLoad({ filter: /.*/, namespace: INERT }, () => ({ contents: 'export {}', loader: 'js' }))

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
+import { actionModule } from '../build/action-modules.ts'
 import { CSS_FILE } from '../build/css-files.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { moduleGraph, planUpdate, type ModuleGraph } from './hot-update.ts'
@@ -19,10 +21,13 @@ export async function planReaction(
 ): Promise<DevMessage> {
   const [before, after] = [moduleGraph(former.browser), moduleGraph(next.browser)]
   const styles = changed.filter((key) => after.styles.has(key))
-  const ofServer = changed.filter((key) => !after.has(key) && !before.has(key) && !after.styles.has(key))
+  const { root, app } = next.context
+  // Pages have references to actions: these change with the actions' names, and with nothing that an action does.
+  const sources = changed.filter((key) => actionModule(app, join(root, key)) === undefined)
+  const ofServer = sources.filter((key) => !after.has(key) && !before.has(key) && !after.styles.has(key))
   const newStyles = [...after.styles].some((file) => !before.styles.has(file))
 
-  const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(changed), modules)
+  const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(sources), modules)
   // What pages cannot take over piece by piece: other data, other assets, a stylesheet that they have no link to.
   if (ofServer.length > 0 || newStyles) return RELOAD
 
@@ -46,8 +51,9 @@ function importersOfStyles(graph: ModuleGraph, styles: readonly string[]): reado
 }
 
 /**
- * Compiles modules that browsers have again, and tells of each whether it can be refreshed now. One that only imports
- * a changed stylesheet counts when its class names are others than before.
+ * Compiles modules that browsers have again, and tells of each whether it can be refreshed now. One that has not changed
+ * itself counts when what browsers get of it has: class names of a stylesheet that it imports, names of actions.
+ * @param changed those of them that count in any case.
  */
 async function renewedModules(
   keys: readonly string[],

@@ -9,8 +9,8 @@ const LINGER_MS = 1_000
 /**
  * For a request that is answered though its body has not been read: lets the answer reach the client. A socket that is
  * closed with unread bytes is reset, and the reset may overtake the answer. So our side ends with the answer, the rest of
- * the body is read and dropped within bounds, and only then is the socket closed. To be called once, before the answer or
- * right behind it. A body that has arrived as a whole costs the connection nothing.
+ * the body is read and dropped within bounds, and only then is the socket closed. To be called before the answer or right
+ * behind it; a second call does nothing. A body that has arrived as a whole costs the connection nothing.
  */
 export function dropBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.complete || req.destroyed) {
@@ -18,6 +18,7 @@ export function dropBody(req: IncomingMessage, res: ServerResponse): void {
     return
   }
   const { socket } = req
+  if (Object.hasOwn(socket, 'destroySoon')) return
   let dropped = 0
   let over = false
   let ending = false

@@ -8,6 +8,7 @@ import {
 import type { Secrets } from '../secrets/secrets.ts'
 import type { UploadedFile } from './action.ts'
 import { BodyError } from './body-error.ts'
+import { parseCheckedJson } from './checked-json.ts'
 import { formObject, type FormObject } from './form-object.ts'
 import type { FormBody, JsonBody } from './read-body.ts'
 
@@ -94,12 +95,7 @@ function readJsonCall(value: unknown, once: string | undefined): ReceivedCall {
 }
 
 function readList(text = '[]'): readonly unknown[] {
-  let list: unknown
-  try {
-    list = JSON.parse(text)
-  } catch {
-    throw new BodyError(400, 'arguments that are no JSON')
-  }
+  const list = parseCheckedJson(text)
   if (!Array.isArray(list)) throw new BodyError(400, 'arguments that are no list')
   return list as readonly unknown[]
 }

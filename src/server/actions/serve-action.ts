@@ -72,7 +72,10 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
 
   const guarded = await askGuards(parts, page, context)
-  if (guarded !== undefined) return guarded
+  if (guarded !== undefined) {
+    dropBody(context.req, context.res)
+    return guarded
+  }
   try {
     const body = await readBody(context.req, limitsOf(named, parts.bodyLimit), context.signal)
     const declared = named ?? namedInBody(body, registry)

@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream'
 const KEEP_ALIVE_MS = 72_000
 /** Nobody needs this long for a request's headers; slow-loris attacks do. */
 const HEADERS_MS = 12_000
-/** For a request with its body. */
-const REQUEST_MS = 30_000
+/** For a request with its body, an upload on a slow line among them; actions watch silence and rate themselves. */
+const REQUEST_MS = 600_000
 const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 

@@ -36,12 +36,13 @@ CREATE TABLE rate_limits (key TEXT PRIMARY KEY, full_at INTEGER NOT NULL) STRICT
 CREATE INDEX rate_limits_age ON rate_limits (full_at);
 `
 
-// A clock that was set back must not lock anybody out: no moment counts that lies further ahead than the limit reaches.
-const TAKEN = 'max(min(full_at, :now + :window), :now) + :interval'
+const TAKEN = 'max(full_at, :now) + :interval'
 const TAKE = `
 INSERT INTO rate_limits (key, full_at) VALUES (:key, :now + :interval)
 ON CONFLICT (key) DO UPDATE SET full_at = ${TAKEN} WHERE ${TAKEN} <= :now + :window`
 const READ = 'SELECT full_at FROM rate_limits WHERE key = ?'
+// A clock that was set back must lock nobody out: no moment lies further ahead than the limit reaches.
+const BRING_BACK = 'UPDATE rate_limits SET full_at = :latest WHERE key = :key AND full_at > :latest'
 const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
 const DROP_OVERFLOW = `
 DELETE FROM rate_limits WHERE key IN (SELECT key FROM rate_limits ORDER BY full_at DESC LIMIT -1 OFFSET ?)`
@@ -70,7 +71,10 @@ export function createRateLimits(
       const stored = storedKey(key)
       const { changes } = database.statement(TAKE).run({ key: stored, now, window, interval })
       if (changes > 0) return { allowed: true, retryAfterSeconds: 0 }
-      const fullAt = Math.min(Number(database.statement(READ).get(stored)?.['full_at']), now + window)
+      const latest = now + window
+      const stands = Number(database.statement(READ).get(stored)?.['full_at'] ?? latest)
+      if (stands > latest) database.statement(BRING_BACK).run({ key: stored, latest })
+      const fullAt = Math.min(stands, latest)
       const wait = fullAt + interval - window - now
       return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1_000 / MICROS)) }
     },

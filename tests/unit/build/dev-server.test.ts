@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { DevFailure, DevMessage } from '../../../src/client/dev/dev-messages.ts'
+import { actionId } from '../../../src/server/actions/action-id.ts'
 import { decodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'
 import { startDevServer, type DevServer } from '../../../scripts/dev/dev-server.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
@@ -13,6 +14,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const PAGE = 'src/app/lab/page.tsx'
 const PAGE_URL = '/_m/assets/src/app/lab/page.tsx'
+const ACTIONS = 'src/app/lab/actions.server.ts'
+const ACTIONS_URL = `/_m/assets/${ACTIONS}`
 
 let project: FixtureProject
 let dev: DevServer
@@ -46,8 +49,8 @@ async function read(path: string, headers: Readonly<Record<string, string>> = {}
 
 /** What an open page is told. */
 interface OpenPage extends AsyncDisposable {
-  /** The next message of this type; others are passed over. */
-  next<Type extends DevMessage['type']>(type: Type): Promise<Extract<DevMessage, { type: Type }>>
+  /** The next message of one of these types; others are passed over. */
+  next<Type extends DevMessage['type']>(...types: readonly Type[]): Promise<Extract<DevMessage, { type: Type }>>
 }
 
 async function openPage(): Promise<OpenPage> {
@@ -57,13 +60,13 @@ async function openPage(): Promise<OpenPage> {
   stream.on('error', () => undefined)
   const lines = createInterface({ input: stream })[Symbol.asyncIterator]()
   const page: OpenPage = {
-    async next(type) {
+    async next(...types) {
       for (;;) {
         const { value, done } = await lines.next()
         if (done === true) throw new Error('The event stream has ended.')
         if (!value.startsWith('data: ')) continue
         const message: DevMessage = JSON.parse(value.slice('data: '.length))
-        if (message.type === type) return message as never
+        if (types.some((type) => type === message.type)) return message as never
       }
     },
     async [Symbol.asyncDispose]() {
@@ -131,6 +134,53 @@ test.for([
   await using page = await openPage()
   await project.change({ [file]: text ?? `${await project.read(file)}\nconsole.log('changed')` })
   expect(await page.next('reload')).toEqual({ type: 'reload' })
+})
+
+test('a saved action replaces the server, and open pages keep all that they have', async () => {
+  const references = await read(ACTIONS_URL)
+  expect(references).toContain(`actionReference("${actionId('lab/actions.server.ts', 'sign')}")`)
+  expect(references).not.toContain('canary')
+  await using page = await openPage()
+  await project.change({ [ACTIONS]: `${await project.read(ACTIONS)}\nconsole.log('another handler')` })
+  expect(await page.next('update', 'reload')).toEqual({ type: 'update', modules: [], styles: [] })
+  expect(await read('/actions')).toContain('"sign"')
+  expect(printed).toContain('another handler')
+  expect(await read(ACTIONS_URL)).toBe(references)
+})
+
+test('a new action is at hand in the components that import its module', async () => {
+  const layout = 'src/app/lab/layout.tsx'
+  await read(`/_m/assets/${layout}`)
+  await read(ACTIONS_URL)
+  await using page = await openPage()
+  await project.change({
+    [ACTIONS]: `${await project.read(ACTIONS)}\nexport const remove = action({ handler: () => 'gone' })`,
+  })
+  expect(await page.next('update', 'reload')).toEqual({
+    type: 'update',
+    modules: [{ key: layout, url: `/_m/assets/${layout}?v=1` }],
+    styles: [],
+  })
+  expect(await read(`/_m/assets/${layout}?v=1`)).toContain(`"${ACTIONS_URL}?v=1"`)
+  expect(await read(`${ACTIONS_URL}?v=1`)).toContain(actionId('lab/actions.server.ts', 'remove'))
+  expect(JSON.parse(await read('/actions'))).toEqual({ 'lab/actions.server.ts': ['remove', 'sign'] })
+})
+
+test('actions that no page imports concern the server alone, also when they are new', async () => {
+  await using page = await openPage()
+  await project.change({
+    'src/app/actions.server.ts': `import { action } from '#server'\nexport const ping = action({ handler: () => 1 })`,
+  })
+  expect(await page.next('update', 'reload')).toEqual({ type: 'update', modules: [], styles: [] })
+  expect(Object.keys(JSON.parse(await read('/actions')))).toEqual(['actions.server.ts', 'lab/actions.server.ts'])
+  expect((await fetch(`${dev.url}/_m/assets/src/app/actions.server.ts`)).status).toBe(404)
+})
+
+test('an export that can be no action is refused in development too', async () => {
+  await using page = await openPage()
+  await project.change({ [ACTIONS]: `${await project.read(ACTIONS)}\nexport const limit = 3` })
+  const { failure } = await page.next('failure')
+  expect(failure.message).toContain(`'limit' of ${ACTIONS} is no action.`)
 })
 
 test('a broken source is shown where it is broken, also to pages that open later, and mending it is enough', async () => {

@@ -25,6 +25,19 @@ const graph = moduleGraph(
 )
 const components = (key: string): boolean => ['page.tsx', 'other.tsx', 'card.tsx'].includes(key)
 
+test('a module with actions stands for its references', () => {
+  const withActions = moduleGraph(
+    metafile({
+      'page.tsx': ['action-references:actions.server.ts'],
+      'action-references:actions.server.ts': ['action-reference.ts'],
+      'action-reference.ts': [],
+    }),
+  )
+  expect(withActions.has('actions.server.ts')).toBe(true)
+  expect(withActions.importersOf('actions.server.ts')).toEqual(['page.tsx'])
+  expect(withActions.importersOf('action-reference.ts')).toEqual(['actions.server.ts'])
+})
+
 describe('after a change', () => {
   test('a component is refreshed by itself', () => {
     expect(planUpdate(graph, ['card.tsx'], components)).toEqual({

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { actionId } from '../../../src/server/actions/action-id.ts'
 import { transformModule, type BrowserModule } from '../../../scripts/dev/module-transform.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
@@ -13,11 +14,11 @@ beforeAll(async () => {
 
 afterAll(() => project.remove())
 
-async function compile(text: string): Promise<BrowserModule> {
-  await project.change({ [KEY]: text })
-  const { root } = project.options
+async function compile(text: string, key = KEY): Promise<BrowserModule> {
+  await project.change({ [key]: text })
+  const { root, app } = project.options
   const urlOf = (file: string): string => (file.includes('node_modules') ? '/vendor.js' : file.slice(root.length))
-  return transformModule({ root, defines: { 'process.env.PUBLIC_X': '"x"' }, plugins: [], urlOf }, KEY)
+  return transformModule({ root, app, defines: { 'process.env.PUBLIC_X': '"x"' }, plugins: [], urlOf }, key)
 }
 
 describe('a module is refreshed in place', () => {
@@ -61,6 +62,23 @@ test('types are gone, imports have URLs, public variables have values, and a ser
   expect(code).toContain('useState("x")')
   expect(code).not.toContain('/src/app/home.server.ts"')
   expect(code).not.toContain('ReactNode')
+})
+
+test('a module with actions is its references, and pages import it by its own URL', async () => {
+  // A folder that is a package by itself: what references need is the runtime's all the same.
+  await project.change({ 'src/app/own/package.json': '{ "imports": {} }' })
+  const { code, refreshable } = await compile(
+    `import { action } from '#server'\nexport const sign = action({ handler: () => 'canary' })`,
+    'src/app/own/actions.server.ts',
+  )
+  expect(code).toContain('import { actionReference } from "/src/client/actions/action-reference.ts"')
+  expect(code).toContain(`actionReference("${actionId('own/actions.server.ts', 'sign')}")`)
+  expect(code).not.toMatch(/canary|#server|src\/server/)
+  expect(refreshable).toBe(false)
+  const page = await compile(
+    `import { sign } from './own/actions.server.ts'\nexport default () => <form action={sign} />`,
+  )
+  expect(page.code).toContain('import { sign } from "/src/app/own/actions.server.ts"')
 })
 
 test('a module of hooks alone declares the signatures that it calls', async () => {

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { expect, test, vi } from 'vitest'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
 import { copyProject } from './fixture-project.ts'
@@ -18,6 +21,33 @@ function pack(name: string, manifest: object, code: string): Record<string, stri
     [`src/app/node_modules/${name}/index.js`]: code,
   }
 }
+
+test('the built server imports packages of either format from where they are installed', async () => {
+  await using project = await copyProject({
+    'src/app/app.ts': `import { pino } from 'pino'
+      import { EncryptJWT } from 'jose'
+      import { defineApp } from '#server'
+      import { Document } from './document.tsx'
+      import { routes } from './routes.ts'
+      console.log('packages', typeof pino, typeof EncryptJWT)
+      export default defineApp({ routes, document: Document })`,
+  })
+  await buildApplication(project.options, {})
+  const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
+  const code = (await Promise.all(scripts.map((file) => project.read(`dist/server/${file}`)))).join('\n')
+  expect(code).toContain('from "pino"')
+  expect(code).toContain('from "jose"')
+  const server = spawn(process.execPath, [join(project.options.out, 'server/main.js')], {
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    expect(await once(createInterface({ input: server.stdout }), 'line')).toEqual(['packages function function'])
+  } finally {
+    server.kill('SIGKILL')
+    await once(server, 'close')
+  }
+})
 
 test('a package is left to Node, unless it is built on React, directly or not', async () => {
   await using project = await copyProject({

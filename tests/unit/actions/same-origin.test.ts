@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { isSameOriginCall } from '../../../src/server/actions/same-origin.ts'
+
+const OURS = ['https://good.test', 'https://shop.test:8443']
+type Row = readonly [site: string | undefined, origin: string | undefined, passes: boolean]
+
+describe('with configured origins only they may call, whatever Host says', () => {
+  test.for([
+    [undefined, 'https://good.test', true],
+    [undefined, 'https://good.test:443', true],
+    [undefined, 'https://shop.test:8443', true],
+    ['same-origin', 'https://good.test', true],
+    ['none', 'https://good.test', true],
+    [undefined, 'http://good.test', false],
+    [undefined, 'https://good.test:444', false],
+    [undefined, 'https://shop.test', false],
+    [undefined, 'https://evilgood.test', false],
+    [undefined, 'https://good.test.evil.test', false],
+    [undefined, 'https://GOOD.test.', false],
+    [undefined, 'https://good.test.', false],
+    [undefined, 'https://good.test/', false],
+    [undefined, 'https://good.test@evil.test', false],
+    [undefined, 'https://good.test, https://evil.test', false],
+    [undefined, 'https://good.test,https://good.test', false],
+    [undefined, 'https://evil.test', false],
+    [undefined, 'https://*.test', false],
+    [undefined, '', false],
+    ['same-origin', 'https://evil.test', false],
+    ['same-origin', 'https://inside.test', false],
+  ] as readonly Row[])('Sec-Fetch-Site %s, Origin %s: %s', ([secFetchSite, origin, passes]) => {
+    expect(isSameOriginCall({ secFetchSite, origin, host: 'inside.test', protocol: 'https' }, OURS)).toBe(passes)
+  })
+})
+
+describe('without configured origins a page of this very host may call', () => {
+  test.for([
+    [undefined, 'http://a.test:3000', true],
+    ['none', 'http://a.test:3000', true],
+    // A proxy may speak TLS, or give the host another name; the browser knows better.
+    ['same-origin', 'https://a.test', true],
+    [undefined, 'https://a.test:3000', false],
+    ['none', 'https://a.test:3000', false],
+    [undefined, 'http://a.test', false],
+    [undefined, 'http://a.test:30000', false],
+    [undefined, 'http://b.a.test:3000', false],
+    [undefined, 'http://a.test.:3000', false],
+    [undefined, 'http://evil.test', false],
+  ] as readonly Row[])('Sec-Fetch-Site %s, Origin %s: %s', ([secFetchSite, origin, passes]) => {
+    expect(isSameOriginCall({ secFetchSite, origin, host: 'a.test:3000', protocol: 'http' }, [])).toBe(passes)
+  })
+
+  test('a default port is no other origin', () => {
+    const call = { secFetchSite: undefined, protocol: 'http', origin: 'http://a.test' } as const
+    expect(isSameOriginCall({ ...call, host: 'a.test:80' }, [])).toBe(true)
+    expect(isSameOriginCall({ ...call, host: 'A.test' }, [])).toBe(true)
+  })
+
+  test('a host with a star stands for no other host', () => {
+    const call = { secFetchSite: undefined, origin: 'http://b.test', host: '*.test', protocol: 'http' } as const
+    expect(isSameOriginCall(call, [])).toBe(false)
+  })
+})
+
+describe.for([[], OURS])('whatever is configured (%j)', (origins) => {
+  test.for([
+    [undefined, undefined, true],
+    ['same-origin', undefined, true],
+    ['none', undefined, true],
+    ['cross-site', undefined, false],
+    ['same-site', undefined, false],
+    ['', undefined, false],
+    ['Same-Origin', undefined, false],
+    ['same-origin, cross-site', undefined, false],
+    ['same-origin, same-origin', undefined, false],
+    ['cross-site', 'https://good.test', false],
+    ['same-site', 'https://good.test', false],
+    [undefined, 'null', false],
+    ['none', 'null', false],
+    ['same-origin', 'null', false],
+  ] as readonly Row[])('Sec-Fetch-Site %s, Origin %s: %s', ([secFetchSite, origin, passes]) => {
+    expect(isSameOriginCall({ secFetchSite, origin, host: 'good.test', protocol: 'https' }, origins)).toBe(passes)
+  })
+
+  test('an origin that is listed as null stays refused', () => {
+    const call = { secFetchSite: undefined, origin: 'null', host: 'good.test', protocol: 'https' } as const
+    expect(isSameOriginCall(call, [...origins, 'null'])).toBe(false)
+  })
+})

@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+
+const FIRST = 'CREATE TABLE notes (text TEXT NOT NULL) STRICT'
+const SECOND = "ALTER TABLE notes ADD COLUMN author TEXT NOT NULL DEFAULT 'nobody'"
+const MODULE = resolve(import.meta.dirname, '../../../src/server/stores/open-database.ts')
+
+let folder: TempDir
+let opened: Database[]
+
+beforeEach(async () => {
+  folder = await makeTempDir('database')
+  opened = []
+})
+afterEach(async () => {
+  for (const database of opened) database.dispose()
+  await folder.remove()
+})
+
+function open(migrations: readonly string[] = [FIRST], path = join(folder.path, 'data', 'notes.sqlite')): Database {
+  const database = openDatabase({ path, migrations })
+  opened.push(database)
+  return database
+}
+
+const notes = (database: Database): unknown[] =>
+  database
+    .statement('SELECT * FROM notes')
+    .all()
+    .map((row) => ({ ...row }))
+
+describe('a database file', () => {
+  it('is made by its first use, in a folder for nobody else, and not before', async () => {
+    const database = open()
+    expect(existsSync(join(folder.path, 'data'))).toBe(false)
+    expect(notes(database)).toEqual([])
+    expect((await stat(join(folder.path, 'data'))).mode & 0o777).toBe(0o700)
+  })
+
+  it('waits for no fsync, and lets others read while one writes', () => {
+    const database = open()
+    expect(database.statement('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' })
+    expect(database.statement('PRAGMA synchronous').get()).toMatchObject({ synchronous: 1 })
+    expect(database.statement('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 2_000 })
+    const reader = open()
+    database.write(() => {
+      database.statement("INSERT INTO notes VALUES ('a')").run()
+      expect(notes(reader)).toEqual([])
+    })
+    expect(notes(reader)).toEqual([{ text: 'a' }])
+  })
+
+  it('undoes a transaction that throws, and goes on working', () => {
+    const database = open()
+    const insert = (): unknown => database.statement("INSERT INTO notes VALUES ('a')").run()
+    expect(() =>
+      database.write(() => {
+        insert()
+        throw new RangeError('no')
+      }),
+    ).toThrow(new RangeError('no'))
+    expect(notes(database)).toEqual([])
+    expect(database.write(() => (insert(), 'written'))).toBe('written')
+    expect(notes(database)).toHaveLength(1)
+  })
+
+  it('gets new columns without losing what it holds', () => {
+    const before = open([FIRST])
+    before.statement("INSERT INTO notes VALUES ('a')").run()
+    before.dispose()
+    expect(notes(open([FIRST, SECOND]))).toEqual([{ text: 'a', author: 'nobody' }])
+    expect(notes(open([FIRST, SECOND]))).toEqual([{ text: 'a', author: 'nobody' }])
+  })
+
+  it('stays at its version when a migration fails half-way', () => {
+    expect(() => notes(open([FIRST, `${SECOND}; CREATE TABLE notes (x)`]))).toThrow('already exists')
+    expect(() => notes(open([]))).toThrow('no such table')
+    expect(notes(open([FIRST, SECOND]))).toEqual([])
+  })
+
+  it('of a newer version is refused with the way out, and left alone', () => {
+    notes(open([FIRST, SECOND]))
+    expect(() => notes(open([FIRST]))).toThrow(
+      /notes\.sqlite: was written by a newer version of the application \(tables of version 2, known are 1\); start that/,
+    )
+    expect(notes(open([FIRST, SECOND]))).toEqual([])
+  })
+
+  it('that is none is refused with the way out, and left alone', async () => {
+    const path = join(folder.path, 'notes.sqlite')
+    await writeFile(path, 'These are notes, but no database. '.repeat(40))
+    expect(() => notes(open([FIRST], path))).toThrow(
+      /notes\.sqlite: cannot be opened as a database \(.*not a database\); check DATA_DIR/,
+    )
+    expect((await stat(path)).size).toBe(1_360)
+  })
+
+  it('is tried again after its folder has been put right', async () => {
+    const path = join(folder.path, 'data', 'notes.sqlite')
+    await writeFile(join(folder.path, 'data'), 'in the way')
+    const database = open([FIRST], path)
+    expect(() => notes(database)).toThrow(/notes\.sqlite: cannot be opened .*; check DATA_DIR/)
+    await rm(join(folder.path, 'data'))
+    await mkdir(join(folder.path, 'data'))
+    expect(notes(database)).toEqual([])
+  })
+
+  it('is whole on the disk once it is closed, and not opened again by a late request', () => {
+    const database = open()
+    database.statement("INSERT INTO notes VALUES ('a')").run()
+    database.dispose()
+    database.dispose()
+    expect(existsSync(join(folder.path, 'data', 'notes.sqlite-wal'))).toBe(false)
+    expect(() => notes(database)).toThrow('is closed')
+    expect(() => database.write(() => 1)).toThrow('is closed')
+  })
+
+  it('is opened by several processes at once, and loses no write of any', { timeout: 60_000 }, async () => {
+    const path = join(folder.path, 'data', 'notes.sqlite')
+    const script = `
+      import { openDatabase } from ${JSON.stringify(MODULE)}
+      const database = openDatabase({ path: ${JSON.stringify(path)}, migrations: [${JSON.stringify(FIRST)}] })
+      for (let i = 0; i < 50; i += 1) database.write(() => database.statement('INSERT INTO notes VALUES (?)').run('n'))
+    `
+    const run = (): Promise<unknown> =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { timeout: 50_000 })
+    await Promise.all(Array.from({ length: 4 }, run))
+    expect(notes(open())).toHaveLength(200)
+  })
+})

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest'
+import type { RateLimit, RateVerdict } from '../../../src/server/loader-types.ts'
+
+type Awaitable<Value> = Value | Promise<Value>
+
+/** `RateLimits`, or some behind a network. */
+export interface TestedRateLimits {
+  take(key: string, limit: RateLimit, now: number): Awaitable<RateVerdict>
+}
+
+const NOW = 1_800_000_000_000
+const ALLOWED = { allowed: true, retryAfterSeconds: 0 }
+const refusedFor = (retryAfterSeconds: number) => ({ allowed: false, retryAfterSeconds })
+
+/**
+ * What all `RateLimits` must do.
+ * @param open two handles on one empty store, as two processes have them.
+ */
+export function rateLimitsContract(open: () => Awaitable<readonly [TestedRateLimits, TestedRateLimits]>): void {
+  const limit: RateLimit = { points: 3, seconds: 60 }
+
+  it('allows as many calls at once as there are points, and says when the next may come', async () => {
+    const [limits] = await open()
+    for (const _ of [1, 2, 3]) expect(await limits.take('a', limit, NOW)).toEqual(ALLOWED)
+    expect(await limits.take('a', limit, NOW)).toEqual(refusedFor(20))
+    expect(await limits.take('a', limit, NOW + 19_001)).toEqual(refusedFor(1))
+    expect(await limits.take('a', limit, NOW + 20_000)).toEqual(ALLOWED)
+    expect(await limits.take('a', limit, NOW + 20_000)).toEqual(refusedFor(20))
+  })
+
+  it('takes nothing for a call that is refused', async () => {
+    const [limits] = await open()
+    for (const _ of [1, 2, 3]) await limits.take('a', limit, NOW)
+    for (let call = 0; call < 50; call += 1) await limits.take('a', limit, NOW + 10_000)
+    expect(await limits.take('a', limit, NOW + 20_000)).toEqual(ALLOWED)
+  })
+
+  it('never lets more through in any stretch of that length than twice the points', async () => {
+    const [limits] = await open()
+    let allowed = 0
+    for (let ms = 0; ms <= 60_000; ms += 500) if ((await limits.take('a', limit, NOW + ms)).allowed) allowed += 1
+    expect(allowed).toBe(6)
+  })
+
+  it('gives all points back after the time', async () => {
+    const [limits] = await open()
+    for (const _ of [1, 2, 3]) await limits.take('a', limit, NOW)
+    for (const _ of [1, 2, 3]) expect(await limits.take('a', limit, NOW + 60_000)).toEqual(ALLOWED)
+    expect((await limits.take('a', limit, NOW + 60_000)).allowed).toBe(false)
+  })
+
+  it('counts each key by itself, and one key over all processes', async () => {
+    const [limits, other] = await open()
+    for (const _ of [1, 2]) await limits.take('a', limit, NOW)
+    expect(await other.take('a', limit, NOW)).toEqual(ALLOWED)
+    expect((await limits.take('a', limit, NOW)).allowed).toBe(false)
+    expect(await limits.take('b', limit, NOW)).toEqual(ALLOWED)
+  })
+
+  it.each([1, 7, 30, 999])('allows exactly %i calls where the points do not divide the time', async (points) => {
+    const [limits] = await open()
+    let allowed = 0
+    for (let call = 0; call < points + 5; call += 1) {
+      if ((await limits.take('a', { points, seconds: 60 }, NOW + 0.25)).allowed) allowed += 1
+    }
+    expect(allowed).toBe(points)
+  })
+
+  it('locks nobody out when the clock is set back', async () => {
+    const [limits] = await open()
+    const year = 31_536_000_000
+    for (const _ of [1, 2, 3]) await limits.take('a', limit, NOW + year)
+    expect(await limits.take('a', limit, NOW)).toEqual(refusedFor(20))
+    expect(await limits.take('a', limit, NOW + 20_000)).toEqual(ALLOWED)
+    expect(await limits.take('a', limit, NOW + 20_000)).toEqual(refusedFor(20))
+  })
+
+  it.each([
+    { points: 0, seconds: 60 },
+    { points: 1.5, seconds: 60 },
+    { points: 3, seconds: 0 },
+    { points: 3, seconds: Number.POSITIVE_INFINITY },
+    { points: Number.NaN, seconds: 60 },
+  ])('refuses the limit $points in $seconds seconds', async (wrong) => {
+    const [limits] = await open()
+    await expect((async () => limits.take('a', wrong, NOW))()).rejects.toThrow(RangeError)
+  })
+}

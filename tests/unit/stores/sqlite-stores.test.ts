@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createOnceStore } from '../../../src/server/stores/once-store.ts'
+import type { Database } from '../../../src/server/stores/open-database.ts'
+import { createRateLimits } from '../../../src/server/stores/rate-limits.ts'
+import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
+import { storedKey } from '../../../src/server/stores/stored-key.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+import { onceStoreContract } from './once-store-contract.ts'
+import { rateLimitsContract } from './rate-limits-contract.ts'
+
+const NOW = 1_800_000_000_000
+
+let folder: TempDir
+let opened: Database[]
+
+beforeEach(async () => {
+  folder = await makeTempDir('stores')
+  opened = []
+})
+afterEach(async () => {
+  for (const database of opened) database.dispose()
+  await folder.remove()
+})
+
+function open(): Database {
+  const database = openRuntimeDatabase(folder.path)
+  opened.push(database)
+  return database
+}
+
+function count(table: 'once' | 'rate_limits'): unknown {
+  return open().statement(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows']
+}
+
+describe('a stored key', () => {
+  it('takes bounded space, and is never that of another key', () => {
+    const long = 'x'.repeat(10_000)
+    expect(storedKey(long).length).toBeLessThan(60)
+    for (const other of [storedKey(long), storedKey(long).slice(1), `${long}x`]) {
+      expect(storedKey(other)).not.toBe(storedKey(long))
+    }
+  })
+})
+
+describe('idempotency keys in SQLite', () => {
+  onceStoreContract(() => [createOnceStore(open()), createOnceStore(open())])
+
+  it('are there after the process has come back', () => {
+    const before = open()
+    const store = createOnceStore(before)
+    store.begin('a', NOW)
+    store.finish('a', 'x', NOW)
+    before.dispose()
+    expect(createOnceStore(open()).begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
+  })
+
+  it('are no more than the bound, the newest kept', () => {
+    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
+    for (let key = 0; key < 50; key += 1) store.begin(`key ${key}`, NOW + key)
+    expect(count('once')).toBe(11)
+    expect(store.begin('key 49', NOW + 50)).toEqual({ state: 'running' })
+    expect(store.begin('key 3', NOW + 50)).toEqual({ state: 'new' })
+  })
+
+  it('hold no more bytes of results than the bound, and forget no call that is running for it', () => {
+    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
+    store.begin('running', NOW)
+    for (const [index, key] of ['a', 'b', 'c'].entries()) {
+      store.begin(key, NOW + index)
+      store.finish(key, 'é'.repeat(200), NOW + index)
+    }
+    store.begin('next', NOW + 3)
+    expect(['running', 'a', 'b', 'c'].map((key) => store.begin(key, NOW + 4).state)).toEqual([
+      'running',
+      'new',
+      'done',
+      'done',
+    ])
+  })
+
+  it('are swept once their time is over', () => {
+    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
+    for (const key of ['a', 'b', 'c']) store.begin(key, NOW)
+    store.begin('d', NOW + 600_000)
+    expect(count('once')).toBe(1)
+  })
+})
+
+describe('rate limits in SQLite', () => {
+  rateLimitsContract(() => [createRateLimits(open()), createRateLimits(open())])
+
+  it('keep no more keys than the bound, those that are furthest from full', () => {
+    const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })
+    const limit = { points: 1, seconds: 60 }
+    for (let key = 0; key < 50; key += 1) limits.take(`key ${key}`, limit, NOW + key)
+    expect(count('rate_limits')).toBe(11)
+    expect(limits.take('key 49', limit, NOW + 50).allowed).toBe(false)
+  })
+
+  it('forget keys that have all their points back', () => {
+    const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })
+    for (const key of ['a', 'b', 'c']) limits.take(key, { points: 1, seconds: 60 }, NOW)
+    limits.take('d', { points: 1, seconds: 60 }, NOW + 60_000)
+    expect(count('rate_limits')).toBe(1)
+  })
+})
