@@ -104,6 +104,20 @@ export const routes = defineRoutes({
     loader: () => import('./lab/flaky/loader.server.ts'),
   },
 
+  '/(site)/lab/guestbook': {
+    page: () => import('./lab/guestbook/page.tsx'),
+    loader: () => import('./lab/guestbook/loader.server.ts'),
+  },
+  '/(site)/lab/upload': { page: () => import('./lab/upload/page.tsx') },
+  '/(site)/lab/session': {
+    page: () => import('./lab/session/page.tsx'),
+    loader: () => import('./lab/session/loader.server.ts'),
+  },
+  '/(site)/lab/private': {
+    page: () => import('./lab/private/page.tsx'),
+    loader: () => import('./lab/private/loader.server.ts'),
+  },
+
   '/(bench)/lab/bench': { layout: () => import('./lab/bench/layout.tsx') },
   '/(bench)/lab/bench/hello': { page: () => import('./lab/bench/hello-page.tsx') },
   '/(bench)/lab/bench/spiral': { page: () => import('./lab/bench/spiral-page.tsx') },
@@ -117,6 +131,7 @@ export const routes = defineRoutes({
   },
 
   '/lab/events': { handler: () => import('./lab/events/events.server.ts') },
+  '/lab/guestbook/events': { handler: () => import('./lab/guestbook/events.server.ts') },
   '/lab/feed.json': { handler: () => import('./lab/events/feed.server.ts') },
   '/robots.txt': { handler: () => import('./site/robots.server.ts') },
   '/sitemap.xml': { handler: () => import('./site/sitemap.server.ts') },

@@ -96,6 +96,24 @@ export const LAB_GROUPS: readonly LabGroup[] = [
     ],
   },
   {
+    id: 'actions',
+    title: 'Actions and sessions',
+    prefetch: 'viewport',
+    entries: [
+      {
+        href: '/lab/guestbook',
+        title: 'Guestbook',
+        look: 'A form that works without scripts, and shows your entry before the server has answered with them.',
+      },
+      {
+        href: '/lab/upload',
+        title: 'Upload',
+        look: 'A file is read while it arrives; all that is left of it is its SHA-256.',
+      },
+      { href: '/lab/session', title: 'Session', look: 'Sign in and out by a button; the cookie holds who you are.' },
+    ],
+  },
+  {
     id: 'refusals',
     title: 'Refusals',
     prefetch: 'none',
@@ -103,6 +121,12 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       { href: '/lab/not-found', status: 404, title: 'Not found', look: 'A real 404 with the page in its body.' },
       { href: '/lab/forbidden', status: 403, title: 'Forbidden', look: 'A real 403 with the page in its body.' },
       { href: '/lab/unauthorized', status: 401, title: 'Unauthorized', look: 'A real 401 with the page in its body.' },
+      {
+        href: '/lab/private',
+        status: 401,
+        title: 'A private page',
+        look: 'The loader asks the session: 401 for nobody, 403 for a guest, and a page for an admin.',
+      },
       {
         href: '/lab/not-found/late',
         title: 'A late not found',
@@ -166,6 +190,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         look: 'A route without a page: a function that answers with a Response.',
       },
       { href: '/lab/events', title: 'Event stream', look: 'A response without an end, one event a second.' },
+      {
+        href: '/lab/guestbook/events',
+        title: 'Changes of the guestbook',
+        look: 'An event stream again: one event whenever somebody signs.',
+      },
       { href: '/robots.txt', title: 'robots.txt', look: 'Plain text for crawlers.' },
       { href: '/sitemap.xml', title: 'sitemap.xml', look: 'The pages worth indexing, made when asked for.' },
     ],

@@ -1,0 +1,59 @@
+/** What an entry of the guestbook is, and what fits into one. The browser and the server go by the same rules. */
+
+/** Most characters of a name, as a person counts them. */
+export const LONGEST_NAME = 40
+/** Most characters of a message, as a person counts them. */
+export const LONGEST_MESSAGE = 280
+/** For how long an entry can be deleted by whoever has written it, in milliseconds. */
+export const REMOVABLE_MS = 60_000
+
+const MOST_UNITS_A_CHARACTER = 16 // a family emoji has 11 UTF-16 units; accents piled up without end are no character
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
+const CONTROLS = /[\p{Cc}--\n]/gv
+
+/** An entry as the page shows it. */
+export interface Entry {
+  readonly id: number
+  readonly name: string
+  readonly message: string
+  /** When it was written, in ms since the epoch. */
+  readonly at: number
+  /** Whether the visitor who looks has written it. */
+  readonly own: boolean
+  /** Until when they can delete it, in ms since the epoch; absent where that is over, and for the entries of others. */
+  readonly removableUntil?: number
+}
+
+/** The text of a field without what is not meant: space around it, control characters, line ends of forms. */
+export function tidyMessage(text: string): string {
+  return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll(CONTROLS, '').normalize('NFC').trim()
+}
+
+/** As `tidyMessage`, in one line. */
+export function tidyName(text: string): string {
+  return tidyMessage(text.replaceAll(/\s+/g, ' '))
+}
+
+/** What is wrong with a tidy name, for a person; `undefined` where nothing is. */
+export function nameFault(name: string): string | undefined {
+  if (!VISIBLE.test(name)) return 'Please give a name.'
+  return lengthFault(name, LONGEST_NAME, 'A name')
+}
+
+/** What is wrong with a tidy message, for a person; `undefined` where nothing is. */
+export function messageFault(message: string): string | undefined {
+  if (!VISIBLE.test(message)) return 'Please write a message.'
+  return lengthFault(message, LONGEST_MESSAGE, 'A message')
+}
+
+function lengthFault(text: string, most: number, what: string): string | undefined {
+  if (text.length <= most) return undefined
+  if (text.length > most * MOST_UNITS_A_CHARACTER) return `${what} has at most ${most} characters; this is far more.`
+  const length = countCharacters(text)
+  return length > most ? `${what} has at most ${most} characters; this one has ${length}.` : undefined
+}
+
+/** Characters as a person counts them: an emoji is one, and a letter with its accents too. */
+export function countCharacters(text: string): number {
+  return Array.from(new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)).length
+}

@@ -1,0 +1,37 @@
+import { Link } from '#client'
+import styles from './page-links.module.css'
+
+/** Props of `PageLinks`. */
+export interface PageLinksProps {
+  /** From 1. */
+  readonly page: number
+  readonly pages: number
+}
+
+/** Links to newer and older entries; nothing where there is one page only. */
+export function PageLinks({ page, pages }: PageLinksProps) {
+  if (pages === 1) return null
+  return (
+    <nav aria-label="Pages of the guestbook" className={styles['pages']}>
+      {page > 1 ? (
+        <Link href={hrefOf(page - 1)} rel="prev">
+          Newer
+        </Link>
+      ) : (
+        <span aria-hidden="true">Newer</span>
+      )}
+      <span data-testid="page-number">{`Page ${page} of ${pages}`}</span>
+      {page < pages ? (
+        <Link href={hrefOf(page + 1)} rel="next">
+          Older
+        </Link>
+      ) : (
+        <span aria-hidden="true">Older</span>
+      )}
+    </nav>
+  )
+}
+
+function hrefOf(page: number): string {
+  return page === 1 ? '/lab/guestbook' : `/lab/guestbook?page=${page}`
+}

@@ -1,0 +1,54 @@
+import { useOptimistic } from 'react'
+import { Link } from '#client'
+import type { PageProps } from '#client'
+import { Experiment } from '../experiment.tsx'
+import { EntryList, type ShownEntry } from './entry-list.tsx'
+import { HEADING_ID } from './heading-id.ts'
+import { PageLinks } from './page-links.tsx'
+import { SignForm, type Draft } from './sign-form.tsx'
+import { useChanges } from './use-changes.ts'
+import styles from './page.module.css'
+
+type Props = PageProps<'/lab/guestbook', typeof import('./loader.server.ts')>
+
+export const metadata = ({ data }: Props) => ({
+  title: data.page === 1 ? 'Guestbook' : `Guestbook, page ${data.page}`,
+})
+
+/** A form, its action, and what came of it. */
+export default function GuestbookPage({ data }: Props) {
+  const [entries, addDraft] = useOptimistic(data.entries, withDraft)
+  useChanges(data.revision)
+  return (
+    <Experiment
+      title="Guestbook"
+      pattern="/lab/guestbook"
+      lede="One form and one action. It works before the scripts have come and without them; with them, your entry shows at once, and so do those of others. You can delete your own within a minute."
+    >
+      <SignForm onDraft={addDraft} />
+      <section aria-labelledby={HEADING_ID} className={styles['entries']}>
+        <h2 id={HEADING_ID} tabIndex={-1}>
+          {headingOf(data.total)}
+        </h2>
+        {data.page === 1 ? null : (
+          <p>
+            New entries stand on <Link href="/lab/guestbook">the first page</Link>.
+          </p>
+        )}
+        <EntryList entries={data.page === 1 ? entries : data.entries} />
+        <PageLinks page={data.page} pages={data.pages} />
+      </section>
+    </Experiment>
+  )
+}
+
+function headingOf(total: number): string {
+  if (total === 0) return 'Nobody has signed yet'
+  return total === 1 ? '1 entry' : `${total.toLocaleString('en')} entries`
+}
+
+function withDraft(entries: readonly ShownEntry[], draft: Draft): readonly ShownEntry[] {
+  // Real entries count up from 1, so a draft cannot be taken for one.
+  const drafts = entries.filter(({ sending }) => sending === true).length
+  return [{ ...draft, id: -1 - drafts, at: 0, own: false, sending: true }, ...entries]
+}

@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { defineSession } from '#server'
+
+const MAX_AGE_SECONDS = 600 // an entry is its author's for a minute; nobody needs to be known for longer
+
+/** Who has written an entry: a random id in a cookie of its own, set with the first entry. */
+export const visitorSession = defineSession({
+  name: 'guestbook',
+  schema: z.object({ visitor: z.uuid() }),
+  maxAgeSeconds: MAX_AGE_SECONDS,
+})

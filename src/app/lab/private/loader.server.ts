@@ -1,0 +1,12 @@
+import { forbidden, unauthorized } from '#server'
+import type { LoaderArgs } from '#server'
+import { labSession } from '../session/session.server.ts'
+
+/** Lets `admin` through: 401 for nobody, 403 for anybody else. */
+export async function loader({ context, cache }: LoaderArgs<'/lab/private'>) {
+  cache({ lifetime: 'no-store', tags: ['session'] })
+  const { data } = await labSession.open(context)
+  if (data === undefined) unauthorized()
+  if (data.role !== 'admin') forbidden()
+  return { role: data.role }
+}

@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pino } from 'pino'
+import application from '../../src/app/app.ts'
+import * as guestbook from '../../src/app/lab/guestbook/actions.server.ts'
+import { openGuestbook } from '../../src/app/lab/guestbook/guestbook.server.ts'
+import * as session from '../../src/app/lab/session/actions.server.ts'
+import * as upload from '../../src/app/lab/upload/actions.server.ts'
+import { createApp, type MillraceApp } from '../../src/server/app.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
+import { formVisitor, type FormVisitor } from './form-visitor.ts'
+
+let folder: TempDir
+let app: MillraceApp
+let server: Server
+let origin: string
+
+beforeAll(async () => {
+  folder = await makeTempDir('lab')
+  app = createApp({
+    app: application,
+    config: readConfig({ DATA_DIR: folder.path }),
+    log: pino({ level: 'silent' }),
+    actions: {
+      'lab/guestbook/actions.server.ts': guestbook,
+      'lab/session/actions.server.ts': session,
+      'lab/upload/actions.server.ts': upload,
+    },
+  })
+  server = createServer(app).listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((closed) => server.close(closed))
+  app.dispose()
+  await folder.remove()
+})
+
+const newVisitor = (): FormVisitor => formVisitor(origin)
+
+describe('the guestbook without script', () => {
+  async function sign(visitor: FormVisitor, name: string, message: string, path = '/lab/guestbook') {
+    return visitor.submit(await visitor.get(path), 'name="message"', { name, message })
+  }
+
+  test('thanks for an entry and shows it first', async () => {
+    const visitor = newVisitor()
+    await sign(visitor, 'Ada', 'first')
+    const page = await sign(visitor, ' Grace ', 'a\r\n<b>second</b>')
+    expect(page.status).toBe(200)
+    expect(page.text('sign-status')).toBe('Thank you, Grace.')
+    expect(page.text('entries')).toMatch(/^Grace.*a\n<b>second<\/b>.*Ada.*first/s)
+    expect(page.html).not.toContain('<b>second')
+    expect((await newVisitor().get('/lab/guestbook')).text('entries')).toMatch(/^Grace.*Ada/s)
+  })
+
+  test('says what is wrong beside the field, keeps what was typed, and puts the focus there', async () => {
+    const visitor = newVisitor()
+    const page = await sign(visitor, '  ', 'It\'s "kept" <here>')
+    expect(page.status).toBe(422)
+    expect(page.text('error-name')).toBe('Please give a name.')
+    expect(page.text('error-message')).toBeUndefined()
+    expect(page.text('entries')).not.toContain('kept')
+    expect(page.html).toMatch(
+      /<input[^>]*aria-describedby="name-error name-hint"[^>]*aria-invalid="true"[^>]*autofocus/i,
+    )
+    expect(page.html).toMatch(/<textarea[^>]*>It&#x27;s &quot;kept&quot; &lt;here&gt;<\/textarea>/)
+    const again = await visitor.submit(page, 'name="message"', { name: 'x'.repeat(41), message: 'y'.repeat(281) })
+    expect(again.text('error-name')).toBe('A name has at most 40 characters; this one has 41.')
+    expect(again.text('error-message')).toBe('A message has at most 280 characters; this one has 281.')
+  })
+
+  test.for([{}, { name: 'x' }])('asks for fields that were not sent: %j', async (fields) => {
+    const visitor = newVisitor()
+    const page = await visitor.submit(await visitor.get('/lab/guestbook'), 'name="message"', fields)
+    expect(page.status).toBe(422)
+    expect(page.text('error-message')).toBe('Please write a message.')
+  })
+
+  test("lets one's own entry be deleted, and nobody else's", async () => {
+    const [author, stranger] = [newVisitor(), newVisitor()]
+    await sign(stranger, 'Stranger', 'to stay')
+    const page = await sign(author, 'Author', 'to be deleted')
+    expect(page.html.match(/data-testid="remove"/g)).toHaveLength(1)
+    expect((await newVisitor().get('/lab/guestbook')).html).not.toContain('data-testid="remove"')
+    // The stranger sends the author's form, bound and signed as it is.
+    const refused = await stranger.submit(page, 'data-testid="remove"')
+    expect(refused.status).toBe(200)
+    expect(refused.text('entries')).toContain('to be deleted')
+    const removed = await author.submit(await author.get('/lab/guestbook'), 'data-testid="remove"')
+    expect(removed.status).toBe(200)
+    expect(removed.text('entries')).not.toContain('to be deleted')
+    expect(removed.text('entries')).toContain('to stay')
+    expect(removed.url).toBe('/lab/guestbook')
+  })
+
+  test('refuses a changed number of the entry to delete', async () => {
+    const author = newVisitor()
+    const page = await sign(author, 'Author', 'signed')
+    const html = page.html.replaceAll(/(name="\$ACTION_ARGS\d+" value="v1\.)\w/g, '$1x')
+    expect(html).not.toBe(page.html)
+    expect((await author.submit({ ...page, html }, 'data-testid="remove"')).status).toBe(400)
+  })
+
+  test('shows twenty on a page and stays on the page that was signed from', async () => {
+    const visitor = newVisitor()
+    using entries = openedGuestbook()
+    for (let at = 0; at < 20; at += 1) entries.sign({ name: 'Many', message: `entry ${at}`, visitor: 'v' }, at)
+    const first = await visitor.get('/lab/guestbook')
+    expect(first.html.match(/<li[^>]*>\s*<p[^>]*><bdi/g)).toHaveLength(20)
+    expect(first.text('page-number')).toMatch(/^Page 1 of \d/)
+    const second = await sign(visitor, 'Many', 'from the second page', '/lab/guestbook?page=2')
+    expect(second.text('page-number')).toMatch(/^Page 2 of \d/)
+    expect(second.html).toContain('Guestbook, page 2')
+    expect((await visitor.get('/lab/guestbook')).text('entries')).toMatch(/^Many.*from the second page/s)
+    expect((await visitor.get('/lab/guestbook?page=99')).text('page-number')).toMatch(/^Page (\d+) of \1$/)
+    expect((await visitor.get('/lab/guestbook?page=none')).text('page-number')).toMatch(/^Page 1 /)
+  })
+
+  test('takes another entry from a page that was gone back to', async () => {
+    const visitor = newVisitor()
+    const page = await visitor.get('/lab/guestbook')
+    await visitor.submit(page, 'name="message"', { name: 'Back', message: 'the first' })
+    const after = await visitor.submit(page, 'name="message"', { name: 'Back', message: 'the second' })
+    expect(after.text('entries')).toMatch(/^Back.*the second.*the first/s)
+  })
+
+  test('takes an entry once that was sent twice', async () => {
+    const visitor = newVisitor()
+    const page = await visitor.get('/lab/guestbook')
+    const send = () => visitor.submit(page, 'name="message"', { name: 'Twice', message: 'only once' })
+    await Promise.all([send(), send()])
+    const after = await send()
+    expect(after.text('sign-status')).toBe('Thank you, Twice.')
+    expect(after.text('entries')?.match(/only once/g)).toHaveLength(1)
+  })
+
+  test('tells open pages of a change', async () => {
+    const closed = new AbortController()
+    const events = await fetch(`${origin}/lab/guestbook/events`, { signal: closed.signal })
+    expect(events.headers.get('content-type')).toBe('text/event-stream')
+    const reader = (events.body as ReadableStream<Uint8Array>).getReader()
+    const next = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value)
+    const revision = async (): Promise<number> => Number(/"revision":(\d+)/.exec(await next())?.[1])
+    const before = await revision()
+    const news = revision()
+    await sign(newVisitor(), 'Live', 'now')
+    expect(await news).toBe(before + 1)
+    closed.abort()
+  })
+})
+
+/** Entries by hand do not count against the limit of an address. */
+function openedGuestbook() {
+  const entries = openGuestbook(folder.path)
+  return { ...entries, [Symbol.dispose]: () => entries.dispose() }
+}
+
+describe('the guestbook under pressure', () => {
+  test('asks a visitor who sends too much to wait, and keeps what was typed', async () => {
+    const visitor = newVisitor()
+    let page = await visitor.get('/lab/guestbook')
+    for (let call = 0; call < 40 && page.text('sign-status')?.startsWith('So many') !== true; call += 1) {
+      page = await visitor.submit(page, 'name="message"', { name: 'Eager', message: `call ${call}` })
+    }
+    expect(page.text('sign-status')).toMatch(
+      /^So many entries have come from your address that this one was not taken\. Send it again in (?:a second|\d seconds)\.$/,
+    )
+    expect(page.html).toMatch(/<textarea[^>]*>call \d+<\/textarea>/)
+  })
+})
+
+describe('the session', () => {
+  test('lets nobody, a guest and an admin meet 401, 403 and 200', async () => {
+    const visitor = newVisitor()
+    const privatePage = async (): Promise<number> => (await visitor.get('/lab/private')).status
+    expect(await privatePage()).toBe(401)
+
+    const start = await visitor.get('/lab/session')
+    expect(start.text('role')).toBe('nobody')
+    expect(start.html).not.toContain('sign-out')
+    const guest = await visitor.submit(start, 'sign-in-guest', { role: 'guest' })
+    expect([guest.status, guest.text('role'), guest.text('flash')]).toEqual([
+      200,
+      'guest',
+      'You are signed in as guest.',
+    ])
+    expect((await visitor.get('/lab/session')).text('flash')).toBe('')
+    expect(await privatePage()).toBe(403)
+
+    const admin = await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
+    expect(admin.text('role')).toBe('admin')
+    const page = await visitor.get('/lab/private')
+    expect([page.status, page.text('private')]).toEqual([200, 'admin'])
+
+    const out = await visitor.submit(admin, 'sign-out')
+    expect([out.text('role'), out.text('flash')]).toEqual(['nobody', 'You are signed out.'])
+    expect(await privatePage()).toBe(401)
+  })
+
+  test('cannot be begun as anybody else', async () => {
+    const visitor = newVisitor()
+    const page = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-admin', { role: 'root' })
+    expect(page.status).toBe(422)
+    expect(page.text('role')).toBe('nobody')
+    expect((await visitor.get('/lab/private')).status).toBe(401)
+  })
+})
+
+describe('an upload without script', () => {
+  const bytes = Buffer.alloc(300_000, 'millrace ')
+
+  test('is answered with the SHA-256 of the file', async () => {
+    const visitor = newVisitor()
+    const file = new File([bytes], 'wheel.bin')
+    const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file })
+    expect(page.status).toBe(200)
+    expect(page.text('sha256')).toBe(createHash('sha256').update(bytes).digest('hex'))
+    expect(page.html).toContain('SHA-256 of wheel.bin, 293 KiB')
+  })
+
+  test('of another file, from a page that was gone back to, is answered with that one', async () => {
+    const visitor = newVisitor()
+    const page = await visitor.get('/lab/upload')
+    await visitor.submit(page, 'type="file"', { file: new File(['one'], 'a.txt') })
+    const after = await visitor.submit(page, 'type="file"', { file: new File(['two'], 'a.txt') })
+    expect(after.text('sha256')).toBe(createHash('sha256').update('two').digest('hex'))
+  })
+
+  test('without a file asks for one', async () => {
+    const visitor = newVisitor()
+    const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file: new File([], '') })
+    expect(page.status).toBe(200)
+    expect(page.text('error-file')).toBe('Please choose a file.')
+    expect(page.text('sha256')).toBeUndefined()
+  })
+
+  test('of more than 32 MiB is refused', async () => {
+    const visitor = newVisitor()
+    const file = new File([Buffer.alloc(33_554_433)], 'large.bin')
+    const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file })
+    expect(page.status).toBe(413)
+  })
+})
