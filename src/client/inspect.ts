@@ -3,8 +3,16 @@
  * without an inspector do not load it. Safe on the server and in the browser.
  */
 export { useInsight } from './hooks/use-insight.ts'
+export { inspectorTables } from './inspector-tables.ts'
 export { entryState } from './core/route-cache.ts'
 export type { RouterInsight } from './router-insight.ts'
+export type {
+  InspectorCell,
+  InspectorFacts,
+  InspectorRow,
+  InspectorTable,
+  NavigationPhases,
+} from './inspector-tables.ts'
 export type { CacheEntry, EntryState } from './core/route-cache.ts'
 export type { NavigationRecord, RequestRecord } from './core/journal.ts'
 export type { Prefetching, PrefetchJob } from './core/prefetch-scheduler.ts'

@@ -1,6 +1,6 @@
 /**
- * The development server's part in a page: refreshes changed modules, and shows what failed. It is loaded before the
- * application's own entry, and is no part of a production build.
+ * The development server's part in a page: refreshes changed modules, shows what failed, and has a panel that shows what
+ * the client router does. It is loaded before the application's own entry, and is no part of a production build.
  */
 import {
   DEV_EVENTS_PATH,
@@ -9,7 +9,10 @@ import {
   type DevMessage,
   type RenewedModule,
 } from './dev-messages.ts'
+import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
+import { createPanelSetting } from './panel-setting.ts'
+import { createPanel } from './panel.ts'
 import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
@@ -17,6 +20,7 @@ connect(
   new EventSource(DEV_EVENTS_PATH),
   installRefresh(window, (url) => import(url)),
 )
+findInsight(window, createPanel(window, createPanelSetting(window)).inspect)
 
 function connect(events: EventSource, refresh: Refresh): void {
   const overlay = createOverlay(document)

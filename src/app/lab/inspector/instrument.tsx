@@ -1,28 +1,15 @@
-import type { ReactNode } from 'react'
+import type { InspectorCell, InspectorTable, NavigationPhases } from '#client/inspect'
 import styles from './inspector.module.css'
 
-/** Props of `Instrument`. */
-export interface InstrumentProps {
-  /** The `data-testid` of the region, and the prefix of its heading's id. */
-  readonly testId: string
-  readonly title: string
-  /** What is to be known before the table. */
-  readonly note?: string
-  readonly columns: readonly string[]
-  /** Rows of the table, one cell a column. */
-  readonly children: readonly ReactNode[]
-  /** Said in place of a table without rows. */
-  readonly empty: string
-}
-
 /** One table of the inspector. What is too wide scrolls in a box of its own. */
-export function Instrument({ testId, title, note, columns, children, empty }: InstrumentProps) {
-  const headingId = `${testId}-heading`
+export function Instrument({ table }: { readonly table: InspectorTable }) {
+  const { id, title, note, columns, rows, empty } = table
+  const headingId = `${id}-heading`
   return (
-    <section aria-labelledby={headingId} data-testid={testId} className={styles['instrument']}>
+    <section aria-labelledby={headingId} data-testid={id} className={styles['instrument']}>
       <h2 id={headingId}>{title}</h2>
       {note === undefined ? null : <p className={styles['note']}>{note}</p>}
-      {children.length === 0 ? (
+      {rows.length === 0 ? (
         <p className={styles['note']}>{empty}</p>
       ) : (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard
@@ -37,10 +24,36 @@ export function Instrument({ testId, title, note, columns, children, empty }: In
                 ))}
               </tr>
             </thead>
-            <tbody>{children}</tbody>
+            <tbody>
+              {rows.map(({ key, cells }) => (
+                <tr key={key}>
+                  {cells.map((cell, index) => (
+                    <Cell key={columns[index]} cell={cell} />
+                  ))}
+                </tr>
+              ))}
+            </tbody>
           </table>
         </div>
       )}
     </section>
+  )
+}
+
+function Cell({ cell: { text, code, phases } }: { readonly cell: InspectorCell }) {
+  return (
+    <td>
+      {phases === undefined ? null : <TimeLine phases={phases} />}
+      {code === true ? <code>{text}</code> : text}
+    </td>
+  )
+}
+
+function TimeLine({ phases: { ready, commit } }: { readonly phases: NavigationPhases }) {
+  return (
+    <span className={styles['bars']} aria-hidden="true">
+      <span className={styles['ready']} style={{ width: `${100 * ready}%` }} />
+      <span className={styles['commit']} style={{ width: `${100 * commit}%` }} />
+    </span>
   )
 }

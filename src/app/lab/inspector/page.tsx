@@ -1,11 +1,8 @@
 import { useEffect, useState } from 'react'
-import { useInsight } from '#client/inspect'
+import { inspectorTables, useInsight } from '#client/inspect'
 import { Experiment } from '../experiment.tsx'
 import { SeeAlso } from '../see-also.tsx'
-import { EntryTable } from './entry-table.tsx'
-import { NavigationTable } from './navigation-table.tsx'
-import { PrefetchTable } from './prefetch-table.tsx'
-import { RequestTable } from './request-table.tsx'
+import { Instrument } from './instrument.tsx'
 
 export const metadata = { title: 'Inspector' }
 
@@ -41,13 +38,5 @@ function Instruments() {
   if (insight === undefined) {
     return <p>The client router lives in the browser, so this page needs JavaScript. Its tables come once that runs.</p>
   }
-  const { known, prefetcher, journal } = insight
-  return (
-    <>
-      <EntryTable entries={known.cache.entries} now={now} />
-      <PrefetchTable prefetching={prefetcher.state} now={now} />
-      <RequestTable requests={journal.requests} />
-      <NavigationTable navigations={journal.navigations} />
-    </>
-  )
+  return inspectorTables(insight, now).map((table) => <Instrument key={table.id} table={table} />)
 }

@@ -1,0 +1,40 @@
+/** Whether the panel is switched on in this browser, for all pages of the site. */
+export interface PanelSetting {
+  readonly on: boolean
+  set(on: boolean): void
+}
+
+/** The query that switches the panel on, and with `=off` off. */
+const PARAMETER = 'millrace-panel'
+
+const STORAGE_KEY = 'millrace:panel'
+
+/** Remembers it in the browser; where that forbids storage, for as long as the document lives. */
+export function createPanelSetting(window: Window): PanelSetting {
+  const state = { on: read(window) }
+  const setting: PanelSetting = {
+    get on() {
+      return state.on
+    },
+    set(on) {
+      state.on = on
+      try {
+        if (on) window.localStorage.setItem(STORAGE_KEY, 'on')
+        else window.localStorage.removeItem(STORAGE_KEY)
+      } catch {
+        // The browser lets this site store nothing.
+      }
+    },
+  }
+  const asked = new URLSearchParams(window.location.search).get(PARAMETER)
+  if (asked !== null) setting.set(asked !== 'off')
+  return setting
+}
+
+function read(window: Window): boolean {
+  try {
+    return window.localStorage.getItem(STORAGE_KEY) === 'on'
+  } catch {
+    return false
+  }
+}
