@@ -1,14 +1,18 @@
-import { startTransition, type ComponentType } from 'react'
-import { hydrateRoot } from 'react-dom/client'
+import { addTransitionType, startTransition, type ComponentType, type ReactNode } from 'react'
+import { hydrateRoot, type Root } from 'react-dom/client'
 import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BoundaryKind } from '../shared/route-definition.ts'
-import { createRouteTable, type RouteTable, type SegmentEntry } from '../shared/route-table.ts'
+import { chainOf } from '../shared/route-chain.ts'
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { readHandOff } from './core/read-hand-off.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
+import { ClientRoot } from './react/client-root.tsx'
+import { instanceKey } from './react/instance-key.ts'
 import { createModuleCache } from './react/module-cache.ts'
-import { viewModules, type RouteView } from './react/route-view.ts'
-import { startRouter } from './start-router.tsx'
+import { routeTree } from './react/route-tree.tsx'
+import { viewMetadata, viewModules, type RouteView } from './react/route-view.ts'
+import { createRouterHandle } from './router-handle.ts'
+import type { Screen } from './router-types.ts'
 
 /** What an application's `client.tsx` hands over. */
 export interface HydrateOptions {
@@ -20,42 +24,61 @@ export interface HydrateOptions {
 
 /**
  * Makes the document that the server sent alive. It may start while parts of the document are still on their way:
- * React waits for those holes one by one. From then on links are followed by the client router.
+ * React waits for those holes one by one. Then the client router is fetched, and follows links from there on.
  */
 export async function hydrate({ routes, document: Document }: HydrateOptions): Promise<void> {
   const handOff = readHandOff(document)
   if (handOff === undefined) return
   const { state } = handOff
+  const { route, params, origin } = state
+  const { pathname, search, hash } = location
   const modules = createModuleCache()
-  const table = createRouteTable(routes)
-  const shape = { chain: chainOf(table, state), ...outcomeOf(state) }
+  const shape = { chain: chainOf(routes, route ?? '/'), ...outcomeOf(state) }
   const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])
-  const view: RouteView = {
-    ...shape,
-    params: state.params,
-    search: values.search,
-    data: values.data,
-    ...(state.origin === undefined ? {} : { origin: state.origin }),
+  const view: RouteView = { ...shape, params, ...values, ...(origin === undefined ? {} : { origin }) }
+  const first: Screen = { href: pathname + search + hash, view, visit: 0 }
+
+  const router = createRouterHandle(window, first, async (listeners) => {
+    const { startRouter } = await import('./start-router.ts')
+    return startRouter({ window, routes, modules, state, first, listeners, render })
+  })
+
+  function treeOf(screen: Screen): ReactNode {
+    const { view: shown, visit } = screen
+    const metadata = viewMetadata(shown, modules)
+    const client = {
+      visit,
+      // A page outlives its search params: a form that sets them must not lose its focus.
+      keyOf: (id: string) => instanceKey(id, shown.params),
+      retry: () => router.refresh(),
+    }
+    return (
+      <ClientRoot router={router} screen={screen}>
+        {routeTree({ document: Document, view: shown, modules, metadata, client })}
+      </ClientRoot>
+    )
   }
-  const router = startRouter({ window, table, document: Document, modules, state, view })
+
+  function render(screen: Screen, type?: string): void {
+    startTransition(() => {
+      if (type !== undefined) addTransitionType(type)
+      root?.render(treeOf(screen))
+    })
+  }
+
+  let root: Root | undefined
   startTransition(() => {
-    const root = hydrateRoot(document, router.tree, {
+    root = hydrateRoot(document, treeOf(first), {
       onCaughtError: (thrown) => isFailure(thrown) && console.error(thrown),
       onUncaughtError: (thrown) => isFailure(thrown) && reportError(thrown),
       onRecoverableError: (thrown) => isFailure(thrown) && reportError(thrown),
     })
-    router.attach(root)
   })
 }
 
 /** Control flow takes React's error channel, and has no place on the console. */
 function isFailure(thrown: unknown): boolean {
   return controlFlowOf(thrown) === undefined
-}
-
-function chainOf(table: RouteTable, { route }: HandOffState): readonly SegmentEntry[] {
-  if (route === null) return table.root === undefined ? [] : [table.root]
-  return table.routes.find(({ key }) => key === route)?.chain ?? []
 }
 
 function outcomeOf({ outcome }: HandOffState): Pick<RouteView, 'outcome'> {

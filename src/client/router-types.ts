@@ -101,6 +101,6 @@ export interface Router {
   onNavigate(listener: (event: NavigateEvent) => void): () => void
   /** Calls back when `screen`, `pending`, `blocked` or `online` have changed. */
   subscribe(listener: () => void): () => void
-  /** Where a redirect that was thrown in the browser leads. */
+  /** Goes where a redirect that was thrown in the browser leads; nowhere if its target is none (`safeLocation`). */
   redirect(to: string, external: boolean): void
 }

@@ -1,16 +1,12 @@
 import type { Match, Matchable, Matcher } from './match-routes.ts'
-import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
+import type { SegmentEntry } from './route-chain.ts'
+import type { RouteDefinitions } from './route-definition.ts'
 import { createMatcher } from './match-routes.ts'
+import { chainOf } from './route-chain.ts'
 import { compareSegments } from './route-order.ts'
 import { parsePattern } from './route-pattern.ts'
 
-/** One entry of the table. */
-export interface SegmentEntry {
-  /** The pattern as written in the table, groups included. */
-  readonly key: string
-  /** What the entry brings. */
-  readonly definition: SegmentDefinition
-}
+export type { SegmentEntry }
 
 /** An entry that answers URLs, with everything that stands around it. */
 export interface Route extends SegmentEntry, Matchable {
@@ -57,16 +53,9 @@ export function createRouteTable(definitions: RouteDefinitions): RouteTable {
       dynamic: segments.some((segment) => segment.kind !== 'static'),
       segments,
       definition,
-      chain: prefixesOf(key).flatMap((prefix) => entries.get(prefix) ?? []),
+      chain: chainOf(definitions, key).flatMap((entry) => entries.get(entry.key) ?? []),
     })
   }
   routes.sort((left, right) => compareSegments(left.segments, right.segments))
   return { routes, root: entries.get('/'), match: createMatcher(routes) }
-}
-
-/** `/a/b` -> `/`, `/a`, `/a/b`. */
-function prefixesOf(key: string): readonly string[] {
-  const prefixes = ['/']
-  for (let end = key.indexOf('/', 1); end !== -1; end = key.indexOf('/', end + 1)) prefixes.push(key.slice(0, end))
-  return key === '/' ? prefixes : [...prefixes, key]
 }

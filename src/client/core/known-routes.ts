@@ -49,7 +49,6 @@ export interface KnownRoutes {
   shown(keys: readonly string[]): void
   /** Drops entries by tag or path. */
   revalidate(targets: readonly string[]): void
-  subscribe(listener: () => void): () => void
 }
 
 /** A segment's data as it is kept. */
@@ -74,10 +73,12 @@ function layoutPath(id: string, href: string): string {
     .join('/')}`
 }
 
-/** @param now milliseconds since the epoch. */
-export function createKnownRoutes(now: () => number): KnownRoutes {
+/**
+ * @param now milliseconds since the epoch.
+ * @param onChange called when something is known or forgotten.
+ */
+export function createKnownRoutes(now: () => number, onChange: () => void): KnownRoutes {
   const uses = new Map<string, true | readonly string[]>()
-  const listeners = new Set<() => void>()
   const state: { cache: RouteCache; epoch: number; shown: readonly string[] } = {
     cache: EMPTY_CACHE,
     epoch: 0,
@@ -88,7 +89,7 @@ export function createKnownRoutes(now: () => number): KnownRoutes {
     const cache = reduceRouteCache(state.cache, event)
     if (cache === state.cache) return
     state.cache = cache
-    for (const listener of listeners) listener()
+    onChange()
   }
 
   function entry(key: string): CacheEntry | undefined {
@@ -148,10 +149,6 @@ export function createKnownRoutes(now: () => number): KnownRoutes {
     revalidate(targets) {
       state.epoch += 1
       change({ type: 'revalidate', targets })
-    },
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { HistoryStack, StackEntry } from './history-stack.ts'
+import type { HistoryStack } from './history-stack.ts'
 import type { Stylesheets } from './load-styles.ts'
 import { announcePage } from './page-focus.ts'
 import type { RouterScreen } from './router.ts'
@@ -12,7 +12,7 @@ export interface PageEffects {
   /** The new one is. */
   arrived(screen: RouterScreen): void
   /** The page that the document brought is alive. */
-  hydrated(screen: RouterScreen): void
+  hydrated(): void
 }
 
 /** What it is made of. */
@@ -23,28 +23,32 @@ export interface PageEffectsParts {
   readonly styles: Stylesheets
   /** The list of files, once it is here. */
   readonly files: () => SegmentFiles | undefined
+  /** Of the history's entry that the first page belongs to. */
+  readonly key: string
 }
 
-export function createPageEffects({ document, history, positions, styles, files }: PageEffectsParts): PageEffects {
-  const state: { entry: StackEntry; focused: Element | null } = { entry: history.current, focused: null }
+export function createPageEffects(parts: PageEffectsParts): PageEffects {
+  const { document, history, positions, styles, files } = parts
+  let { key } = parts
+  let focused: Element | null = null
 
   return {
     leaving() {
-      positions.save(state.entry.key)
-      state.focused = document.activeElement
+      positions.save(key)
+      focused = document.activeElement
     },
     arrived({ href, page, arrival }) {
       const listed = files()
       styles.show(page.styles, (path) => listed?.names(path) ?? false)
-      state.entry = history.current
+      key = history.current.key
       if (arrival === undefined) return
       const { hash } = new URL(href, document.baseURI)
-      const restored = arrival.kind === 'traverse' && positions.restore(state.entry.key)
+      const restored = arrival.kind === 'traverse' && positions.restore(key)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()
-      if (arrival.focus) announcePage(document, state.focused)
+      if (arrival.focus) announcePage(document, focused)
     },
     hydrated() {
-      positions.restore(state.entry.key, 'containers')
+      positions.restore(key, 'containers')
     },
   }
 }

@@ -1,15 +1,16 @@
-import { createBlockers } from './blockers.ts'
+import type { LoadedRouter, RouterListeners } from '../router-handle.ts'
 import type {
+  BlockedNavigation,
   NavigateEvent,
   NavigateOptions,
   NavigationKind,
   PendingNavigation,
-  Router,
   Screen,
 } from '../router-types.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
 import type { Journal } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
+import { safeLocation } from '../../shared/safe-location.ts'
 import { matchesTarget } from './route-cache.ts'
 import {
   IDLE,
@@ -41,7 +42,7 @@ export interface RouterHost {
   /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
   render(screen: RouterScreen): void
   /** The screen is in the document: styles, scroll, focus. Called after the history has moved. */
-  arrived(screen: RouterScreen, from: RouterScreen): void
+  arrived(screen: RouterScreen): void
   /** Has the browser load a document. */
   leave(href: string, kind: NavigationKind): void
 }
@@ -49,6 +50,7 @@ export interface RouterHost {
 /** What it is made of. */
 export interface RouterParts {
   readonly first: RouterScreen
+  readonly listeners: RouterListeners
   readonly known: KnownRoutes
   readonly loader: PageLoader
   readonly history: HistoryStack
@@ -64,7 +66,7 @@ export interface RouterParts {
 }
 
 /** The router with what only its host calls. */
-export interface RouterCore extends Router {
+export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed'> {
   readonly navigation: Navigation
   /** React has put this screen into the document. */
   committed(screen: RouterScreen): void
@@ -83,9 +85,7 @@ export interface RouterCore extends Router {
  * is aborted, and proves after each wait that it is still the current one by its signal.
  */
 export function createRouter(parts: RouterParts): RouterCore {
-  const { known, loader, history, journal, host, window, now } = parts
-  const listeners = new Set<() => void>()
-  const navigateListeners = new Set<(event: NavigateEvent) => void>()
+  const { listeners, known, loader, history, journal, host, window, now } = parts
   const state = {
     screen: parts.first,
     navigation: IDLE,
@@ -97,12 +97,36 @@ export function createRouter(parts: RouterParts): RouterCore {
     /** A traversal that has been allowed and must not be asked about again. */
     allowed: false,
     revalidation: undefined as AbortController | undefined,
+    blocked: undefined as BlockedNavigation | undefined,
   }
 
-  const tell = (): void => {
-    for (const listener of listeners) listener()
+  function tell(): void {
+    for (const listener of listeners.changes) listener()
   }
-  const blockers = createBlockers(window, tell)
+
+  /** Whether anybody objects to leaving for this URL. */
+  function object(href: string): boolean {
+    return [...listeners.blockers].some((asks) => asks({ href }))
+  }
+
+  /** Holds a navigation back: `go` goes on with it. */
+  function hold(href: string, kind: NavigationKind, go: () => void): void {
+    const reset = (): void => block(undefined)
+    block({
+      href,
+      kind,
+      reset,
+      proceed() {
+        reset()
+        go()
+      },
+    })
+  }
+
+  function block(blocked: BlockedNavigation | undefined): void {
+    state.blocked = blocked
+    tell()
+  }
 
   function dispatch(event: NavigationEvent): boolean {
     const next = reduceNavigation(state.navigation, event)
@@ -116,7 +140,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     const record = journal.navigations.findLast((one) => one.id === id)
     if (record !== undefined && type !== 'start') Object.assign(record, { endedAt: now(), end: type })
     const event = { type, kind, from: record?.from ?? '', to: href, duration: now() - since }
-    for (const listener of navigateListeners) listener(reason === undefined ? event : { ...event, reason })
+    for (const listener of listeners.navigations) listener(reason === undefined ? event : { ...event, reason })
   }
 
   function cancel(): void {
@@ -232,17 +256,16 @@ export function createRouter(parts: RouterParts): RouterCore {
       } else if (url.hash !== '' && url.pathname === here.pathname && url.search === here.search) moveTo(href, kind)
       else navigateTo(href, kind, options)
     }
-    if (blockers.object(href)) blockers.hold(href, kind, go)
+    if (object(href)) hold(href, kind, go)
     else go()
   }
 
   /** Within the page: nothing to load. */
   function moveTo(href: string, kind: NavigationKind): void {
     cancel()
-    const from = state.screen
-    state.screen = { ...from, href }
+    state.screen = { ...state.screen, href }
     history[kind === 'replace' ? 'replace' : 'push'](href)
-    host.arrived({ ...state.screen, arrival: { kind, scroll: true, focus: true } }, from)
+    host.arrived({ ...state.screen, arrival: { kind, scroll: true, focus: true } })
     tell()
   }
 
@@ -272,7 +295,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       return 'slow' in navigation && navigation.slow ? navigation.target : undefined
     },
     get blocked() {
-      return blockers.blocked
+      return state.blocked
     },
     get online() {
       return state.online
@@ -293,12 +316,13 @@ export function createRouter(parts: RouterParts): RouterCore {
       const { navigation } = state
       if (navigation.state !== 'loading') return
       const { id } = navigation.target
-      const end = this.subscribe(() => {
+      const mark = (): void => {
         const current = state.navigation
-        const pending = 'target' in current && current.target.id === id && 'slow' in current
+        const pending = 'slow' in current && current.target.id === id
         anchor.toggleAttribute('data-pending', pending && current.slow)
-        if (!pending) end()
-      })
+        if (!pending) listeners.changes.delete(mark)
+      }
+      listeners.changes.add(mark)
     },
     forget,
     async read(href, signal) {
@@ -308,18 +332,11 @@ export function createRouter(parts: RouterParts): RouterCore {
       return { view: page.view, release: page.release }
     },
     prefetch: (href) => parts.prefetch(href),
-    block: blockers.add,
-    onNavigate(listener) {
-      navigateListeners.add(listener)
-      return () => navigateListeners.delete(listener)
-    },
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
     redirect(to, external) {
-      if (external) host.leave(to, 'replace')
-      else navigateTo(loader.localHref(to, state.screen.href) ?? '/', 'replace', {})
+      const target = safeLocation(to, { external })
+      if (target === undefined) return
+      if (external) host.leave(target, 'replace')
+      else navigateTo(loader.localHref(target, state.screen.href) ?? '/', 'replace', {})
     },
     committed(screen) {
       const from = state.screen
@@ -333,7 +350,7 @@ export function createRouter(parts: RouterParts): RouterCore {
         // A redirect may have led a traversal elsewhere.
         else if (arrival.kind === 'replace' || screen.href !== localPart(window.location)) history.replace(screen.href)
         from.page.release()
-        host.arrived(screen, from)
+        host.arrived(screen)
         const { navigation } = state
         const target = 'target' in navigation ? navigation.target : undefined
         if (target?.id === screen.visit && dispatch({ type: 'commit', id: screen.visit })) {
@@ -351,19 +368,18 @@ export function createRouter(parts: RouterParts): RouterCore {
         const here = new URL(state.screen.href, url)
         if (url.pathname === here.pathname && url.search === here.search && state.screen.page.failure === undefined) {
           cancel()
-          const from = state.screen
-          state.screen = { ...from, href }
-          host.arrived({ ...state.screen, arrival: { kind: 'traverse', scroll: true, focus: false } }, from)
+          state.screen = { ...state.screen, href }
+          host.arrived({ ...state.screen, arrival: { kind: 'traverse', scroll: true, focus: false } })
           tell()
         } else navigateTo(href, 'traverse', {})
       }
       if (state.allowed) state.allowed = false
-      else if (blockers.object(href)) {
+      else if (object(href)) {
         const proceed = (): void => {
           state.allowed = true
           history.go(traversal.delta)
         }
-        return void history.revert(traversal).then(() => blockers.hold(href, 'traverse', proceed))
+        return void history.revert(traversal).then(() => hold(href, 'traverse', proceed))
       }
       go()
     },
@@ -381,7 +397,7 @@ export function createRouter(parts: RouterParts): RouterCore {
 function sameView(left: Screen['view'], right: Screen['view']): boolean {
   const ids = Object.keys(left.data)
   return (
-    left.chain === right.chain &&
+    left.chain.at(-1)?.key === right.chain.at(-1)?.key &&
     left.outcome === undefined &&
     right.outcome === undefined &&
     ids.length === Object.keys(right.data).length &&

@@ -1,13 +1,8 @@
-import { parsePattern } from '../../shared/route-pattern.ts'
-
-/** Search params that loaders are known to read, by segment id; `true` for all of them. It grows as answers tell. */
-export type KnownUses = ReadonlyMap<string, true | readonly string[]>
-
-const LAYOUT = '#layout'
+import { instanceKey } from '../react/instance-key.ts'
+import type { RouteParams } from '../react/route-view.ts'
 
 /**
- * Key of a segment's data in the route cache: JSON of its id, its own params and the search params that it uses. A
- * layout's own params are those of its key's pattern, so that all pages in it share one entry; a page's are all.
+ * Key of a segment's data in the route cache: that of the segment's instance, and the search params that its loader uses.
  * Equal content gives an equal key, whatever the order of members and names, and different content never does.
  * @param id `<key>#layout` or `<key>#page`.
  * @param params of the matched route, decoded.
@@ -17,21 +12,12 @@ const LAYOUT = '#layout'
  */
 export function segmentKey(
   id: string,
-  params: Readonly<Record<string, string | readonly string[]>>,
+  params: RouteParams,
   search: URLSearchParams,
   uses: true | readonly string[],
 ): string {
-  const names = id.endsWith(LAYOUT)
-    ? parsePattern(id.slice(0, -LAYOUT.length)).segments.flatMap((segment) => ('name' in segment ? segment.name : []))
-    : Object.keys(params)
-  return JSON.stringify([
-    id,
-    pick(names, (name) => (Object.hasOwn(params, name) ? params[name] : undefined)),
-    uses === true ? String(search) : pick(uses, (name) => (search.has(name) ? search.getAll(name) : undefined)),
-  ])
-}
-
-/** JSON leaves out what is undefined, so a param that is known but absent makes no difference. */
-function pick(names: readonly string[], valueOf: (name: string) => unknown): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(names.toSorted().map((name) => [name, valueOf(name)]))
+  // JSON leaves out what is undefined, so a param that is known but absent makes no difference.
+  const used = (names: readonly string[]): unknown =>
+    Object.fromEntries(names.toSorted().map((name) => [name, search.has(name) ? search.getAll(name) : undefined]))
+  return instanceKey(id, params) + JSON.stringify(uses === true ? String(search) : used(uses))
 }

@@ -11,25 +11,33 @@ const NOT_YET = -1
  * @returns `undefined` on the server and while hydrating.
  */
 export function useInsight(): RouterInsight | undefined {
-  const insight = (useContext(RouterContext) as InspectedRouter | null)?.insight
-  const changes = useMemo(() => countChanges(insight), [insight])
+  const router = useContext(RouterContext) as InspectedRouter | null
+  const changes = useMemo(() => countChanges(router), [router])
   const version = useSyncExternalStore(changes.subscribe, changes.count, () => NOT_YET)
-  return version === NOT_YET ? undefined : insight
+  return version === NOT_YET ? undefined : router?.insight
 }
 
 /** The parts stay the same objects: what React compares is how often they have changed. */
-function countChanges(insight: RouterInsight | undefined) {
+function countChanges(router: InspectedRouter | null) {
   let count = 0
   return {
     count: () => count,
     subscribe(listener: () => void): () => void {
-      // What came between rendering and listening, such as the commit of this very page, was heard by nobody.
-      count += 1
+      let unsubscribe: (() => void) | undefined
+      // The parts are there when the router is, of which it tells.
       const hear = (): void => {
+        unsubscribe ??= router?.insight?.subscribe(hear)
         count += 1
         listener()
       }
-      return insight?.subscribe(hear) ?? (() => undefined)
+      const ends = router?.subscribe(hear)
+      unsubscribe = router?.insight?.subscribe(hear)
+      // What came between rendering and listening, such as the commit of this very page, was heard by nobody.
+      count += 1
+      return () => {
+        ends?.()
+        unsubscribe?.()
+      }
     },
   }
 }

@@ -1,6 +1,5 @@
 import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'react'
 import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
-import { safeLocation } from '../../shared/safe-location.ts'
 import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
 import type { ErrorProps } from '../module-types.ts'
 import type { Router } from '../router-types.ts'
@@ -130,9 +129,8 @@ class Leave extends Component<{ readonly signal: RedirectSignal }> {
   declare context: Router | null
 
   override componentDidMount(): void {
-    const { signal } = this.props
-    const target = safeLocation(signal.to, signal)
-    if (target !== undefined) this.context?.redirect(target, signal.external)
+    const { to, external } = this.props.signal
+    this.context?.redirect(to, external)
   }
 
   override render(): ReactNode {

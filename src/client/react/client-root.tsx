@@ -1,32 +1,29 @@
 import { Component, type ReactNode } from 'react'
-import type { Router, Screen } from '../router-types.ts'
+import type { HostedRouter } from '../router-handle.ts'
+import type { Screen } from '../router-types.ts'
 import { RouterContext } from './contexts.ts'
 
 /** Props of `ClientRoot`. */
-export interface ClientRootProps<Shown extends Screen> {
-  readonly router: Router
-  readonly screen: Shown
+export interface ClientRootProps {
+  readonly router: HostedRouter
+  readonly screen: Screen
   /** The tree of the screen. */
   readonly children: ReactNode
-  /** React is about to take the former screen away. */
-  readonly onLeave: (former: Shown) => void
-  /** React has put the screen into the document. */
-  readonly onShown: (shown: Shown) => void
 }
 
-/** Stands around the document in the browser, and tells when React has changed it. */
-export class ClientRoot<Shown extends Screen> extends Component<ClientRootProps<Shown>> {
-  override getSnapshotBeforeUpdate({ screen }: ClientRootProps<Shown>): null {
-    if (screen !== this.props.screen) this.props.onLeave(screen)
+/** Stands around the document in the browser, and tells the router when React changes it. */
+export class ClientRoot extends Component<ClientRootProps> {
+  override getSnapshotBeforeUpdate({ screen }: ClientRootProps): null {
+    if (screen !== this.props.screen) this.props.router.leaving()
     return null
   }
 
   override componentDidMount(): void {
-    this.props.onShown(this.props.screen)
+    this.props.router.committed(this.props.screen)
   }
 
-  override componentDidUpdate({ screen }: ClientRootProps<Shown>): void {
-    if (screen !== this.props.screen) this.props.onShown(this.props.screen)
+  override componentDidUpdate({ screen }: ClientRootProps): void {
+    if (screen !== this.props.screen) this.componentDidMount()
   }
 
   override render(): ReactNode {

@@ -223,6 +223,41 @@ describe('redirects', () => {
   })
 })
 
+describe('a redirect that a component throws', () => {
+  test('leads on in the place of the page that threw it', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    world.router.redirect('/b', false)
+    await flush()
+    await world.request(1).done(...pageOf('/b'))
+    await world.commit()
+    expect(world.entries).toEqual(['/', '/b'])
+  })
+
+  test('leads to another site as a document', () => {
+    const world = createWorld()
+    world.router.redirect('https://example.test/a', true)
+    expect(world.left).toEqual(['replace https://example.test/a'])
+  })
+
+  test.for([
+    ['//evil.test', false],
+    ['/\\evil.test', false],
+    ['https://evil.test', false],
+    ['javascript:alert(1)', false],
+    ['javascript:alert(1)', true],
+    ['\tjavascript:alert(1)', false],
+    ['a', false],
+    ['', false],
+  ] as const)('never leads to %j (another site: %j)', async ([to, external]) => {
+    const world = createWorld()
+    world.router.redirect(to, external)
+    await flush()
+    expect(world.left).toEqual([])
+    expect(world.requests).toEqual([])
+  })
+})
+
 describe('failures and refusals', () => {
   test('click A, 503 with Retry-After 2: asked again after two seconds, and shown', async () => {
     const world = createWorld()
@@ -324,7 +359,7 @@ describe('stale data', () => {
 describe('a blocker', () => {
   test('holds a click; reset: nothing was asked for; another click, proceed: the page comes', async () => {
     const world = createWorld()
-    const unblock = world.router.block(() => true)
+    world.listeners.blockers.add(() => true)
     await world.click('/a')
     expect(world.requests).toEqual([])
     expect(world.router.blocked).toMatchObject({ href: '/a', kind: 'push' })
@@ -338,14 +373,13 @@ describe('a blocker', () => {
     await world.request(0).done(...pageOf('/a'))
     await world.commit()
     expect(world.entries).toEqual(['/', '/a'])
-    unblock()
   })
 
   test('holds a step back: the address stays; reset stays; proceed goes back once and asks again next time', async () => {
     const world = createWorld()
     await world.visit('/a')
     await world.visit('/b')
-    world.router.block(() => true)
+    world.listeners.blockers.add(() => true)
     await world.back()
     expect(world.address).toBe('/b')
     expect(world.router.blocked).toMatchObject({ href: '/a', kind: 'traverse' })

@@ -17,6 +17,7 @@ import { createPrefetcher } from '../../../src/client/core/prefetcher.ts'
 import type { RouteCode } from '../../../src/client/core/route-code.ts'
 import { createRouteStore } from '../../../src/client/core/route-store.ts'
 import { createRouter, type RouterCore, type RouterScreen } from '../../../src/client/core/router.ts'
+import type { RouterListeners } from '../../../src/client/router-handle.ts'
 import type { NavigateEvent } from '../../../src/client/router-types.ts'
 
 /** The build that the world's client is of. */
@@ -214,7 +215,7 @@ export function createWorld({ deaf = false } = {}) {
 
   const code: RouteCode = { load: () => Promise.resolve([]), preload: () => Promise.resolve() }
   const journal = createJournal()
-  const known = createKnownRoutes(now)
+  const known = createKnownRoutes(now, () => undefined)
   const outdated = (): void => void (lifecycle.outdated = true)
   const store = createRouteStore(table, known, { buildId: BUILD, fetch, now, outdated, journal }, () => undefined)
   const loader = createPageLoader({
@@ -239,7 +240,9 @@ export function createWorld({ deaf = false } = {}) {
   const events: string[] = []
   const root = table.routes.find(({ key }) => key === '/')
   known.keepVerdict('/', { route: '/', params: {}, scope: 'path' })
+  const listeners: RouterListeners = { changes: new Set(), navigations: new Set(), blockers: new Set() }
   const router: RouterCore = createRouter({
+    listeners,
     first: {
       href: '/',
       view: { chain: root?.chain ?? [], params: {}, search: {}, data: {} },
@@ -262,7 +265,7 @@ export function createWorld({ deaf = false } = {}) {
     },
   })
   history.listen(router.traverse, router.moved)
-  router.onNavigate(({ type, to }: NavigateEvent) => events.push(`${type} ${to}`))
+  listeners.navigations.add(({ type, to }: NavigateEvent) => events.push(`${type} ${to}`))
 
   /** React puts what it was last given into the document. */
   async function commit(): Promise<void> {
@@ -273,6 +276,7 @@ export function createWorld({ deaf = false } = {}) {
 
   return {
     router,
+    listeners,
     prefetcher,
     known,
     store,

@@ -88,6 +88,7 @@ type Visit = typeof visit extends { generate(...args: never[]): { value: infer V
 
 const OWN: Readonly<Record<string, readonly string[] | undefined>> = {
   '/[a]#layout': ['a'],
+  '/[a]#page': ['a'],
   '/[a]/[...b]#layout': ['a', 'b'],
   '/(a)/[[...__proto__]]#layout': ['__proto__'],
   '/#layout': [],

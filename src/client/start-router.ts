@@ -1,0 +1,227 @@
+import type { HandOffState } from '../shared/protocol/hand-off.ts'
+import { createRouteTable } from '../shared/route-table.ts'
+import { keepDrafts } from './core/draft-keeper.ts'
+import { createHistoryStack } from './core/history-stack.ts'
+import { loadDocument } from './core/document-load.ts'
+import { createJournal } from './core/journal.ts'
+import { createKnownRoutes, pathOf } from './core/known-routes.ts'
+import { clickTarget } from './core/link-clicks.ts'
+import { savesData, watchLinks } from './core/link-prefetch.ts'
+import { createStylesheets } from './core/load-styles.ts'
+import { createPageEffects } from './core/page-effects.ts'
+import { createPageLoader } from './core/page-loader.ts'
+import { createPrefetcher } from './core/prefetcher.ts'
+import { createRouteCode } from './core/route-code.ts'
+import { createRouteStore } from './core/route-store.ts'
+import { createRouter } from './core/router.ts'
+import { createScrollPositions } from './core/scroll-positions.ts'
+import { createSegmentFiles, type SegmentFiles } from './core/segment-files.ts'
+import { sessionStorageOf } from './core/session-storage.ts'
+import type { TypedSegment } from './module-types.ts'
+import type { ModuleCache } from './react/module-cache.ts'
+import { dataIds, findBoundary, type RouteView } from './react/route-view.ts'
+import type { LoadedRouter, RouterListeners } from './router-handle.ts'
+import type { Screen } from './router-types.ts'
+
+/** What a client router begins with. */
+export interface StartOptions {
+  readonly window: Window & typeof globalThis
+  readonly routes: Readonly<Record<string, TypedSegment>>
+  readonly modules: ModuleCache
+  /** Of the document. */
+  readonly state: HandOffState
+  /** The page that the document brought, under the URL that it came from. */
+  readonly first: Screen
+  readonly listeners: RouterListeners
+  /** Has React render a screen, as a transition of this type. */
+  render(screen: Screen, type?: string): void
+}
+
+/** Name of the channel between the tabs of a site. */
+const CHANNEL = 'millrace'
+
+/**
+ * Puts the parts of the client router together, and binds them to the window. This module is no part of the first load:
+ * it comes when the document is alive, and nothing that only a second page needs should be imported from elsewhere.
+ */
+export function startRouter({ window, routes, modules, state, first, listeners, render }: StartOptions): LoadedRouter {
+  const { document, location } = window
+  const table = createRouteTable(routes)
+  const now = (): number => Date.now()
+  let outdated = false
+  let listed: SegmentFiles | undefined
+
+  const history = createHistoryStack(window, () => Math.random().toString(36).slice(2))
+  const here = location.pathname + location.search + location.hash
+  const storage = sessionStorageOf(window)
+  const positions = createScrollPositions(window, storage, () => history.current.key)
+  const styles = createStylesheets(document)
+  const files = createSegmentFiles(state.build, async (url) => {
+    const answer = await fetch(url, { priority: 'low' })
+    if (!answer.ok) throw new Error(`Failed to load script: ${url}`)
+    return answer.json()
+  })
+  const journal = createJournal()
+  const insightListeners = new Set<() => void>()
+  const changed = (): void => insightListeners.forEach((listener) => listener())
+  const known = createKnownRoutes(now, changed)
+  const world = {
+    buildId: state.build,
+    fetch: window.fetch.bind(window),
+    now,
+    outdated: () => void (outdated = true),
+    journal,
+  }
+  const store = createRouteStore(table, known, world, changed)
+  const code = createRouteCode({ document, modules, files, styles })
+  const loader = createPageLoader({
+    table,
+    known,
+    store,
+    code,
+    origin: location.origin,
+    publicOrigin: state.origin,
+    random: Math.random,
+    wait,
+  })
+  const prefetcher = createPrefetcher({
+    store,
+    code,
+    now,
+    enabled: () => !outdated,
+    onChange: changed,
+    localHref: loader.localHref,
+  })
+  const effects = createPageEffects({
+    document,
+    history,
+    positions,
+    styles,
+    files: () => listed,
+    // Whoever has gone back meanwhile is at an entry of another page.
+    key: here === first.href ? history.current.key : '',
+  })
+  const drafts = keepDrafts(window, storage, () => pathOf(router.screen.href).replace(/#.*/s, ''))
+  const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
+  const router = createRouter({
+    first: { ...first, page: { styles: [], ...seed(), stale: false, release: () => undefined } },
+    listeners,
+    known,
+    loader,
+    history,
+    journal,
+    window,
+    now,
+    outdated: () => outdated,
+    prefetch: (href) => prefetcher.add(href, 'intent'),
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+    broadcast: (targets) => channel?.postMessage(targets),
+    host: {
+      render: (screen) => render(screen, screen.arrival && `navigation-${screen.arrival.kind}`),
+      arrived(screen) {
+        effects.arrived(screen)
+        if (screen.arrival === undefined) return
+        prefetcher.cancelIntents()
+        preloadErrorPage(screen.view)
+      },
+      leave(href, kind) {
+        loadDocument(window, href, kind === 'push' ? 'assign' : kind === 'replace' ? 'replace' : 'reload', drafts)
+      },
+    },
+  })
+
+  /** What came with the document is in the cache as if it had been fetched. */
+  function seed(): { readonly keys: readonly string[] } {
+    const { route: key, params, meta = {}, scope = 'path', outcome } = state
+    const { data, search } = first.view
+    const [href = ''] = first.href.split('#')
+    const route = table.routes.find((one) => one.key === key)
+    if (route === undefined || outcome !== undefined) return { keys: [] }
+    known.keepVerdict(href, { route: route.key, params, scope })
+    const keys = dataIds(route).map((id) => {
+      known.noteUses(id, meta[id]?.uses)
+      const cacheKey = known.keyOf(id, href, params)
+      const values = { data: data[id], ...(id.endsWith('#page') ? { search } : {}) }
+      known.keepSegment(id, href, cacheKey, { ...meta[id], values, size: JSON.stringify(values)?.length ?? 0 })
+      return cacheKey
+    })
+    known.shown(keys)
+    return { keys }
+  }
+
+  function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const over = new AbortController()
+      const end = (): void => {
+        clearTimeout(timer)
+        over.abort()
+        resolve()
+      }
+      const timer = setTimeout(end, milliseconds)
+      signal.addEventListener('abort', end, { signal: over.signal })
+      window.addEventListener('online', end, { signal: over.signal })
+    })
+  }
+
+  /** It must be here when nothing can be fetched. */
+  function preloadErrorPage({ chain }: RouteView): void {
+    const at = findBoundary(chain, 'error', chain.length - 1)
+    if (at !== undefined) void code.preload({ chain, outcome: { kind: 'error', at } })
+  }
+
+  /** A hundred tabs must not ask at once for what nobody looks at. */
+  function whenVisible(work: () => void): void {
+    if (document.visibilityState === 'visible') return work()
+    document.addEventListener('visibilitychange', work, { once: true })
+  }
+
+  history.listen(router.traverse, router.moved)
+  effects.hydrated()
+  window.addEventListener('click', (event) => {
+    const target = clickTarget(event, location)
+    if (target === undefined) return
+    event.preventDefault()
+    router.follow(target.anchor, target.url)
+  })
+  window.addEventListener('online', () => router.setOnline(true))
+  window.addEventListener('offline', () => router.setOnline(false))
+  channel?.addEventListener('message', ({ data }) => {
+    if (Array.isArray(data)) whenVisible(() => router.forget(data.filter((one) => typeof one === 'string')))
+  })
+  watchLinks({
+    document,
+    window,
+    intent: (url) => prefetcher.add(url.pathname + url.search, 'intent'),
+    visible: (url, when) => prefetcher.add(url.pathname + url.search, when),
+    hidden: (url) => prefetcher.cancel(url.pathname + url.search),
+    allowed: () => !savesData(window.navigator),
+  })
+  const whenLoaded = (): void => {
+    files.get().then(
+      (one) => {
+        listed = one
+        preloadErrorPage(first.view)
+      },
+      () => undefined,
+    )
+  }
+  if (document.readyState === 'complete') whenLoaded()
+  else window.addEventListener('load', whenLoaded, { once: true })
+  // The visitor was faster than this code.
+  if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
+
+  return Object.assign(router, {
+    leaving: effects.leaving,
+    insight: {
+      router,
+      known,
+      store,
+      prefetcher,
+      journal,
+      subscribe(listener: () => void) {
+        insightListeners.add(listener)
+        return () => insightListeners.delete(listener)
+      },
+    },
+  })
+}
