@@ -68,12 +68,6 @@ export interface Screen {
   readonly visit: number
 }
 
-/** What is read of another page without going there. */
-export interface ReadPage {
-  readonly view: RouteView
-  release(): void
-}
-
 /** The client router, as hooks use it. */
 export interface Router {
   readonly screen: Screen
@@ -92,8 +86,11 @@ export interface Router {
   refresh(): void
   /** Drops what is known under these tags and paths, in all tabs, and asks anew for what of it is on the screen. */
   revalidate(...targets: readonly string[]): void
-  /** Reads the data of another page. Rejects with what was thrown there. */
-  read(href: string, signal: AbortSignal): Promise<ReadPage>
+  /**
+   * Reads the data of another page. Rejects with what was thrown there.
+   * @param signal ends the reading, and later what is still on its way for the page.
+   */
+  read(href: string, signal: AbortSignal): Promise<RouteView>
   /** Fetches a page ahead. */
   prefetch(href: string): void
   /** Asks before the page is left, for as long as the returned function has not been called. */

@@ -76,7 +76,6 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const code = createRouteCode({ document, modules, files, styles })
   const loader = createPageLoader({
     table,
-    known,
     store,
     code,
     origin: location.origin,
@@ -90,7 +89,6 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     now,
     enabled: () => !outdated,
     onChange: changed,
-    localHref: loader.localHref,
   })
   const effects = createPageEffects({
     document,
@@ -104,9 +102,10 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const drafts = keepDrafts(window, storage, () => pathOf(router.screen.href).replace(/#.*/s, ''))
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
   const router = createRouter({
-    first: { ...first, page: { styles: [], ...seed(), stale: false, release: () => undefined } },
+    first: { ...first, lifetime: new AbortController(), page: { styles: [], ...seed(), stale: false } },
     listeners,
     known,
+    store,
     loader,
     history,
     journal,

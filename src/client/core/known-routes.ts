@@ -1,4 +1,4 @@
-import type { RouteDataHead, RouteDataRedirect, SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
+import type { RouteDataHead, SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { RouteParams } from '../react/route-view.ts'
 import {
@@ -13,13 +13,7 @@ import {
 import { segmentKey } from './segment-key.ts'
 
 /** What an answer has said of a URL: which route answers it, or where it leads. */
-export interface Verdict {
-  /** Key of the route, `null` where none answers. */
-  readonly route: string | null
-  readonly params: RouteParams
-  readonly redirect?: RouteDataRedirect
-  readonly document?: true
-}
+export type Verdict = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document'>>
 
 /**
  * What the browser knows of the site's pages: data by segment, verdicts by URL, both in one route cache. It knows what
@@ -27,8 +21,6 @@ export interface Verdict {
  */
 export interface KnownRoutes {
   readonly cache: RouteCache
-  /** Changes whenever entries have been dropped: answers to older requests are not to be kept. */
-  readonly epoch: number
   /** An entry that may be shown. */
   entry(key: string): CacheEntry | undefined
   /** Whether an entry is to be asked for again once it is shown. */
@@ -40,11 +32,7 @@ export interface KnownRoutes {
   /** Takes note of what a loader has looked at. */
   noteUses(id: string, uses: SegmentMeta['uses']): void
   keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
-  keepVerdict(
-    href: string,
-    head: Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document'>,
-    lifetimeMs?: number,
-  ): void
+  keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
   /** These entries are on the screen. */
   shown(keys: readonly string[]): void
   /** Drops entries by tag or path. */
@@ -64,13 +52,11 @@ export function pathOf(href: string): string {
   return href.split('?', 1)[0] ?? href
 }
 
-/** The part of a URL's path that a layout stands for: `/docs` for the layout of `/docs` around `/docs/loaders`. */
-function layoutPath(id: string, href: string): string {
-  const { segments } = parsePattern(id.slice(0, id.indexOf('#')))
-  return `/${pathOf(href)
-    .split('/')
-    .slice(1, segments.length + 1)
-    .join('/')}`
+/** The part of a URL's path that a segment stands for: `/docs` for the layout of `/docs` around `/docs/loaders`. */
+export function segmentPath(id: string, href: string): string {
+  const [key = '', kind] = id.split('#')
+  const parts = pathOf(href).split('/')
+  return kind === 'layout' ? parts.slice(0, parsePattern(key).segments.length + 1).join('/') || '/' : pathOf(href)
 }
 
 /**
@@ -79,35 +65,29 @@ function layoutPath(id: string, href: string): string {
  */
 export function createKnownRoutes(now: () => number, onChange: () => void): KnownRoutes {
   const uses = new Map<string, true | readonly string[]>()
-  const state: { cache: RouteCache; epoch: number; shown: readonly string[] } = {
-    cache: EMPTY_CACHE,
-    epoch: 0,
-    shown: [],
-  }
+  let cache = EMPTY_CACHE
+  let onScreen: readonly string[] = []
 
   function change(event: CacheEvent): void {
-    const cache = reduceRouteCache(state.cache, event)
-    if (cache === state.cache) return
-    state.cache = cache
+    const next = reduceRouteCache(cache, event)
+    if (next === cache) return
+    cache = next
     onChange()
   }
 
   function entry(key: string): CacheEntry | undefined {
-    const found = state.cache.entries.get(key)
+    const found = cache.entries.get(key)
     return found === undefined || entryState(found, now()) === 'expired' ? undefined : found
   }
 
   function keep(key: string, kept: Omit<CacheEntry, 'receivedAt' | 'shown'>): void {
     const at = now()
-    change({ type: 'receive', key, entry: { ...kept, receivedAt: at, shown: state.shown.includes(key) }, now: at })
+    change({ type: 'receive', key, entry: { ...kept, receivedAt: at, shown: onScreen.includes(key) }, now: at })
   }
 
   return {
     get cache() {
-      return state.cache
-    },
-    get epoch() {
-      return state.epoch
+      return cache
     },
     entry,
     isStale: (one) => entryState(one, now()) === 'stale',
@@ -126,28 +106,21 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
         value: values,
         lifetimeMs: lifetime === undefined ? ENTRY_LIFETIME_MS : lifetime * 1000,
         tags,
-        path: id.endsWith('#layout') ? layoutPath(id, href) : pathOf(href),
+        path: segmentPath(id, href),
         size,
         ...(hash === undefined ? {} : { hash }),
       })
     },
-    keepVerdict(href, { route, params, scope, redirect, document }, lifetimeMs = ENTRY_LIFETIME_MS) {
-      const value: Verdict = {
-        route: route ?? null,
-        params: params ?? {},
-        ...(redirect === undefined ? {} : { redirect }),
-        ...(document === undefined ? {} : { document }),
-      }
+    keepVerdict(href, verdict, lifetimeMs = ENTRY_LIFETIME_MS) {
       const path = pathOf(href)
-      const key = scope === 'path' ? `path ${path}` : `url ${href}`
-      keep(key, { value, lifetimeMs, tags: [], path, size: key.length })
+      const key = verdict.scope === 'path' ? `path ${path}` : `url ${href}`
+      keep(key, { value: verdict, lifetimeMs, tags: [], path, size: key.length })
     },
     shown(keys) {
-      state.shown = keys
+      onScreen = keys
       change({ type: 'show', keys })
     },
     revalidate(targets) {
-      state.epoch += 1
       change({ type: 'revalidate', targets })
     },
   }

@@ -1,11 +1,10 @@
 import { rawSearch } from '../../shared/raw-search.ts'
-import { safeLocation } from '../../shared/safe-location.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
 import { findBoundary, layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
-import type { KnownRoutes } from './known-routes.ts'
+import { localHref } from './local-href.ts'
 import { retryDelay } from './retry.ts'
 import type { RouteCode } from './route-code.ts'
-import type { Anew, LoadedPage, LoadedRoute, RouteStore } from './route-store.ts'
+import type { LoadedPage, LoadedRoute, RouteStore, StoreLoadOptions } from './route-store.ts'
 import { RedirectLoopError, RouteCancelled, RouteLoadError } from './router-errors.ts'
 
 /** A page that can be shown at once. */
@@ -22,7 +21,6 @@ export interface ReadyPage {
   readonly stale: boolean
   /** Why its data did not come; the view shows the error boundary then. */
   readonly failure?: unknown
-  release(): void
 }
 
 /** Where only the browser itself can go. */
@@ -37,25 +35,15 @@ export interface ElsewherePage {
 export interface PageLoader {
   /**
    * @param href path, query and hash.
+   * @param options its signal ends the loading, and later what is still on its way for the page.
    * @throws {RouteCancelled} when the signal is aborted.
    */
-  load(href: string, options: PageLoadOptions): Promise<ReadyPage | ElsewherePage>
-  /** Path, query and hash of a redirect's target; `undefined` where it leads to another site. */
-  localHref(to: string, from: string): string | undefined
-}
-
-/** How a page is loaded. */
-export interface PageLoadOptions {
-  readonly signal: AbortSignal
-  readonly anew?: Anew
-  /** Wait for deferred values as well. */
-  readonly whole?: boolean
+  load(href: string, options: StoreLoadOptions): Promise<ReadyPage | ElsewherePage>
 }
 
 /** What it is made of. */
 export interface PageLoaderParts {
-  readonly table: RouteTable
-  readonly known: KnownRoutes
+  readonly table: Pick<RouteTable, 'root'>
   readonly store: RouteStore
   readonly code: RouteCode
   /** `https://host` of the page. */
@@ -71,101 +59,46 @@ export interface PageLoaderParts {
 const MAX_REDIRECTS = 20
 
 export function createPageLoader(parts: PageLoaderParts): PageLoader {
-  const { table, known, store, code, origin, publicOrigin, random, wait } = parts
-  const rootChain = table.root === undefined ? [] : [table.root]
+  const { table, store, code, origin, publicOrigin, random, wait } = parts
 
-  async function loadData(href: string, options: PageLoadOptions): Promise<LoadedRoute> {
+  /** A failure that may pass is tried again; what it is in the end is given back. */
+  async function loadData(href: string, options: StoreLoadOptions): Promise<LoadedRoute> {
     for (let attempt = 0; ; attempt += 1) {
-      let delay: number | undefined
-      try {
-        const loaded = await store.load(href, options)
-        if (loaded.kind !== 'page' || loaded.status < 500) return loaded
-        delay = retryDelay(attempt, loaded.retryAfterMs, random())
-        if (delay === undefined) return loaded
-        loaded.release()
-      } catch (thrown) {
-        if (!(thrown instanceof RouteLoadError) || !thrown.passing) throw thrown
-        delay = retryDelay(attempt, thrown.retryAfterMs, random())
-        if (delay === undefined) throw thrown
-      }
-      await pause(delay, options.signal)
+      const loaded = await store.load(href, options).catch((thrown: unknown) => thrown as RouteLoadError)
+      const failed = loaded instanceof Error
+      const passing = failed ? loaded.passing : loaded.kind === 'page' && loaded.status >= 500
+      const delay = passing ? retryDelay(attempt, (loaded as LoadedPage).retryAfterMs, random()) : undefined
+      if (delay !== undefined) await wait(delay, options.signal)
+      else if (failed) throw loaded
+      else return loaded
     }
   }
 
-  async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-    await wait(milliseconds, signal)
-    if (signal.aborted) throw new RouteCancelled()
-  }
-
-  function viewOf({ route, params, search, data, outcome }: Omit<LoadedPage, 'release'>, url: URL): RouteView {
-    return {
-      chain: route?.chain ?? rootChain,
-      params,
-      search: search ?? rawSearch(url.searchParams),
-      data,
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(publicOrigin === undefined ? {} : { origin: publicOrigin }),
-    }
+  function chainOf(route: Route | null | undefined): RouteView['chain'] {
+    return route?.chain ?? (table.root ? [table.root] : [])
   }
 
   /** The innermost error boundary whose layouts have their data; none: only a document load can say what is wrong. */
-  function failedPage(
-    href: string,
-    route: Route | null | undefined,
-    url: URL,
-  ): Omit<LoadedPage, 'release'> | undefined {
-    const chain = route?.chain ?? rootChain
-    const { params } = store.plan(href)
-    const data: Record<string, unknown> = {}
-    const keys: string[] = []
-    let reach = -1
-    for (const { key, definition } of chain) {
-      const id = layoutId(key)
-      if (definition.layoutLoader !== undefined) {
-        const cacheKey = known.keyOf(id, href, params)
-        const entry = known.entry(cacheKey)
-        if (entry === undefined) break
-        data[id] = (entry.value as { data?: unknown }).data
-        keys.push(cacheKey)
-      }
-      reach += 1
-    }
-    const at = findBoundary(chain, 'error', reach)
+  function failedPage(path: string): LoadedPage | undefined {
+    const { page } = store.plan(path)
+    const chain = chainOf(page.route)
+    const bare = chain.findIndex(({ key, definition }) => definition.layoutLoader && !(layoutId(key) in page.data))
+    const at = findBoundary(chain, 'error', bare < 0 ? chain.length : bare - 1)
     if (at === undefined) return undefined
     const outcome: Outcome = { kind: 'error', at, origin: 'client' }
-    const search = rawSearch(url.searchParams)
-    return {
-      kind: 'page',
-      route: route ?? null,
-      params,
-      search,
-      data,
-      outcome,
-      keys,
-      status: 0,
-      retryAfterMs: undefined,
-      stale: false,
-    }
-  }
-
-  function localHref(to: string, from: string): string | undefined {
-    if (safeLocation(to) === undefined) return undefined
-    const { pathname, search, hash } = new URL(to, origin + from)
-    return pathname + search + hash
+    return { ...page, stale: false, outcome }
   }
 
   return {
-    localHref,
     async load(first, options) {
       const { signal } = options
       let href = first
       for (let hops = 0; ; hops += 1) {
-        const url = new URL(href, origin)
-        const path = url.pathname + url.search
-        const { route } = store.plan(path)
+        const { pathname, search, hash, searchParams } = new URL(href, origin)
+        const path = pathname + search
+        const { route } = store.plan(path).page
         const guessed = route ? code.load({ chain: route.chain }, signal) : undefined
-        guessed?.catch(() => undefined)
-        let page: Omit<LoadedPage, 'release'> & { release?(): void }
+        let page: LoadedPage | undefined
         let failure: unknown
         try {
           const loaded = await Promise.race([loadData(path, options), rejection(guessed)])
@@ -174,46 +107,38 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
             const { to, external } = loaded.redirect
             if (external) return { kind: 'document', href: to }
             if (hops === MAX_REDIRECTS) throw new RedirectLoopError(first)
-            href = withHash(localHref(to, path) ?? path, url.hash)
+            const target = localHref(to) ?? path
+            // As browsers do: a redirect keeps the fragment of the URL that led to it, unless it brings its own.
+            href = target.includes('#') ? target : target + hash
             continue
           }
           page = loaded
         } catch (thrown) {
-          if (signal.aborted || thrown instanceof RouteCancelled) throw new RouteCancelled()
-          const passing = thrown instanceof RedirectLoopError || (thrown instanceof RouteLoadError && thrown.passing)
-          const failed = passing ? failedPage(path, route, url) : undefined
-          if (failed === undefined)
-            return { kind: 'document', href, ...(thrown instanceof RouteLoadError ? { reason: thrown } : {}) }
-          page = failed
           failure = thrown
-        }
-        const view = viewOf(page, url)
-        try {
-          const asGuessed = guessed !== undefined && page.route === route && page.outcome === undefined
-          const styles = await (asGuessed ? guessed : code.load(view, signal))
-          return {
-            kind: 'page',
-            href,
-            view,
-            styles,
-            keys: page.keys,
-            stale: page.stale,
-            ...(failure === undefined ? {} : { failure }),
-            release: () => page.release?.(),
+          if (thrown instanceof RedirectLoopError || (thrown instanceof RouteLoadError && thrown.passing)) {
+            page = failedPage(path)
           }
+        }
+        try {
+          if (!page) throw failure
+          const { params, data, outcome, keys, stale } = page
+          const view = {
+            chain: chainOf(page.route),
+            params,
+            search: page.search ?? rawSearch(searchParams),
+            data,
+            ...(outcome && { outcome }),
+            ...(publicOrigin !== undefined && { origin: publicOrigin }),
+          }
+          const styles = await (guessed && page.route === route && !outcome ? guessed : code.load(view, signal))
+          return { kind: 'page', href, view, styles, keys, stale, failure }
         } catch (thrown) {
-          page.release?.()
-          if (signal.aborted || !(thrown instanceof RouteLoadError)) throw new RouteCancelled()
-          return { kind: 'document', href, reason: thrown }
+          if (signal.aborted) throw new RouteCancelled()
+          return { kind: 'document', href, ...(thrown instanceof RouteLoadError && { reason: thrown }) }
         }
       }
     },
   }
-}
-
-/** A redirect keeps the fragment of the URL that led to it, unless it brings its own; as browsers do. */
-function withHash(href: string, hash: string): string {
-  return href.includes('#') ? href : href + hash
 }
 
 /** Fails with the work, and never ends with it. */

@@ -1,3 +1,4 @@
+import { localHref } from './local-href.ts'
 import {
   advancePrefetching,
   nextWake,
@@ -8,8 +9,8 @@ import {
   type PrefetchPriority,
 } from './prefetch-scheduler.ts'
 import type { RouteCode } from './route-code.ts'
-import type { RouteStore } from './route-store.ts'
-import { RouteLoadError } from './router-errors.ts'
+import type { LoadedPage, LoadedRoute, RouteStore } from './route-store.ts'
+import type { RouteLoadError } from './router-errors.ts'
 
 /** Does what the scheduler decides: fetches code and data of routes that are likely to be visited. */
 export interface Prefetcher {
@@ -30,45 +31,40 @@ export interface PrefetcherParts {
   /** Whether prefetching makes sense at all: not once the server has another build. */
   readonly enabled: () => boolean
   readonly onChange: () => void
-  /** Makes a redirect's target a path and query of this site; `undefined` for any other. */
-  readonly localHref: (to: string, from: string) => string | undefined
 }
 
 const MAX_REDIRECTS = 20 // as in a navigation
 
-export function createPrefetcher({ store, code, now, enabled, onChange, localHref }: PrefetcherParts): Prefetcher {
-  const owner = { state: NO_PREFETCHES }
+export function createPrefetcher({ store, code, now, enabled, onChange }: PrefetcherParts): Prefetcher {
+  let state = NO_PREFETCHES
   /** What is under way, by target. */
   const running = new Map<string, { readonly controller: AbortController; fetching: boolean }>()
   let wake: ReturnType<typeof setTimeout> | undefined
 
   function dispatch(event: PrefetchEvent): void {
-    owner.state = reducePrefetching(owner.state, event)
+    state = reducePrefetching(state, event)
     advance()
   }
 
   function advance(): void {
-    owner.state = advancePrefetching(owner.state, now(), segmentsOf)
+    state = advancePrefetching(state, now(), segmentsOf)
     for (const [target, { controller }] of running) {
-      if (owner.state.jobs.has(target)) continue
-      running.delete(target)
-      controller.abort()
+      if (!state.jobs.has(target) && running.delete(target)) controller.abort()
     }
-    for (const target of owner.state.active) {
-      const phase = owner.state.jobs.get(target)?.phase
-      let job = running.get(target)
-      if (job === undefined) {
-        job = { controller: new AbortController(), fetching: false }
-        running.set(target, job)
+    for (const target of state.active) {
+      let work = running.get(target)
+      if (work === undefined) {
+        work = { controller: new AbortController(), fetching: false }
+        running.set(target, work)
         preloadCode(target)
       }
-      if (phase === 'fetching' && !job.fetching) {
-        job.fetching = true
-        void fetchData(target, job.controller)
+      if (state.jobs.get(target)?.phase === 'fetching' && !work.fetching) {
+        work.fetching = true
+        void fetchData(target, work.controller.signal)
       }
     }
     clearTimeout(wake)
-    const at = nextWake(owner.state)
+    const at = nextWake(state)
     if (at !== undefined) wake = setTimeout(advance, at - now())
     onChange()
   }
@@ -80,63 +76,50 @@ export function createPrefetcher({ store, code, now, enabled, onChange, localHre
   }
 
   function preloadCode(href: string): void {
-    const { route } = store.plan(href)
+    const { route } = store.plan(href).page
     if (route) void code.preload({ chain: route.chain })
   }
 
-  async function fetchData(target: string, { signal }: AbortController): Promise<void> {
-    let failed = false
+  async function fetchData(target: string, signal: AbortSignal): Promise<void> {
+    let failed: Partial<LoadedPage> | undefined
     try {
-      let href = target
-      for (let hops = 0; hops < MAX_REDIRECTS; hops += 1) {
-        const loaded = await store.load(href, { signal, prefetch: true, whole: true })
-        if (loaded.kind === 'redirect') {
-          const next = loaded.redirect.external ? undefined : localHref(loaded.redirect.to, href)
-          if (next === undefined) break
-          preloadCode(next)
-          href = next
-          continue
+      let href: string | undefined = target
+      for (let hops = 0; href !== undefined && hops < MAX_REDIRECTS; hops += 1) {
+        const loaded: LoadedRoute = await store.load(href, { signal, prefetch: true, whole: true })
+        href = undefined
+        if (loaded.kind === 'redirect' && !loaded.redirect.external) {
+          href = localHref(loaded.redirect.to)?.replace(/#.*/s, '')
+          if (href !== undefined) preloadCode(href)
         }
         // Refusals are not kept: asking for them ahead again and again would be a storm of its own.
-        failed = loaded.kind === 'page' && loaded.outcome !== undefined
-        if (loaded.kind === 'page') {
-          pauseFor(loaded.status >= 500 ? loaded.retryAfterMs : undefined)
-          loaded.release()
-        }
-        break
+        if (loaded.kind === 'page' && loaded.outcome) failed = loaded
       }
     } catch (thrown) {
-      if (signal.aborted) return
-      failed = true
-      if (thrown instanceof RouteLoadError) pauseFor(thrown.retryAfterMs)
+      failed = thrown as RouteLoadError
     }
     if (signal.aborted) return
+    const { status = 500, retryAfterMs } = failed ?? {}
+    if (status >= 500 && retryAfterMs !== undefined) dispatch({ type: 'pause', until: now() + retryAfterMs })
     running.delete(target)
-    dispatch({ type: 'settle', target, now: now(), failed })
-  }
-
-  function pauseFor(milliseconds: number | undefined): void {
-    if (milliseconds !== undefined) dispatch({ type: 'pause', until: now() + milliseconds })
+    dispatch({ type: 'settle', target, now: now(), failed: failed !== undefined })
   }
 
   return {
     get state() {
-      return owner.state
+      return state
     },
     add(href, priority) {
       if (!enabled()) return
-      const { route, redirect, document, asksVerdict, missing, joins } = store.plan(href)
+      const { page, redirect, document, asksVerdict, missing, joins } = store.plan(href)
       // Nothing is known of a URL that no page of the table has: a prefetch could be anything, a download as well.
-      if (document || (!route && redirect === undefined)) return
-      if (!asksVerdict && missing.length === 0 && joins.length === 0 && redirect === undefined) {
-        preloadCode(href)
-        return
-      }
-      dispatch({ type: 'add', target: href, priority, now: now() })
+      if (document || (!page.route && !redirect)) return
+      if (redirect || asksVerdict || missing.length > 0 || joins.size > 0) {
+        dispatch({ type: 'add', target: href, priority, now: now() })
+      } else preloadCode(href)
     },
     cancel: (href) => dispatch({ type: 'cancel', target: href }),
     cancelIntents() {
-      const intents = [...owner.state.jobs.values()].filter(({ priority }) => priority === 'intent')
+      const intents = [...state.jobs.values()].filter(({ priority }) => priority === 'intent')
       for (const { target } of intents) dispatch({ type: 'cancel', target })
     },
   }

@@ -5,7 +5,7 @@ import {
   type HandOffState,
   type HandOffValues,
 } from '../../shared/protocol/hand-off.ts'
-import { withServerFailures } from './server-failures.ts'
+import { serverFailure } from './server-failures.ts'
 
 /** The state of the document and its values, read once. */
 export interface ReadHandOff {
@@ -28,7 +28,7 @@ export function readHandOff(document: Document): ReadHandOff | undefined {
 async function readLateValues(): Promise<HandOffValues> {
   const chunks = lateChunks()
   const { decodeValues } = await import('../../shared/protocol/decode-values.ts')
-  return namingFailures(await decodeValues(chunks))
+  return decodeValues(chunks, serverFailure)
 }
 
 interface ChunkList {
@@ -60,11 +60,4 @@ function lateChunks(): ReadableStream<string> {
       else if (open) onParsed()
     },
   })
-}
-
-function namingFailures({ search, data }: HandOffValues): HandOffValues {
-  return {
-    search,
-    data: Object.fromEntries(Object.entries(data).map(([id, value]) => [id, withServerFailures(value)])),
-  }
 }

@@ -5,42 +5,53 @@ import {
   ROUTE_DATA_PREFIX,
   ROUTE_DATA_TYPE,
   SEGMENTS_PARAM,
-  type RouteDataHead,
   type RouteDataOutcome,
 } from '../../shared/protocol/route-data.ts'
 import type { TextStream } from '../../shared/protocol/hand-off.ts'
+import type { RouteParams } from '../react/route-view.ts'
 import type { Journal } from './journal.ts'
+import type { Verdict } from './known-routes.ts'
 import { parseRetryAfter } from './retry.ts'
-import { withServerFailures } from './server-failures.ts'
+import { serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from './router-errors.ts'
 
-/** One request for route data, from its start to the last deferred value. */
-export interface Flight {
+/** How a flight is started. */
+export interface FlightRequest {
   /** Path and query that it asks for. */
   readonly href: string
+  /** Segments that are asked for; `undefined` for all. */
+  readonly wants: readonly string[] | undefined
   /** Who may refuse it first. */
   readonly prefetch: boolean
+  /** Whether the browser's own cache must ask the server. */
+  readonly force: boolean
+}
+
+/** One request for route data, from its start to the last deferred value. */
+export interface Flight extends FlightRequest {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Segments that have been asked for; `undefined` for all. */
-  readonly wants: readonly string[] | undefined
+  /** Ids of the segments that it brings: a guess, until it is known what the URL is. */
+  ids: readonly string[]
+  /** Of the URL; a guess as well. */
+  params: RouteParams
+  /** No revalidation has come since: what it brings may be kept. */
+  current: boolean
   /** Status of the answer; 0 before it is there. */
   status: number
   /** Milliseconds after which a failing server wants to be asked again. */
   retryAfterMs: number | undefined
   /** What the answer says the URL is; absent before it is known. */
-  head?: RouteDataHead
+  head?: Verdict
   outcome?: RouteDataOutcome
-  /** Whether the whole answer has come, but for what was not asked for. */
-  complete: boolean
   /** What has come, by segment id. */
-  readonly segments: ReadonlyMap<string, ReceivedSegment>
-  /** Settles when all that was asked for is known, but for deferred values. Rejects with `RouteLoadError` or `RouteCancelled`. */
-  readonly ready: Promise<void>
-  /** Settles, never rejects, when nothing more will come. */
-  readonly over: Promise<void>
-  /** Registers somebody who needs it. The flight is aborted when the last one has left before its end. */
-  join(): () => void
+  readonly segments: Map<string, ReceivedSegment>
+  /** Nothing more will come. */
+  over: boolean
+  /** Why it has ended before its end: `RouteLoadError` or `RouteCancelled`. */
+  failed?: Error
+  /** For as long as its signal is not aborted, somebody needs it. It is aborted itself when nobody does. */
+  join(signal: AbortSignal): void
 }
 
 /** What a flight needs of the world. */
@@ -53,88 +64,65 @@ export interface FlightWorld {
   readonly journal: Pick<Journal, 'request'>
 }
 
-/** Told while a flight is under way, in this order; nothing after its end. */
+/** Told while a flight is under way, in this order; nothing but `changed` after its end. */
 export interface FlightListener {
-  /** Ids of the segments that must come before the flight is ready. */
-  expects(head: RouteDataHead): readonly string[]
+  /** It is known what the URL is. */
+  head(head: Verdict): void
   received(segment: ReceivedSegment): void
-  settled(id: string, content: { readonly hash: number; readonly size: number }): void
-  /** @param failed set when the answer is not complete. */
-  over(failed: unknown): void
-}
-
-/** How a flight is started. */
-export interface FlightRequest {
-  readonly href: string
-  readonly wants: readonly string[] | undefined
-  readonly prefetch: boolean
-  /** Whether the browser's own cache must ask the server. */
-  readonly force: boolean
+  settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
+  /** After each of them, and at the end. */
+  changed(): void
 }
 
 /** URL of the data of a page. */
 export function routeDataUrl(href: string, wants: readonly string[] | undefined): string {
-  if (wants === undefined) return ROUTE_DATA_PREFIX + href
-  const ids = wants.length === 0 ? [''] : wants
-  const names = ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`).join('&')
-  return `${ROUTE_DATA_PREFIX}${href}${href.includes('?') ? '&' : '?'}${names}`
+  const ids = wants?.length === 0 ? [''] : (wants ?? [])
+  const query = ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`).join('&')
+  return ROUTE_DATA_PREFIX + href + (query && (href.includes('?') ? '&' : '?')) + query
 }
 
 /** Starts a request. It is over in one try: trying again is the business of those who wait. */
 export function startFlight(request: FlightRequest, world: FlightWorld, listener: FlightListener): Flight {
-  const { href, wants, prefetch, force } = request
+  const { href, wants, prefetch } = request
+  const startedAt = world.now()
   const controller = new AbortController()
-  const segments = new Map<string, ReceivedSegment>()
-  let resolveReady = (): void => undefined
-  let rejectReady = (_reason: unknown): void => undefined
-  const ready = new Promise<void>((resolve, reject) => {
-    resolveReady = resolve
-    rejectReady = reject
-  })
-  const state = { consumers: 0, over: false }
-  const record = world.journal.request({ href, wants, prefetch, startedAt: world.now(), status: 0 })
-  ready.catch(() => undefined) // whoever waits hears of it
-
+  const { signal } = controller
+  const users = new Set<AbortSignal>()
+  const record = world.journal.request({ href, wants, prefetch, startedAt, status: 0 })
   const flight: Flight = {
-    href,
-    prefetch,
-    startedAt: world.now(),
-    wants,
+    ...request,
+    startedAt,
+    ids: wants ?? [],
+    params: {},
+    current: true,
     status: 0,
-    complete: false,
     retryAfterMs: undefined,
-    segments,
-    ready,
-    over: run().then(
-      () => end(undefined),
-      (error: unknown) => end(controller.signal.aborted ? new RouteCancelled() : namedFailure(error)),
-    ),
-    join() {
-      state.consumers += 1
-      let joined = true
-      return () => {
-        if (!joined) return
-        joined = false
-        state.consumers -= 1
-        if (state.consumers === 0 && !state.over) controller.abort(new RouteCancelled())
+    segments: new Map(),
+    over: false,
+    join(user) {
+      if (users.has(user)) return
+      users.add(user)
+      const leave = (): void => {
+        users.delete(user)
+        // Whoever takes the place of the one that leaves may need it too.
+        queueMicrotask(() => users.size === 0 && controller.abort())
       }
+      user.addEventListener('abort', leave)
     },
   }
+  void run()
+    .catch((error: unknown) => {
+      flight.failed = signal.aborted ? new RouteCancelled() : namedFailure(error)
+    })
+    .then(() => {
+      flight.over = true
+      const { status, failed } = flight
+      Object.assign(record, { status, endedAt: world.now() }, failed && { failed: failed.message })
+      listener.changed()
+    })
   return flight
 
-  /** What has come is kept before anybody who waits goes on. */
-  function end(failed: unknown): void {
-    state.over = true
-    flight.complete = failed === undefined
-    record.endedAt = world.now()
-    record.status = flight.status
-    if (failed instanceof Error) record.failed = failed.message
-    listener.over(failed)
-    if (failed === undefined) resolveReady()
-    else rejectReady(failed)
-  }
-
-  function namedFailure(error: unknown): unknown {
+  function namedFailure(error: unknown): RouteLoadError {
     if (error instanceof RouteLoadError) return error
     // An answer that broke off may come whole next time; one that is no route data will not.
     const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
@@ -149,53 +137,45 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       },
       priority: prefetch ? 'low' : 'high',
       redirect: 'manual',
-      cache: force ? 'no-cache' : 'default',
-      signal: controller.signal,
+      cache: request.force ? 'no-cache' : 'default',
+      signal,
     })
-    flight.status = answer.status
-    flight.retryAfterMs = parseRetryAfter(answer.headers.get('Retry-After'), world.now())
-    const build = answer.headers.get(BUILD_HEADER)
-    if (build !== null && build !== world.buildId) world.outdated()
-    const { body } = answer
-    const type = answer.headers.get('Content-Type')?.split(';', 1)[0]
-    if (body === null || type !== ROUTE_DATA_TYPE || answer.status === 409) {
+    const { body, headers, status } = answer
+    const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
+    Object.assign(flight, { status, retryAfterMs })
+    if ((headers.get(BUILD_HEADER) ?? world.buildId) !== world.buildId) world.outdated()
+    if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
       void body?.cancel()
-      throw new RouteLoadError('route data', href, {
-        passing: answer.status >= 500 || answer.status === 429,
-        retryAfterMs: flight.retryAfterMs,
-      })
+      throw new RouteLoadError('route data', href, { passing: status >= 500 || status === 429, retryAfterMs })
     }
-    let expected: Set<string> | undefined
-    const arrived = (id: string): void => {
-      expected?.delete(id)
-      if (expected?.size === 0) resolveReady()
-    }
-    await readRouteData(body.pipeThrough(new TextDecoderStream()) as unknown as TextStream, {
-      head(head) {
-        flight.head = head
-        if (head.route === undefined) return resolveReady()
-        expected = new Set(listener.expects(head))
+    await readRouteData(
+      body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
+      {
+        head(head) {
+          flight.head = head
+          listener.head(head)
+          listener.changed()
+        },
+        segment(segment) {
+          if (signal.aborted) return
+          flight.segments.set(segment.segment, segment)
+          listener.received(segment)
+          listener.changed()
+        },
+        settled(id, content) {
+          const segment = flight.segments.get(id)
+          if (segment && !signal.aborted) listener.settled(segment, content)
+        },
+        outcome(outcome) {
+          flight.outcome = outcome
+          listener.changed()
+        },
+        redirect(redirect) {
+          flight.head = { redirect }
+          listener.changed()
+        },
       },
-      segment(received) {
-        if (controller.signal.aborted) return
-        const { values } = received
-        const segment = { ...received, values: { ...values, data: withServerFailures(values.data) } }
-        segments.set(segment.segment, segment)
-        listener.received(segment)
-        arrived(segment.segment)
-      },
-      settled: (id, content) => {
-        if (!controller.signal.aborted) listener.settled(id, content)
-      },
-      outcome(outcome) {
-        flight.outcome = outcome
-        resolveReady()
-      },
-      redirect(redirect) {
-        const { v, build: from } = flight.head as RouteDataHead
-        flight.head = { v, build: from, redirect }
-        resolveReady()
-      },
-    })
+      serverFailure,
+    )
   }
 }

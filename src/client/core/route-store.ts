@@ -1,8 +1,8 @@
 import { dataIds, type RouteParams } from '../react/route-view.ts'
 import type { RouteDataOutcome, RouteDataRedirect, SegmentValues } from '../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
-import { pathOf, type KnownRoutes, type Verdict } from './known-routes.ts'
-import { ENTRY_LIFETIME_MS, type CacheEntry } from './route-cache.ts'
+import { pathOf, segmentPath, type KnownRoutes, type Verdict } from './known-routes.ts'
+import { ENTRY_LIFETIME_MS, matchesTarget, type CacheEntry } from './route-cache.ts'
 import { startFlight, type Flight, type FlightWorld } from './route-flight.ts'
 import { RouteCancelled, RouteLoadError } from './router-errors.ts'
 
@@ -11,14 +11,17 @@ export interface RouteStore {
   /** Requests under way. */
   readonly flights: ReadonlySet<Flight>
   /** What would have to be asked for, if this URL were to be shown now. */
-  plan(href: string, anew?: Anew): RoutePlan
+  plan(href: string): RoutePlan
   /**
-   * Everything that a page needs, but for deferred values.
+   * Everything that a page needs, but for deferred values. Requests that bring some of it go on until the signal is
+   * aborted, which is for who shows the page to do once it is left.
    * @param href path and query.
    * @throws {RouteLoadError} when a request has failed.
    * @throws {RouteCancelled} when the signal is aborted.
    */
   load(href: string, options: StoreLoadOptions): Promise<LoadedRoute>
+  /** Drops what is known by tag or path; what requests under way bring of it is shown to who waits, but not kept. */
+  revalidate(targets: readonly string[]): void
 }
 
 /** What is asked for although it is known: nothing, what has outlived its lifetime, everything. */
@@ -35,11 +38,10 @@ export interface StoreLoadOptions {
 
 /** What is known of a URL, and what is not. */
 export interface RoutePlan {
-  /** The route that answers, as far as we know: by an earlier answer, else by the table. */
-  readonly route: Route | null | undefined
-  readonly params: RouteParams
+  /** As far as it is known: by an earlier answer, else by the table. */
+  readonly page: LoadedPage
   /** An earlier answer says that it leads elsewhere. */
-  readonly redirect?: RouteDataRedirect
+  readonly redirect: RouteDataRedirect | undefined
   /** No page: only the browser itself can go there. */
   readonly document: boolean
   /** Whether the server must say what the URL is. */
@@ -47,19 +49,17 @@ export interface RoutePlan {
   /** Ids of segments with data that is neither here nor on its way. */
   readonly missing: readonly string[]
   /** Requests that bring some of the data. */
-  readonly joins: readonly Flight[]
-  /** Something is older than its lifetime, and is to be asked for again once it is shown. */
-  readonly stale: boolean
+  readonly joins: ReadonlySet<Flight>
 }
 
 /** A page's data. */
 export interface LoadedPage {
   readonly kind: 'page'
-  /** `null` where no route answers. */
-  readonly route: Route | null
+  /** `null` where no route answers, `undefined` where nobody knows of one. */
+  readonly route: Route | null | undefined
   readonly params: RouteParams
-  /** After the page's schema; absent for a page without one. */
-  readonly search?: unknown
+  /** After the page's schema; `undefined` for a page without one. */
+  readonly search: unknown
   /** By segment id. */
   readonly data: Readonly<Record<string, unknown>>
   readonly outcome?: RouteDataOutcome
@@ -68,18 +68,17 @@ export interface LoadedPage {
   readonly retryAfterMs: number | undefined
   /** Cache keys of what is shown. */
   readonly keys: readonly string[]
+  /** Something is older than its lifetime, and is to be asked for again once it is shown. */
   readonly stale: boolean
-  /** This page is left: requests that still bring deferred values for it, and for nobody else, are aborted. */
-  release(): void
 }
 
 /** A page with all it needs, or where to go instead. */
 export type LoadedRoute =
   LoadedPage | { readonly kind: 'redirect'; readonly redirect: RouteDataRedirect } | { readonly kind: 'document' }
 
-const MAX_ROUNDS = 5 // an answer may turn out to depend on more of the URL than was known; that ends after a few
+const MAX_REQUESTS = 5 // an answer may turn out to depend on more of the URL than was known; that ends after a few
 
-/** @param onChange called when a flight begins or ends. */
+/** @param onChange called when a flight begins or gets on. */
 export function createRouteStore(
   table: RouteTable,
   known: KnownRoutes,
@@ -87,141 +86,99 @@ export function createRouteStore(
   onChange: () => void,
 ): RouteStore {
   const routes = new Map(table.routes.map((route) => [route.key, route]))
-  /** Requests under way, with the cache keys of what they bring. */
-  const flights = new Map<Flight, ReadonlySet<string>>()
-  /** What a request was made for, and before which revalidation. */
-  const purposes = new WeakMap<Flight, { ids: readonly string[]; readonly epoch: number }>()
+  const flights = new Set<Flight>()
+  /** Called once, when a flight has got on. */
+  const waiting = new Set<() => void>()
 
-  function plan(href: string, anew: Anew = 'nothing'): RoutePlan {
+  function changed(): void {
+    for (const go of waiting) go()
+    waiting.clear()
+    onChange()
+  }
+
+  /** @param used requests that have been waited for: what they have brought counts, kept or not. */
+  function plan(href: string, anew: Anew = 'nothing', used: readonly Flight[] = []): RoutePlan {
+    const own = used.findLast((flight) => flight.href === href)
     const entry = usable(known.verdict(href), anew)
-    const verdict = entry?.value as Verdict | undefined
-    const nothing = { route: undefined, params: {}, asksVerdict: false, missing: [], joins: [], stale: false }
-    if (verdict?.redirect) return { ...nothing, redirect: verdict.redirect, document: false }
-    if (verdict?.document) return { ...nothing, document: true }
-    const match = verdict === undefined ? table.match(pathOf(href)) : undefined
-    const route = verdict === undefined ? match?.route : (routes.get(verdict.route ?? '') ?? null)
-    if (route?.kind === 'handler') return { ...nothing, document: true }
-
-    const params = verdict?.params ?? (match?.error === undefined ? match?.params : undefined) ?? {}
+    const verdict = own?.head ?? (entry?.value as Verdict | undefined)
+    const match = verdict ? undefined : table.match(pathOf(href))
+    const route = verdict ? (routes.get(verdict.route ?? '') ?? null) : match?.route
+    const params = verdict?.params ?? (match && 'params' in match ? match.params : {})
+    const { outcome, status = 200, retryAfterMs } = own ?? {}
+    const running = anew === 'all' ? [] : [...flights].filter(({ current }) => current)
+    const same = running.find((flight) => flight.href === href)
+    const asksVerdict = !own && !entry && !same
+    const joins = new Set(!own && !entry && same ? [same] : [])
     const missing: string[] = []
-    const joins = new Set<Flight>()
-    let stale = entry !== undefined && known.isStale(entry)
-    for (const id of dataIds(route)) {
+    const data: Record<string, unknown> = {}
+    const keys: string[] = []
+    let search: unknown
+    let stale = (!own && entry !== undefined && known.isStale(entry)) || used.some(({ current }) => !current)
+
+    for (const id of dataIds(route, outcome)) {
       const key = known.keyOf(id, href, params)
-      const data = usable(known.entry(key), anew)
-      if (data !== undefined) stale ||= known.isStale(data)
-      else {
-        const flight = anew === 'all' ? undefined : flightFor(key)
-        if (flight === undefined) missing.push(id)
-        else joins.add(flight)
+      const brings = (flight: Flight): boolean =>
+        flight.ids.includes(id) && known.keyOf(id, flight.href, flight.params) === key
+      const kept = usable(known.entry(key), anew)
+      const bringer = used.find((flight) => flight.segments.has(id) && brings(flight))
+      // Kept values of equal content are the former object, so that nothing is rendered anew for them.
+      const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
+      let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
+      if (!values && own?.over && own.ids.includes(id)) values = {}
+      if (values) {
+        if (values.data !== undefined) data[id] = values.data
+        if ('search' in values) search = values.search
+        keys.push(key)
+        stale ||= !bringer && kept !== undefined && known.isStale(kept)
+        continue
       }
+      const flight = running.find(brings)
+      if (flight) joins.add(flight)
+      else missing.push(id)
     }
-    const same =
-      anew === 'all' ? undefined : [...flights.keys()].find((flight) => flight.href === href && isCurrent(flight))
-    if (entry === undefined && same !== undefined) joins.add(same)
-    const asksVerdict = entry === undefined && same === undefined
-    return { route, params, document: false, asksVerdict, missing, joins: [...joins], stale }
+    const page = { kind: 'page', route, params, search, data, status, retryAfterMs, keys, stale } as const
+    return {
+      page: outcome ? { ...page, outcome } : page,
+      redirect: verdict?.redirect,
+      document: verdict?.document ?? route?.kind === 'handler',
+      asksVerdict,
+      missing,
+      joins,
+    }
   }
 
   function usable(entry: CacheEntry | undefined, anew: Anew): CacheEntry | undefined {
     return entry === undefined || anew === 'all' || (anew === 'stale' && known.isStale(entry)) ? undefined : entry
   }
 
-  /** An answer from before a revalidation shows what is not so any more. */
-  function isCurrent(flight: Flight): boolean {
-    return purposes.get(flight)?.epoch === known.epoch
-  }
-
-  function flightFor(key: string): Flight | undefined {
-    for (const [flight, keys] of flights) if (keys.has(key) && isCurrent(flight)) return flight
-    return undefined
-  }
-
-  function start(href: string, { route, params, missing }: RoutePlan, prefetch: boolean, force: boolean): Flight {
-    const purpose = { ids: missing, epoch: known.epoch }
-    const file = (own: RouteParams): void => {
-      flights.set(flight, new Set(purpose.ids.map((id) => known.keyOf(id, href, own))))
-    }
+  function start(href: string, { page, missing }: RoutePlan, prefetch: boolean, force: boolean): Flight {
+    const { route } = page
     const flight = startFlight({ href, wants: route ? missing : undefined, prefetch, force }, world, {
-      expects(head) {
-        if (head.route !== route?.key) purpose.ids = dataIds(routes.get(head.route ?? ''))
-        file(head.params ?? {})
-        return purpose.ids
+      head(head) {
+        if (head.route !== route?.key) flight.ids = dataIds(routes.get(head.route ?? ''))
+        flight.params = head.params ?? {}
       },
-      received({ segment, uses }) {
-        known.noteUses(segment, uses)
-        file(flight.head?.params ?? {})
+      received: ({ segment, uses }) => known.noteUses(segment, uses),
+      settled(segment, content) {
+        if (!flight.current) return
+        const id = segment.segment
+        known.keepSegment(id, href, known.keyOf(id, href, flight.params), { ...segment, ...content })
       },
-      settled(id, content) {
-        const segment = flight.segments.get(id)
-        if (segment === undefined || !isCurrent(flight)) return
-        known.keepSegment(id, href, known.keyOf(id, href, flight.head?.params ?? {}), { ...segment, ...content })
-      },
-      over(failed) {
-        flights.delete(flight)
-        const { head } = flight
+      changed() {
+        const { head, over, failed, outcome, status, current } = flight
+        if (over) flights.delete(flight)
         // A refusal or a failure is nothing to keep: it may be over with the next sign-in, or the next try.
-        if (failed === undefined && head !== undefined && !flight.outcome && flight.status < 400 && isCurrent(flight)) {
+        if (over && head && !failed && !outcome && status < 400 && current) {
           const lifetimes = [...flight.segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
           known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
         }
-        onChange()
+        changed()
       },
     })
-    purposes.set(flight, purpose)
-    file(params)
+    flight.params = page.params
+    flights.add(flight)
     onChange()
     return flight
-  }
-
-  /** The values of a segment: what has been kept, unless this request has brought them and they are newer. */
-  function valuesOf(id: string, href: string, params: RouteParams, used: readonly Flight[]): SegmentValues | undefined {
-    const key = known.keyOf(id, href, params)
-    const entry = known.entry(key)
-    for (const flight of used) {
-      const segment = flight.segments.get(id)
-      if (segment === undefined || known.keyOf(id, flight.href, flight.head?.params ?? {}) !== key) continue
-      // Kept values of equal content are the former object, so that nothing is rendered anew for them.
-      return entry !== undefined && entry.receivedAt >= flight.startedAt
-        ? (entry.value as SegmentValues)
-        : segment.values
-    }
-    return entry?.value as SegmentValues | undefined
-  }
-
-  function assemble(href: string, used: readonly Flight[], stale: boolean): Omit<LoadedPage, 'release'> | undefined {
-    const own = used.findLast((flight) => flight.href === href)
-    const verdict = own?.head ?? (known.verdict(href)?.value as Verdict | undefined)
-    if (verdict === undefined) return undefined
-    const route = routes.get(verdict.route ?? '') ?? null
-    const { params = {} } = verdict
-    const outcome = own?.outcome
-    const data: Record<string, unknown> = {}
-    const keys: string[] = []
-    let search: unknown
-    const chain = route?.chain.slice(0, outcome === undefined ? undefined : outcome.at + 1).map(({ key }) => key) ?? []
-    for (const id of dataIds(route)) {
-      const [key = '', kind] = id.split('#')
-      if (outcome !== undefined && (kind === 'page' || !chain.includes(key))) continue
-      const values =
-        valuesOf(id, href, params, used) ?? (own?.complete && purposes.get(own)?.ids.includes(id) ? {} : undefined)
-      if (values === undefined) return undefined
-      if (values.data !== undefined) data[id] = values.data
-      if (kind === 'page') search = values.search
-      keys.push(known.keyOf(id, href, params))
-    }
-    return {
-      kind: 'page',
-      route,
-      params,
-      ...(search === undefined ? {} : { search }),
-      data,
-      ...(outcome === undefined ? {} : { outcome }),
-      status: own?.status ?? 200,
-      retryAfterMs: own?.retryAfterMs,
-      keys,
-      stale: stale || !used.every(isCurrent),
-    }
   }
 
   async function load(
@@ -229,65 +186,51 @@ export function createRouteStore(
     { signal, prefetch = false, anew = 'nothing', whole = false }: StoreLoadOptions,
   ): Promise<LoadedRoute> {
     const used: Flight[] = []
-    const leaves: (() => void)[] = []
-    const release = (): void => leaves.forEach((leave) => leave())
-    try {
-      for (let round = 0; round < MAX_ROUNDS; round += 1) {
-        signal.throwIfAborted()
-        const planned = plan(href, round === 0 ? anew : 'nothing')
-        const { redirect, document, asksVerdict, missing, joins, stale } = planned
-        if (redirect !== undefined) return { kind: 'redirect', redirect }
-        if (document) return { kind: 'document' }
-        const here = asksVerdict ? undefined : assemble(href, used, stale)
-        if (here !== undefined && missing.length === 0 && joins.every((flight) => used.includes(flight))) {
-          return { ...here, release }
-        }
-        const waits = [...joins]
-        if (asksVerdict || missing.length > 0) waits.push(start(href, planned, prefetch, anew !== 'nothing'))
-        for (const flight of waits) {
-          if (used.includes(flight)) continue
-          used.push(flight)
-          leaves.push(flight.join())
-        }
-        await untilAborted(Promise.all(waits.map((flight) => settled(flight, href, whole))), signal)
-        const own = used.findLast((flight) => flight.href === href)
-        if (own?.head?.redirect) return leaving({ kind: 'redirect', redirect: own.head.redirect })
-        if (own?.head?.document) return leaving({ kind: 'document' })
-        const page = assemble(href, used, false)
-        if (page !== undefined) return { ...page, release }
+    for (let requests = 0; ;) {
+      if (signal.aborted) throw new RouteCancelled()
+      const own = used.findLast((flight) => flight.href === href)
+      // Others' requests may fail without harm: what they do not bring is asked for here.
+      if (own?.failed) throw own.failed
+      const planned = plan(href, requests > 0 ? 'nothing' : anew, used)
+      const { redirect, document, asksVerdict, missing } = planned
+      if (redirect) return { kind: 'redirect', redirect }
+      if (document) return { kind: 'document' }
+      const joins = [...planned.joins]
+      const isComplete = !asksVerdict && missing.length === 0 && joins.length === 0
+      if (isComplete && (!own || own.over || (!whole && isReady(own)))) return planned.page
+      if (asksVerdict || missing.length > 0) {
+        if (requests === MAX_REQUESTS) throw new RouteLoadError('route data', href)
+        requests += 1
+        joins.push(start(href, planned, prefetch, anew !== 'nothing'))
       }
-      throw new RouteLoadError('route data', href)
-    } catch (thrown) {
-      release()
-      throw thrown
-    }
-
-    function leaving(loaded: LoadedRoute): LoadedRoute {
-      release()
-      return loaded
+      const joined = joins.filter((flight) => !used.includes(flight))
+      for (const flight of joined) flight.join(signal)
+      used.push(...joined)
+      // What has just been joined may have brought all that is needed.
+      if (joined.length > 0) continue
+      await new Promise<void>((go) => {
+        waiting.add(go)
+        signal.addEventListener('abort', () => go())
+      })
     }
   }
 
   return {
-    get flights() {
-      return new Set(flights.keys())
-    },
-    plan,
+    flights,
+    plan: (href) => plan(href),
     load,
+    revalidate(targets) {
+      for (const flight of flights) {
+        const paths = [pathOf(flight.href), ...flight.ids.map((id) => segmentPath(id, flight.href))]
+        // Its tags are not known yet, so it may have any.
+        if (paths.some((path) => matchesTarget({ path, tags: targets }, targets))) flight.current = false
+      }
+      known.revalidate(targets)
+    },
   }
 }
 
-/** Others' requests may fail without harm: what they do not bring is asked for in the next round. */
-async function settled(flight: Flight, href: string, whole: boolean): Promise<void> {
-  if (flight.href !== href) return flight.ready.catch(() => undefined)
-  await flight.ready
-  if (whole) await flight.over
-}
-
-function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new RouteCancelled())
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
+/** Whether all that was asked for is here, but for deferred values; without any, a refusal may still come. */
+function isReady({ outcome, ids, segments }: Flight): boolean {
+  return outcome !== undefined || (ids.length > 0 && ids.every((id) => segments.has(id)))
 }

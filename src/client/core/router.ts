@@ -1,3 +1,4 @@
+import { safeLocation } from '../../shared/safe-location.ts'
 import type { LoadedRouter, RouterListeners } from '../router-handle.ts'
 import type {
   BlockedNavigation,
@@ -8,10 +9,9 @@ import type {
   Screen,
 } from '../router-types.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, NavigationRecord } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
-import { safeLocation } from '../../shared/safe-location.ts'
-import { matchesTarget } from './route-cache.ts'
+import { localHref } from './local-href.ts'
 import {
   IDLE,
   PENDING_DELAY_MS,
@@ -20,12 +20,16 @@ import {
   type NavigationEvent,
   type NavigationTarget,
 } from './navigation.ts'
-import type { ElsewherePage, PageLoader, ReadyPage } from './page-loader.ts'
+import type { PageLoader, ReadyPage } from './page-loader.ts'
+import { matchesTarget } from './route-cache.ts'
+import type { RouteStore } from './route-store.ts'
 import { RouteCancelled } from './router-errors.ts'
 
 /** A screen with what the router must know of it. */
 export interface RouterScreen extends Screen {
-  readonly page: Omit<ReadyPage, 'kind' | 'href' | 'view'>
+  readonly page: Pick<ReadyPage, 'styles' | 'keys' | 'stale' | 'failure'>
+  /** Aborted when it is left: ends what is still on its way for it. */
+  readonly lifetime: AbortController
   /** How it came; absent for data that was fetched anew. */
   readonly arrival?: Arrival
 }
@@ -52,6 +56,7 @@ export interface RouterParts {
   readonly first: RouterScreen
   readonly listeners: RouterListeners
   readonly known: KnownRoutes
+  readonly store: RouteStore
   readonly loader: PageLoader
   readonly history: HistoryStack
   readonly journal: Journal
@@ -85,20 +90,21 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed'> 
  * is aborted, and proves after each wait that it is still the current one by its signal.
  */
 export function createRouter(parts: RouterParts): RouterCore {
-  const { listeners, known, loader, history, journal, host, window, now } = parts
-  const state = {
-    screen: parts.first,
-    navigation: IDLE,
-    online: window.navigator.onLine,
-    controller: new AbortController(),
-    lastId: 0,
-    /** Given to React, and not yet in the document. */
-    rendering: undefined as RouterScreen | undefined,
-    /** A traversal that has been allowed and must not be asked about again. */
-    allowed: false,
-    revalidation: undefined as AbortController | undefined,
-    blocked: undefined as BlockedNavigation | undefined,
-  }
+  const { listeners, known, store, loader, history, journal, host, window, now } = parts
+  const { location } = window
+  let screen = parts.first
+  let navigation = IDLE
+  let { onLine: online } = window.navigator
+  let blocked: BlockedNavigation | undefined
+  /** Of the last navigation. */
+  let lifetime = screen.lifetime
+  let record: NavigationRecord | undefined
+  let lastId = 0
+  /** React has been given a screen that is not in the document yet. */
+  let rendering = false
+  /** A traversal that has been allowed and must not be asked about again. */
+  let allowed = false
+  let revalidation: AbortController | undefined
 
   function tell(): void {
     for (const listener of listeners.changes) listener()
@@ -111,7 +117,11 @@ export function createRouter(parts: RouterParts): RouterCore {
 
   /** Holds a navigation back: `go` goes on with it. */
   function hold(href: string, kind: NavigationKind, go: () => void): void {
-    const reset = (): void => block(undefined)
+    const block = (held?: BlockedNavigation): void => {
+      blocked = held
+      tell()
+    }
+    const reset = (): void => block()
     block({
       href,
       kind,
@@ -123,62 +133,62 @@ export function createRouter(parts: RouterParts): RouterCore {
     })
   }
 
-  function block(blocked: BlockedNavigation | undefined): void {
-    state.blocked = blocked
-    tell()
-  }
-
   function dispatch(event: NavigationEvent): boolean {
-    const next = reduceNavigation(state.navigation, event)
-    if (next === state.navigation) return false
-    state.navigation = next
+    const next = reduceNavigation(navigation, event)
+    if (next === navigation) return false
+    navigation = next
     tell()
     return true
   }
 
-  function emit(type: NavigateEvent['type'], { id, kind, href, since }: NavigationTarget, reason?: unknown): void {
-    const record = journal.navigations.findLast((one) => one.id === id)
-    if (record !== undefined && type !== 'start') Object.assign(record, { endedAt: now(), end: type })
-    const event = { type, kind, from: record?.from ?? '', to: href, duration: now() - since }
-    for (const listener of listeners.navigations) listener(reason === undefined ? event : { ...event, reason })
+  function emit(type: NavigateEvent['type'], { kind, href, since }: NavigationTarget, reason?: unknown): void {
+    if (type !== 'start') Object.assign(record ?? {}, { endedAt: now(), end: type })
+    const event = { type, kind, from: record?.from ?? '', to: href, duration: now() - since, reason }
+    for (const listener of listeners.navigations) listener(event)
+  }
+
+  function render(next: RouterScreen): void {
+    rendering = true
+    host.render(next)
   }
 
   function cancel(): void {
-    const { navigation } = state
-    if (navigation.state !== 'loading' && navigation.state !== 'committing') return
+    if (!('slow' in navigation)) return
     const { target } = navigation
     const reason = new RouteCancelled()
-    state.controller.abort(reason)
+    lifetime.abort(reason)
     dispatch({ type: 'cancel', id: target.id })
-    if (state.rendering?.visit === target.id) {
-      // React is at work on it, and would put it on the screen: what it is told last counts.
-      state.rendering.page.release()
-      render(state.screen)
-    }
+    // React is at work on it, and would put it on the screen: what it is told last counts.
+    if (rendering) render(screen)
     emit('cancel', target, reason)
   }
 
-  function render(screen: RouterScreen): void {
-    state.rendering = screen
-    host.render(screen)
-  }
-
-  async function start(href: string, kind: NavigationKind, options: NavigateOptions): Promise<void> {
+  async function start(
+    href: string,
+    kind: NavigationKind,
+    { scroll = true, focus = scroll }: NavigateOptions = {},
+  ): Promise<void> {
     cancel()
-    state.revalidation?.abort()
+    revalidation?.abort()
     if (parts.outdated()) return host.leave(href, kind)
-    const controller = new AbortController()
-    state.controller = controller
-    const id = ++state.lastId
+    const own = (lifetime = new AbortController())
+    const { signal } = own
+    const id = (lastId += 1)
     let target: NavigationTarget = { id, kind, href, since: now() }
-    const record = journal.navigation({ id, kind, from: state.screen.href, to: href, startedAt: target.since })
+    record = journal.navigation({ id, kind, from: screen.href, to: href, startedAt: target.since })
     dispatch({ type: 'start', target })
     emit('start', target)
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
-      const page = await loader.load(href, { signal: controller.signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
-      if (controller.signal.aborted) return page.kind === 'page' ? page.release() : undefined
-      if (page.kind === 'document') return elsewhere(page, target)
+      const page = await loader.load(href, { signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
+      if (signal.aborted) return
+      if (page.kind === 'document') {
+        const { reason } = page
+        // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
+        if (reason) console.error(reason.message)
+        emit(reason ? 'fail' : 'leave', target, reason)
+        return host.leave(page.href, kind)
+      }
       if (page.href !== href) {
         target = { ...target, href: page.href }
         record.to = page.href
@@ -186,119 +196,92 @@ export function createRouter(parts: RouterParts): RouterCore {
       }
       record.readyAt = now()
       dispatch({ type: 'load', id })
-      const { scroll = true, focus = scroll } = options
-      const { view, href: to, kind: _, ...rest } = page
-      render({ href: to, view, visit: id, page: rest, arrival: { kind, scroll, focus } })
-    } catch (thrown) {
-      if (controller.signal.aborted) return
-      fail(target, thrown)
-      throw thrown
+      render({ href: page.href, view: page.view, visit: id, page, lifetime: own, arrival: { kind, scroll, focus } })
+    } catch (reason) {
+      if (signal.aborted) return
+      if (dispatch({ type: 'fail', id, reason })) emit('fail', target, reason)
+      reportError(reason)
     } finally {
       clearTimeout(slow)
     }
   }
 
-  function fail(target: NavigationTarget, reason: unknown): void {
-    if (!dispatch({ type: 'fail', id: target.id, reason })) return
-    emit('fail', target, reason)
-  }
-
-  function elsewhere({ href, reason }: ElsewherePage, target: NavigationTarget): void {
-    if (reason !== undefined) {
-      // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
-      console.error(reason.message)
-    }
-    emit(reason === undefined ? 'leave' : 'fail', target, reason)
-    host.leave(href, target.kind)
-  }
-
   /** What is on the screen may have changed on the server: asks again, and renders only what did change. */
   async function refetch(): Promise<void> {
-    state.revalidation?.abort()
-    const controller = new AbortController()
-    state.revalidation = controller
-    const { screen } = state
-    const { href, visit } = screen
-    const page = await loader
-      .load(href, { signal: controller.signal, anew: 'stale', whole: true })
-      .catch(() => undefined)
-    if (page === undefined || controller.signal.aborted || state.screen !== screen) return
-    if (page.kind === 'document') return // the next navigation will see for itself
+    revalidation?.abort()
+    const { signal } = (revalidation = new AbortController())
+    const shown = screen
+    const page = await loader.load(shown.href, { signal, anew: 'stale', whole: true }).catch(() => undefined)
+    // The next navigation will see for itself that only a document helps.
+    if (page?.kind !== 'page' || signal.aborted || screen !== shown) return
+    const { href, view } = page
     // What is on the screen, though old, is better than an error page that nobody asked for.
-    if (page.failure !== undefined || page.view.outcome?.kind === 'error') return
-    if (page.href !== href) return navigateTo(page.href, 'replace', { scroll: false })
-    const { view, href: _href, kind: _kind, ...rest } = page
-    if (sameView(view, screen.view)) {
-      state.screen = { ...screen, page: { ...rest, styles: screen.page.styles } }
-      known.shown(rest.keys)
-    } else render({ href, view, visit, page: rest })
+    if (page.failure !== undefined || view.outcome?.kind === 'error') return
+    if (href !== shown.href) return void start(href, 'replace', { scroll: false })
+    const { visit, lifetime: former } = shown
+    if (sameView(view, shown.view)) {
+      screen = { ...shown, page: { ...page, styles: shown.page.styles } }
+      known.shown(page.keys)
+    } else render({ href, view, visit, page, lifetime: former })
   }
 
-  function navigateTo(href: string, kind: NavigationKind, options: NavigateOptions): void {
-    start(href, kind, options).catch((thrown: unknown) => reportError(thrown))
-  }
-
-  function localPart(url: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
-    return url.pathname + url.search + url.hash
+  function isHere(href: string): boolean {
+    return withoutHash(href) === withoutHash(screen.href)
   }
 
   function navigate(to: string | { readonly href: string }, options: NavigateOptions = {}): void {
     const url = new URL(typeof to === 'string' ? to : to.href, window.document.baseURI)
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`Not a page: ${url.href}`)
+    if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not a page: ${url.href}`)
     const kind = options.replace === true ? 'replace' : 'push'
-    if (url.origin !== window.location.origin) return host.leave(url.href, kind)
-    const href = localPart(url)
+    if (url.origin !== location.origin) return host.leave(url.href, kind)
+    const href = hrefOf(url)
     const go = (): void => {
-      const here = new URL(state.screen.href, url)
       // The same page again means: anew.
-      if (href === localPart(window.location)) {
-        navigateTo(href, 'refresh', options)
-      } else if (url.hash !== '' && url.pathname === here.pathname && url.search === here.search) moveTo(href, kind)
-      else navigateTo(href, kind, options)
+      if (href === hrefOf(location)) void start(href, 'refresh', options)
+      else if (url.hash !== '' && isHere(href)) moveTo(href, kind)
+      else void start(href, kind, options)
     }
     if (object(href)) hold(href, kind, go)
     else go()
   }
 
   /** Within the page: nothing to load. */
-  function moveTo(href: string, kind: NavigationKind): void {
+  function moveTo(href: string, kind: 'push' | 'replace' | 'traverse'): void {
     cancel()
-    state.screen = { ...state.screen, href }
-    history[kind === 'replace' ? 'replace' : 'push'](href)
-    host.arrived({ ...state.screen, arrival: { kind, scroll: true, focus: true } })
+    screen = { ...screen, href }
+    if (kind !== 'traverse') history[kind](href)
+    host.arrived({ ...screen, arrival: { kind, scroll: true, focus: kind !== 'traverse' } })
     tell()
   }
 
   function forget(targets: readonly string[]): void {
-    const { keys } = state.screen.page
-    const path = state.screen.href.replace(/[?#].*$/s, '')
-    const entries = keys.map((key) => known.cache.entries.get(key) ?? { tags: [], path })
-    const shown = entries.some((entry) => matchesTarget(entry, targets)) || matchesTarget({ tags: [], path }, targets)
-    known.revalidate(targets)
-    if (shown) void refetch()
+    const page = { tags: [], path: screen.href.replace(/[?#].*/s, '') }
+    const entries = screen.page.keys.map((key) => known.cache.entries.get(key) ?? page)
+    const isShown = [page, ...entries].some((entry) => matchesTarget(entry, targets))
+    store.revalidate(targets)
+    if (isShown) void refetch()
     tell()
   }
 
   function refresh(): void {
-    navigateTo(state.screen.href, 'refresh', { scroll: false })
+    void start(screen.href, 'refresh', { scroll: false })
   }
 
   return {
     get screen() {
-      return state.screen
+      return screen
     },
     get navigation() {
-      return state.navigation
+      return navigation
     },
     get pending(): PendingNavigation | undefined {
-      const { navigation } = state
       return 'slow' in navigation && navigation.slow ? navigation.target : undefined
     },
     get blocked() {
-      return state.blocked
+      return blocked
     },
     get online() {
-      return state.online
+      return online
     },
     navigate,
     go: (delta) => history.go(delta),
@@ -308,19 +291,17 @@ export function createRouter(parts: RouterParts): RouterCore {
       parts.broadcast(targets)
     },
     moved(href) {
-      state.screen = { ...state.screen, href }
+      screen = { ...screen, href }
       tell()
     },
     follow(anchor, url) {
       navigate(url)
-      const { navigation } = state
       if (navigation.state !== 'loading') return
       const { id } = navigation.target
       const mark = (): void => {
-        const current = state.navigation
-        const pending = 'slow' in current && current.target.id === id
-        anchor.toggleAttribute('data-pending', pending && current.slow)
-        if (!pending) listeners.changes.delete(mark)
+        const running = 'slow' in navigation && navigation.target.id === id ? navigation : undefined
+        anchor.toggleAttribute('data-pending', running?.slow ?? false)
+        if (!running) listeners.changes.delete(mark)
       }
       listeners.changes.add(mark)
     },
@@ -329,33 +310,32 @@ export function createRouter(parts: RouterParts): RouterCore {
       const page = await loader.load(href, { signal })
       if (page.kind === 'document') throw page.reason ?? new TypeError(`Not a page: ${href}`)
       if (page.failure !== undefined) throw page.failure
-      return { view: page.view, release: page.release }
+      return page.view
     },
     prefetch: (href) => parts.prefetch(href),
     redirect(to, external) {
-      const target = safeLocation(to, { external })
-      if (target === undefined) return
-      if (external) host.leave(target, 'replace')
-      else navigateTo(loader.localHref(target, state.screen.href) ?? '/', 'replace', {})
+      const href = external ? safeLocation(to, { external }) : localHref(to)
+      if (href === undefined) return
+      if (external) host.leave(href, 'replace')
+      else void start(href, 'replace')
     },
-    committed(screen) {
-      const from = state.screen
-      if (screen === from) return
-      state.screen = screen
-      state.rendering = undefined
-      const { arrival, page } = screen
+    committed(shown) {
+      const { arrival, page, href, visit } = shown
+      if (shown === screen) return
+      const former = screen
+      screen = shown
+      rendering = false
       known.shown(page.keys)
       if (arrival !== undefined) {
-        if (arrival.kind === 'push') history.push(screen.href)
+        if (arrival.kind === 'push') history.push(href)
         // A redirect may have led a traversal elsewhere.
-        else if (arrival.kind === 'replace' || screen.href !== localPart(window.location)) history.replace(screen.href)
-        from.page.release()
-        host.arrived(screen)
-        const { navigation } = state
-        const target = 'target' in navigation ? navigation.target : undefined
-        if (target?.id === screen.visit && dispatch({ type: 'commit', id: screen.visit })) {
-          if (page.failure === undefined) emit('commit', target)
-          else emit('fail', target, page.failure)
+        else if (arrival.kind === 'replace' || href !== hrefOf(location)) history.replace(href)
+        former.lifetime.abort(new RouteCancelled())
+        host.arrived(shown)
+        if ('slow' in navigation && navigation.target.id === visit) {
+          const { target } = navigation
+          dispatch({ type: 'commit', id: visit })
+          emit(page.failure === undefined ? 'commit' : 'fail', target, page.failure)
         }
       }
       tell()
@@ -363,34 +343,33 @@ export function createRouter(parts: RouterParts): RouterCore {
     },
     traverse(traversal) {
       const { href } = traversal
-      const go = (): void => {
-        const url = new URL(href, window.location.href)
-        const here = new URL(state.screen.href, url)
-        if (url.pathname === here.pathname && url.search === here.search && state.screen.page.failure === undefined) {
-          cancel()
-          state.screen = { ...state.screen, href }
-          host.arrived({ ...state.screen, arrival: { kind: 'traverse', scroll: true, focus: false } })
-          tell()
-        } else navigateTo(href, 'traverse', {})
-      }
-      if (state.allowed) state.allowed = false
-      else if (object(href)) {
+      const isAllowed = allowed
+      allowed = false
+      if (!isAllowed && object(href)) {
         const proceed = (): void => {
-          state.allowed = true
+          allowed = true
           history.go(traversal.delta)
         }
-        return void history.revert(traversal).then(() => hold(href, 'traverse', proceed))
-      }
-      go()
+        void history.revert(traversal).then(() => hold(href, 'traverse', proceed))
+      } else if (isHere(href) && screen.page.failure === undefined) moveTo(href, 'traverse')
+      else void start(href, 'traverse')
     },
-    setOnline(online) {
-      if (online === state.online) return
-      state.online = online
+    setOnline(next) {
+      if (next === online) return
+      online = next
       tell()
       // An error page that only the network has caused goes away with its cause.
-      if (online && state.screen.page.failure !== undefined) refresh()
+      if (online && screen.page.failure !== undefined) refresh()
     },
   }
+}
+
+function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
+  return pathname + search + hash
+}
+
+function withoutHash(href: string): string {
+  return href.replace(/#.*/s, '')
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */
@@ -398,8 +377,8 @@ function sameView(left: Screen['view'], right: Screen['view']): boolean {
   const ids = Object.keys(left.data)
   return (
     left.chain.at(-1)?.key === right.chain.at(-1)?.key &&
-    left.outcome === undefined &&
-    right.outcome === undefined &&
+    !left.outcome &&
+    !right.outcome &&
     ids.length === Object.keys(right.data).length &&
     ids.every((id) => left.data[id] === right.data[id])
   )

@@ -1,13 +1,6 @@
 import { useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
 import { RouterContext } from '../react/contexts.ts'
-import type {
-  BlockedNavigation,
-  BlockerQuestion,
-  NavigateEvent,
-  PendingNavigation,
-  ReadPage,
-  Router,
-} from '../router-types.ts'
+import type { BlockedNavigation, BlockerQuestion, NavigateEvent, PendingNavigation, Router } from '../router-types.ts'
 import type { LoaderData, ServerModuleShape } from '../module-types.ts'
 import { pageId } from '../react/route-view.ts'
 
@@ -103,25 +96,18 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
   useEffect(() => {
     if (reading === undefined || router === null) return undefined
     const controller = new AbortController()
-    let page: ReadPage | undefined
     const end = (settled: Omit<typeof result, 'of'>): void => {
       if (!controller.signal.aborted) setResult({ ...settled, of: reading })
     }
     router
       .read(reading.href, controller.signal)
-      .then((read) => {
-        page = read
-        if (controller.signal.aborted) return read.release()
-        const id = pageId(read.view.chain.at(-1)?.key ?? '')
-        if (read.view.outcome === undefined) end({ data: read.view.data[id] as LoaderData<Module> })
-        else end({ error: read.view.outcome })
+      .then(({ chain, data, outcome }) => {
+        const id = pageId(chain.at(-1)?.key ?? '')
+        end(outcome === undefined ? { data: data[id] as LoaderData<Module> } : { error: outcome })
       })
       .catch((error: unknown) => end({ error }))
     // Only the next reading ends this one: deferred values may still be on their way.
-    return () => {
-      controller.abort()
-      page?.release()
-    }
+    return () => controller.abort()
   }, [reading, router])
   return {
     state: reading === result.of ? 'idle' : 'loading',

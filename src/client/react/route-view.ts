@@ -55,11 +55,20 @@ export function pageId(key: string): string {
   return `${key}#page`
 }
 
-/** Ids of the segments of a route whose data comes from the server, root first. */
-export function dataIds(route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined): readonly string[] {
+/**
+ * Ids of the segments of a route whose data comes from the server, root first.
+ * @param outcome where a fallback is shown: what it leaves out has no data.
+ */
+export function dataIds(
+  route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined,
+  outcome?: Outcome,
+): readonly string[] {
   if (!route) return []
-  const ids = route.chain.flatMap(({ key, definition }) => (definition.layoutLoader ? [layoutId(key)] : []))
-  return route.definition.loader ? [...ids, pageId(route.key)] : ids
+  const { chain, key, definition } = route
+  const ids = shownChain({ chain, ...(outcome && { outcome }) }).flatMap((segment) =>
+    segment.definition.layoutLoader ? layoutId(segment.key) : [],
+  )
+  return definition.loader && !outcome ? [...ids, pageId(key)] : ids
 }
 
 /** The segments that are rendered: all of them, or those down to the one whose fallback is shown. */

@@ -1,5 +1,5 @@
 import { REFUSAL_STATUS } from '../control-flow.ts'
-import type { ValueDecoder } from './decode-values.ts'
+import type { Rejection, ValueDecoder } from './decode-values.ts'
 import type { TextStream } from './hand-off.ts'
 import {
   ROUTE_DATA_VERSION,
@@ -66,12 +66,13 @@ type Members = Readonly<Record<string, unknown>>
 
 /**
  * Reads one answer. The text may be cut anywhere.
+ * @param rejection as in `createValueDecoder`.
  * @returns resolves when the last record and then the end of the text have come.
  * @throws {RouteDataError} for everything that is not a complete well-formed answer.
  * @throws what the stream fails with, what the sink throws, or what loading the decoder of values fails with. In every
  *   case the stream has been cancelled, and promises in segments that were open have been rejected with the same.
  */
-export async function readRouteData(stream: TextStream, sink: RouteDataSink): Promise<void> {
+export async function readRouteData(stream: TextStream, sink: RouteDataSink, rejection?: Rejection): Promise<void> {
   const reader = stream.getReader()
   const streams = new Map<unknown, Stream>()
   const segments = new Set<string>()
@@ -139,7 +140,7 @@ export async function readRouteData(stream: TextStream, sink: RouteDataSink): Pr
     check(stream === streamCount && data === undefined && search === undefined)
     streamCount += 1
     return import('./decode-values.ts').then(({ createValueDecoder }) => {
-      streams.set(stream, { known, decoder: createValueDecoder(), hash, size })
+      streams.set(stream, { known, decoder: createValueDecoder(rejection), hash, size })
     })
   }
 

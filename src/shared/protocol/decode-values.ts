@@ -15,6 +15,9 @@ export interface ValueDecoder {
   fail(reason: unknown): void
 }
 
+/** What a promise of the values rejects with, made of what the server's did. */
+export type Rejection = (reason: unknown) => unknown
+
 /** How a promise is settled: rejected, fulfilled. */
 type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unknown) => void]
 
@@ -22,7 +25,7 @@ type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unkn
  * Decodes what `createValueEncoder` wrote; the format is described in `value-stream.ts`. A rejection that nobody waits
  * for is no unhandled one. Whatever the text is, it gives data or an exception and changes nothing else.
  */
-export function createValueDecoder(): ValueDecoder {
+export function createValueDecoder(rejection: Rejection = (reason) => reason): ValueDecoder {
   const nodes: unknown[] = []
   const open = new Map<unknown, Settle>()
   const state = { rest: '', rooted: false }
@@ -105,7 +108,7 @@ export function createValueDecoder(): ValueDecoder {
       return { value }
     }
     open.delete(promise)
-    settle[kept as 0 | 1](value)
+    settle[kept as 0 | 1](kept ? value : rejection(value))
     return undefined
   }
 
@@ -144,9 +147,9 @@ function bytesOf(tag: string, base64: string): unknown {
  * @returns rejects with what the stream fails with, or an Error for a text that is not complete and well-formed. So do
  *   the promises in the values that are open then.
  */
-export function decodeValues<Values = HandOffValues>(stream: TextStream): Promise<Values> {
+export function decodeValues<Values = HandOffValues>(stream: TextStream, rejection?: Rejection): Promise<Values> {
   return new Promise((resolve, reject) => {
-    const decoder = createValueDecoder()
+    const decoder = createValueDecoder(rejection)
     const reader = stream.getReader()
     const read = async (): Promise<void> => {
       for (;;) {

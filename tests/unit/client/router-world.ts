@@ -220,7 +220,6 @@ export function createWorld({ deaf = false } = {}) {
   const store = createRouteStore(table, known, { buildId: BUILD, fetch, now, outdated, journal }, () => undefined)
   const loader = createPageLoader({
     table,
-    known,
     store,
     code,
     origin: ORIGIN,
@@ -232,9 +231,8 @@ export function createWorld({ deaf = false } = {}) {
         signal.addEventListener('abort', () => resolve())
       }),
   })
-  const { localHref } = loader
   const enabled = (): boolean => !lifecycle.outdated
-  const prefetcher = createPrefetcher({ store, code, now, enabled, onChange: () => undefined, localHref })
+  const prefetcher = createPrefetcher({ store, code, now, enabled, onChange: () => undefined })
   const rendered: RouterScreen[] = []
   const left: string[] = []
   const events: string[] = []
@@ -247,9 +245,11 @@ export function createWorld({ deaf = false } = {}) {
       href: '/',
       view: { chain: root?.chain ?? [], params: {}, search: {}, data: {} },
       visit: 0,
-      page: { styles: [], keys: [], stale: false, release: () => undefined },
+      lifetime: new AbortController(),
+      page: { styles: [], keys: [], stale: false },
     },
     known,
+    store,
     loader,
     history,
     journal,
