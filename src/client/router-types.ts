@@ -98,6 +98,6 @@ export interface Router {
   onNavigate(listener: (event: NavigateEvent) => void): () => void
   /** Calls back when `screen`, `pending`, `blocked` or `online` have changed. */
   subscribe(listener: () => void): () => void
-  /** Goes where a redirect that was thrown in the browser leads; nowhere if its target is none (`safeLocation`). */
+  /** Goes where a redirect that was thrown in the browser leads; nowhere if that is neither a path nor, with `external`, a site. */
   redirect(to: string, external: boolean): void
 }

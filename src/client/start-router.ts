@@ -15,7 +15,7 @@ import { createRouteCode } from './core/route-code.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
-import { createSegmentFiles, type SegmentFiles } from './core/segment-files.ts'
+import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
 import type { TypedSegment } from './module-types.ts'
 import type { ModuleCache } from './react/module-cache.ts'
@@ -49,7 +49,6 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const table = createRouteTable(routes)
   const now = (): number => Date.now()
   let outdated = false
-  let listed: SegmentFiles | undefined
 
   const history = createHistoryStack(window, () => Math.random().toString(36).slice(2))
   const here = location.pathname + location.search + location.hash
@@ -86,6 +85,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const prefetcher = createPrefetcher({
     store,
     code,
+    origin: location.origin,
     now,
     enabled: () => !outdated,
     onChange: changed,
@@ -95,7 +95,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     history,
     positions,
     styles,
-    files: () => listed,
+    files,
     // Whoever has gone back meanwhile is at an entry of another page.
     key: here === first.href ? history.current.key : '',
   })
@@ -197,10 +197,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   })
   const whenLoaded = (): void => {
     files.get().then(
-      (one) => {
-        listed = one
-        preloadErrorPage(first.view)
-      },
+      () => preloadErrorPage(first.view),
       () => undefined,
     )
   }

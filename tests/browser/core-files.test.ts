@@ -16,7 +16,7 @@ Object.assign(window, {
   swapStylesheets,
   styles,
   css: (text) => [...text].map((name) => '/' + name + '.css'),
-  load: (text, signal = new AbortController().signal) => styles.load(css(text), signal).then(() => 'loaded', (error) => String(error)),
+  load: (text) => styles.load(css(text)).then(() => 'loaded', (error) => String(error)),
   sheets: () => [...document.querySelectorAll('link[rel=stylesheet]')].map(name).join(''),
   applied: () => [...document.querySelectorAll('link[rel=stylesheet]')].filter((link) => link.media === '').map(name).join(''),
   colour: () => getComputedStyle(document.querySelector('p')).color,
@@ -184,7 +184,7 @@ describe('stylesheets of the next page', () => {
     await page.evaluate(`window.loading = load('ac'); undefined`)
     await expect.poll(() => held.size).toBe(1)
     held.get('/c.css')?.writeHead(404).end()
-    expect(await page.evaluate('loading')).toBe('Error: Failed to load stylesheet: /c.css')
+    expect(await page.evaluate('loading')).toBe('RouteLoadError: Failed to load stylesheet: /c.css')
     expect((await state(page))[0]).toBe('eab')
     expect(await page.evaluate(`load('ac')`)).toBe('loaded')
     expect((await state(page))[0]).toBe('eacb')
@@ -202,20 +202,6 @@ describe('stylesheets of the next page', () => {
     expect(await page.evaluate(`load('ab')`)).toBe('loaded')
     await page.evaluate(`styles.show(css('ab'), ${IS_ROUTES})`)
     expect(await state(page)).toEqual(['eab', 'eab', COLOURS.b])
-  })
-
-  moduleTest('are waited for until the navigation is cancelled', async ({ open }) => {
-    const { page, held } = await openStyled(open, { hold: ['/c.css'] })
-    const said = await page.evaluate(`(() => {
-      const controller = new AbortController()
-      const loading = load('c', controller.signal)
-      controller.abort('Route cancelled')
-      return Promise.all([loading, load('c', controller.signal)])
-    })()`)
-    expect(said).toEqual(['Route cancelled', 'Route cancelled'])
-    await expect.poll(() => held.size).toBe(1)
-    send(held.get('/c.css'), '')
-    expect(await page.evaluate(`load('c')`)).toBe('loaded')
   })
 
   moduleTest('are known after the development server has replaced them', async ({ open }) => {

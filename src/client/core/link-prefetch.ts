@@ -22,15 +22,6 @@ export interface LinkWatch {
   stop(): void
 }
 
-/** A URL that links in view, or in the page, lead to. */
-interface ShownTarget {
-  readonly url: URL
-  readonly when: 'viewport' | 'render'
-  links: number
-  /** Whether it has been reported as visible. */
-  told: boolean
-}
-
 const REST_MS = 50 // a mouse on its way across a list of links points at none of them
 const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
 
@@ -48,9 +39,10 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const scheduler = idleScheduler(window)
   const ending = new AbortController()
   const watched = new Map<Element, URL>()
+  /** Of the watched: in view, or told of for being in the page. */
   const shown = new Set<Element>()
-  const targets = new Map<string, ShownTarget>()
-  const changed = new Set<ShownTarget>()
+  /** What has been reported as visible, by URL. */
+  let told = new Map<string, URL>()
   let pointed: HTMLAnchorElement | undefined
   let rest: number | undefined
   let idle: number | undefined
@@ -69,33 +61,23 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
     rest = anchor && window.setTimeout(noticeIntent, REST_MS)
   }
 
-  /** Notes that a link counts from now on, or does not any more. */
-  function mark(anchor: Element, url: URL, counts: boolean, when: 'viewport' | 'render'): void {
-    if (shown.has(anchor) === counts) return
-    const target = targets.get(url.href) ?? { url, when, links: 0, told: false }
-    if (counts) shown.add(anchor)
-    else shown.delete(anchor)
-    target.links += counts ? 1 : -1
-    targets.set(url.href, target)
-    changed.add(target)
-  }
-
-  /** Only once all links are marked: one link may leave when another one to the same URL comes. */
+  /** Only once all links have been looked at: one may leave when another one to the same URL comes. */
   function report(): void {
-    for (const target of changed) {
-      const { url, when, links, told } = target
-      target.told = links > 0
-      if (links === 0) targets.delete(url.href)
-      if (links > 0 && !told) options.visible(url, when)
-      if (links === 0 && told) options.hidden(url)
+    const former = told
+    told = new Map()
+    for (const anchor of shown) {
+      const url = watched.get(anchor)
+      if (!url || told.has(url.href)) continue
+      told.set(url.href, url)
+      if (!former.has(url.href)) options.visible(url, modeOf(anchor) === 'render' ? 'render' : 'viewport')
     }
-    changed.clear()
+    for (const [href, url] of former) if (!told.has(href)) options.hidden(url)
   }
 
   function onIntersection(entries: readonly IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of entries) {
-      const url = watched.get(target)
-      if (url) mark(target, url, isIntersecting, 'viewport')
+      if (isIntersecting) shown.add(target)
+      else shown.delete(target)
     }
     report()
   }
@@ -115,13 +97,13 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
     for (const [anchor, url] of watched) {
       if (found.get(anchor)?.href === url.href) continue
       watched.delete(anchor)
+      shown.delete(anchor)
       observer?.unobserve(anchor)
-      mark(anchor, url, false, 'render')
     }
     for (const [anchor, url] of found) {
       if (watched.has(anchor)) continue
       watched.set(anchor, url)
-      if (modeOf(anchor) === 'render') mark(anchor, url, true, 'render')
+      if (modeOf(anchor) === 'render') shown.add(anchor)
       else (observer ??= new window.IntersectionObserver(onIntersection)).observe(anchor)
     }
     report()

@@ -1,12 +1,13 @@
+import { RouteLoadError } from './router-errors.ts'
+
 /** The stylesheets of routes in this document. */
 export interface Stylesheets {
   /**
    * Brings the stylesheets of a view, without any effect on the page on screen.
    * @param hrefs public paths of all that the view needs, in the order of the cascade, without the document's own.
-   * @param signal ends the waiting, with its reason; what is on its way still comes.
-   * @throws {Error} `Failed to load stylesheet: <url>`. A later call tries again.
+   * @throws {RouteLoadError} for the first that does not come. A later call tries again.
    */
-  load(hrefs: readonly string[], signal: AbortSignal): Promise<void>
+  load(hrefs: readonly string[]): Promise<void>
   /**
    * Makes exactly these stylesheets of routes apply; the others stay, switched off, for the way back.
    * @param hrefs as they were given to `load`.
@@ -56,7 +57,7 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
       link.addEventListener('load', () => resolve(), { once: true })
       const onError = (): void => {
         link.remove()
-        reject(new Error(`Failed to load stylesheet: ${href}`))
+        reject(new RouteLoadError('stylesheet', href))
       }
       link.addEventListener('error', onError, { once: true })
     })
@@ -97,18 +98,11 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
   }
 
   return {
-    load(hrefs, signal) {
-      return new Promise((resolve, reject) => {
-        const abort = (): void => reject(signal.reason as Error)
-        if (signal.aborted) return abort()
-        signal.addEventListener('abort', abort, { once: true })
-        const links = place(hrefs, 'high')
-        Promise.all(
-          links.map((link, index) => coming.get(link) ?? (link.sheet ? undefined : track(link, hrefs[index] ?? ''))),
-        )
-          .then(() => resolve(), reject)
-          .finally(() => signal.removeEventListener('abort', abort))
-      })
+    async load(hrefs) {
+      const links = place(hrefs, 'high')
+      await Promise.all(
+        links.map((link, index) => coming.get(link) ?? (link.sheet ? undefined : track(link, hrefs[index] ?? ''))),
+      )
     },
     show(hrefs, isRoutes) {
       const wanted = new Set(place(hrefs, 'high'))

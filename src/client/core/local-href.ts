@@ -1,9 +1,14 @@
-import { safeLocation } from '../../shared/safe-location.ts'
-
-/** Path, query and hash of a redirect's target; `undefined` where it is no path of this site. */
-export function localHref(to: string): string | undefined {
-  const safe = safeLocation(to)
-  if (safe === undefined) return undefined
-  const { pathname, search, hash } = new URL(safe, 'http://localhost')
-  return pathname + search + hash
+/**
+ * Reads the target of a redirect as the browser does, which will go there.
+ * @param to a path of this site.
+ * @param origin `https://host` of the page.
+ * @returns path, query and hash; `undefined` for anything that leads elsewhere, or is no path.
+ */
+export function localHref(to: string, origin: string): string | undefined {
+  try {
+    const url = new URL(to, origin)
+    return to.startsWith('/') && url.origin === origin ? url.pathname + url.search + url.hash : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -3,7 +3,7 @@ import type { Stylesheets } from './load-styles.ts'
 import { announcePage } from './page-focus.ts'
 import type { RouterScreen } from './router.ts'
 import type { ScrollPositions } from './scroll-positions.ts'
-import type { SegmentFiles } from './segment-files.ts'
+import type { SegmentFilesSource } from './segment-files.ts'
 
 /** What happens around React when a page comes or goes: styles, scroll, focus. */
 export interface PageEffects {
@@ -21,8 +21,7 @@ export interface PageEffectsParts {
   readonly history: HistoryStack
   readonly positions: ScrollPositions
   readonly styles: Stylesheets
-  /** The list of files, once it is here. */
-  readonly files: () => SegmentFiles | undefined
+  readonly files: SegmentFilesSource
   /** Of the history's entry that the first page belongs to. */
   readonly key: string
 }
@@ -38,8 +37,7 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       focused = document.activeElement
     },
     arrived({ href, page, arrival }) {
-      const listed = files()
-      styles.show(page.styles, (path) => listed?.names(path) ?? false)
+      styles.show(page.styles, (path) => files.listed?.names(path) ?? false)
       key = history.current.key
       if (arrival === undefined) return
       const { hash } = new URL(href, document.baseURI)

@@ -107,7 +107,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
             const { to, external } = loaded.redirect
             if (external) return { kind: 'document', href: to }
             if (hops === MAX_REDIRECTS) throw new RedirectLoopError(first)
-            const target = localHref(to) ?? path
+            const target = localHref(to, origin) ?? path
             // As browsers do: a redirect keeps the fragment of the URL that led to it, unless it brings its own.
             href = target.includes('#') ? target : target + hash
             continue

@@ -27,6 +27,8 @@ export interface Prefetcher {
 export interface PrefetcherParts {
   readonly store: RouteStore
   readonly code: RouteCode
+  /** `https://host` of the page. */
+  readonly origin: string
   readonly now: () => number
   /** Whether prefetching makes sense at all: not once the server has another build. */
   readonly enabled: () => boolean
@@ -35,7 +37,7 @@ export interface PrefetcherParts {
 
 const MAX_REDIRECTS = 20 // as in a navigation
 
-export function createPrefetcher({ store, code, now, enabled, onChange }: PrefetcherParts): Prefetcher {
+export function createPrefetcher({ store, code, origin, now, enabled, onChange }: PrefetcherParts): Prefetcher {
   let state = NO_PREFETCHES
   /** What is under way, by target. */
   const running = new Map<string, { readonly controller: AbortController; fetching: boolean }>()
@@ -88,7 +90,7 @@ export function createPrefetcher({ store, code, now, enabled, onChange }: Prefet
         const loaded: LoadedRoute = await store.load(href, { signal, prefetch: true, whole: true })
         href = undefined
         if (loaded.kind === 'redirect' && !loaded.redirect.external) {
-          href = localHref(loaded.redirect.to)?.replace(/#.*/s, '')
+          href = localHref(loaded.redirect.to, origin)?.replace(/#.*/s, '')
           if (href !== undefined) preloadCode(href)
         }
         // Refusals are not kept: asking for them ahead again and again would be a storm of its own.

@@ -12,9 +12,7 @@
  * | event      | does                                                                                           |
  * |------------|------------------------------------------------------------------------------------------------|
  * | receive    | stores as most recently used; equal hash: keeps value and `shown` of before; sweeps and evicts |
- * | settle     | adds hash and size; evicts; ignored if the entry is gone or another has taken its place        |
  * | show       | marks as shown, and as most recently used in the order given; unknown keys are ignored         |
- * | drop       | forgets one entry                                                                              |
  * | revalidate | forgets what the targets name                                                                  |
  *
  * Bounds: 500 entries and 4,000,000 characters on the wire; the least recently used go first. An entry that is larger
@@ -50,9 +48,9 @@ export interface CacheEntry {
   readonly tags: readonly string[]
   /** Pathname by which `revalidate(path)` finds it. */
   readonly path: string
-  /** Characters on the wire, as far as they have come. */
+  /** Characters on the wire. */
   readonly size: number
-  /** Hash of the content; absent until the whole value has come. */
+  /** Hash of the content; absent for what came with the document. */
   readonly hash?: number
 }
 
@@ -67,17 +65,7 @@ export interface RouteCache {
 /** What may happen to the cache; see the table in the head of this file. */
 export type CacheEvent =
   | { readonly type: 'receive'; readonly key: string; readonly entry: CacheEntry; readonly now: number }
-  | {
-      /** The whole value has come. */
-      readonly type: 'settle'
-      readonly key: string
-      readonly hash: number
-      readonly size: number
-      /** The value as it was received. Where the entry has another by now, this is late news, and is ignored. */
-      readonly value?: unknown
-    }
   | { readonly type: 'show'; readonly keys: readonly string[] }
-  | { readonly type: 'drop'; readonly key: string }
   | {
       readonly type: 'revalidate'
       /** See `matchesTarget`. */
@@ -114,21 +102,11 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
       forget((entry) => !(entry.lifetimeMs > 0) || entryState(entry, now) === 'expired')
       break
     }
-    case 'settle': {
-      const { key, hash, size } = event
-      const entry = entries.get(key)
-      if (!entry || ('value' in event && event.value !== entry.value)) return cache
-      if (hash !== entry.hash || size !== entry.size) entries.set(key, { ...entry, hash, size })
-      break
-    }
     case 'show':
       for (const key of event.keys) {
         const entry = entries.get(key)
         if (entry) putLast(key, entry.shown ? entry : { ...entry, shown: true })
       }
-      break
-    case 'drop':
-      entries.delete(event.key)
       break
     case 'revalidate':
       forget((entry) => matchesTarget(entry, event.targets))

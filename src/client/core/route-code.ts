@@ -1,5 +1,5 @@
-import type { ModuleLoader } from '../../shared/route-definition.ts'
-import type { SegmentFiles, SegmentFilesSource } from './segment-files.ts'
+import type { ModuleFiles, SegmentFiles } from '../../shared/protocol/segment-files.ts'
+import type { SegmentFilesSource } from './segment-files.ts'
 import type { ModuleCache } from '../react/module-cache.ts'
 import { shownChain, viewModules, type RouteView } from '../react/route-view.ts'
 import { preloadScripts } from './load-scripts.ts'
@@ -8,6 +8,9 @@ import { RouteCancelled, RouteLoadError } from './router-errors.ts'
 
 /** Code and styles of a route that have not come by then: the browser itself may do better with a whole document. */
 export const ROUTE_LOAD_TIMEOUT_MS = 3800
+
+/** Stands for a file whose name is not known. */
+const LISTING = 'list of files'
 
 /** Which of a view's files are needed. */
 type ViewShape = Pick<RouteView, 'chain' | 'outcome'>
@@ -33,84 +36,66 @@ export interface RouteCodeParts {
 }
 
 export function createRouteCode({ document, modules, files, styles }: RouteCodeParts): RouteCode {
-  async function loadModules(shape: ViewShape, known: Promise<SegmentFiles | undefined>): Promise<void> {
+  async function loadModules(shape: ViewShape): Promise<void> {
     const loading = modules.load(viewModules(shape))
     if (loading === undefined) return
-    void known.then((listed) => listed && preloadScripts(document, filesOf(shape, listed, 'scripts'), 'high'))
+    files.get().then(
+      (listed) => preloadScripts(document, filesOf(shape, listed, 'scripts'), 'high'),
+      () => undefined,
+    )
     try {
       await loading
     } catch (cause) {
-      throw new RouteLoadError('script', (await scriptOf(shape, known)) ?? 'unknown', { cause })
+      // Most browsers say which one it was.
+      throw new RouteLoadError('script', /https?:\S+/.exec(String(cause))?.[0] ?? firstFile(shape, 'scripts'), {
+        cause,
+      })
     }
   }
 
-  async function scriptOf(shape: ViewShape, known: Promise<SegmentFiles | undefined>): Promise<string | undefined> {
-    const listed = await Promise.race([known, undefined])
-    const missing: readonly ModuleLoader[] = viewModules(shape).filter((loader) => modules.get(loader) === undefined)
-    return (
-      listed &&
-      named(shape).flatMap(([key, kind, loader]) =>
-        loader !== undefined && missing.includes(loader) ? (listed.of(key, kind)?.scripts ?? []) : [],
-      )[0]
-    )
+  async function loadStyles(shape: ViewShape): Promise<readonly string[]> {
+    const listed = await files.get().catch((cause: unknown) => {
+      throw new RouteLoadError('stylesheet', LISTING, { cause })
+    })
+    const hrefs = filesOf(shape, listed, 'styles')
+    await styles.load(hrefs)
+    return hrefs
   }
 
-  async function loadStyles(
-    shape: ViewShape,
-    known: Promise<SegmentFiles | undefined>,
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
-    const listed = await known
-    if (listed === undefined) throw new RouteLoadError('stylesheet', 'list of files')
-    const hrefs = filesOf(shape, listed, 'styles')
-    await styles.load(hrefs, signal).catch((cause: unknown) => {
-      const url = cause instanceof Error ? /: (.*)$/.exec(cause.message)?.[1] : undefined
-      throw new RouteLoadError('stylesheet', url ?? hrefs.join(', '), { cause })
-    })
-    return hrefs
+  function firstFile(shape: ViewShape, sort: keyof ModuleFiles): string {
+    return (files.listed && filesOf(shape, files.listed, sort)[0]) ?? LISTING
   }
 
   return {
     load(shape, signal) {
-      const known = files.get().catch(() => undefined)
       return new Promise((resolve, reject) => {
         const late = setTimeout(() => {
-          const scripts = viewModules(shape).some((loader) => modules.get(loader) === undefined)
-          const part = scripts ? 'script' : 'stylesheet'
-          void Promise.race([known, undefined]).then((listed) => {
-            const [url] = listed === undefined ? [] : filesOf(shape, listed, scripts ? 'scripts' : 'styles')
-            reject(new RouteLoadError(part, url ?? 'list of files'))
-          })
+          const isScript = viewModules(shape).some((loader) => modules.get(loader) === undefined)
+          const [part, sort] = isScript ? (['script', 'scripts'] as const) : (['stylesheet', 'styles'] as const)
+          reject(new RouteLoadError(part, firstFile(shape, sort)))
         }, ROUTE_LOAD_TIMEOUT_MS)
-        signal.addEventListener('abort', () => reject(new RouteCancelled()), { once: true })
-        Promise.all([loadStyles(shape, known, signal), loadModules(shape, known)])
+        signal.addEventListener('abort', () => reject(new RouteCancelled()))
+        Promise.all([loadStyles(shape), loadModules(shape)])
           .then(([hrefs]) => resolve(hrefs), reject)
           .finally(() => clearTimeout(late))
       })
     },
-    async preload(shape) {
-      const listed = await files.get().catch(() => undefined)
-      if (listed === undefined) return
-      preloadScripts(document, filesOf(shape, listed, 'scripts'), 'low')
-      styles.preload(filesOf(shape, listed, 'styles'))
-    },
+    preload: (shape) =>
+      files.get().then(
+        (listed) => {
+          preloadScripts(document, filesOf(shape, listed, 'scripts'), 'low')
+          styles.preload(filesOf(shape, listed, 'styles'))
+        },
+        () => undefined,
+      ),
   }
 }
 
-/** Entry, kind and module of everything a view shows, in the order in which the server lists their files. */
-function named({ chain, outcome }: ViewShape): readonly (readonly [string, string, ModuleLoader | undefined])[] {
-  const shown = shownChain({ chain, ...(outcome === undefined ? {} : { outcome }) })
-  const leaf = outcome === undefined ? chain.at(-1) : chain[outcome.at]
-  const kind = outcome === undefined ? 'page' : outcome.kind
-  return [
-    ...shown.flatMap(({ key, definition }) => [
-      [key, 'layout', definition.layout] as const,
-      [key, 'loading', definition.loading] as const,
-    ]),
-    ...(leaf === undefined ? [] : [[leaf.key, kind, leaf.definition[kind]] as const]),
-  ]
-}
-
-function filesOf(shape: ViewShape, files: SegmentFiles, sort: 'scripts' | 'styles'): readonly string[] {
-  return [...new Set(named(shape).flatMap(([key, kind]) => files.of(key, kind)?.[sort] ?? []))]
+/** The files of everything that a view shows, in the order in which the server lists them. */
+function filesOf(shape: ViewShape, listed: SegmentFiles, sort: keyof ModuleFiles): readonly string[] {
+  const files = shownChain(shape).flatMap(({ key }, at, { length }) => {
+    const leaf = at === length - 1 ? [shape.outcome?.kind ?? 'page'] : []
+    return ['layout', 'loading', ...leaf].flatMap((kind) => listed.of(key, kind)?.[sort] ?? [])
+  })
+  return [...new Set(files)]
 }

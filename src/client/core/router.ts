@@ -1,4 +1,3 @@
-import { safeLocation } from '../../shared/safe-location.ts'
 import type { LoadedRouter, RouterListeners } from '../router-handle.ts'
 import type {
   BlockedNavigation,
@@ -314,10 +313,9 @@ export function createRouter(parts: RouterParts): RouterCore {
     },
     prefetch: (href) => parts.prefetch(href),
     redirect(to, external) {
-      const href = external ? safeLocation(to, { external }) : localHref(to)
-      if (href === undefined) return
-      if (external) host.leave(href, 'replace')
-      else void start(href, 'replace')
+      const href = localHref(to, location.origin)
+      if (href !== undefined) void start(href, 'replace')
+      else if (external && /^https?:\/\//i.test(to)) host.leave(to, 'replace')
     },
     committed(shown) {
       const { arrival, page, href, visit } = shown

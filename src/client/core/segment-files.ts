@@ -1,13 +1,11 @@
 import { decodeSegmentFiles, segmentFilesPath, type SegmentFiles } from '../../shared/protocol/segment-files.ts'
 
-export type { SegmentFiles }
-
 /** Where the list of segment files comes from. */
 export interface SegmentFilesSource {
-  /** Fetched once, on first use or by `warm()`. A failure is forgotten, so that the next call tries again. */
+  /** Once it is here. */
+  readonly listed: SegmentFiles | undefined
+  /** Fetched once. A failure is forgotten, so that the next call tries again. */
   get(): Promise<SegmentFiles>
-  /** Fetches ahead. Never fails. */
-  warm(): void
 }
 
 /**
@@ -15,16 +13,23 @@ export interface SegmentFilesSource {
  * @param fetchJson rejects for anything but a 200 with JSON.
  */
 export function createSegmentFiles(buildId: string, fetchJson: (url: string) => Promise<unknown>): SegmentFilesSource {
-  let files: Promise<SegmentFiles> | undefined
+  let fetching: Promise<SegmentFiles> | undefined
+  let listed: SegmentFiles | undefined
 
-  function get(): Promise<SegmentFiles> {
-    if (files === undefined) {
-      const fetched = fetchJson(segmentFilesPath(buildId)).then(decodeSegmentFiles)
-      files = fetched
-      fetched.catch(() => (files = undefined))
+  async function fetchFiles(): Promise<SegmentFiles> {
+    try {
+      return (listed = decodeSegmentFiles(await fetchJson(segmentFilesPath(buildId))))
+    } finally {
+      fetching = undefined
     }
-    return files
   }
 
-  return { get, warm: () => void get().catch(() => undefined) }
+  return {
+    get listed() {
+      return listed
+    },
+    async get() {
+      return listed ?? (fetching ??= fetchFiles())
+    },
+  }
 }

@@ -10,81 +10,64 @@ interface CaughtState {
   readonly visit?: number | undefined
 }
 
-interface VisitProps {
+interface BoundaryProps {
+  /** Whose fallbacks it shows; absent for the last resort inside the document, a fixed text. */
+  readonly definition?: SegmentDefinition
   /** Another one than before means another navigation: what was caught belongs to the page that was left. */
   readonly visit: number | undefined
+  readonly onRetry?: (() => void) | undefined
   readonly children: ReactNode
-}
-
-interface SegmentBoundaryProps extends VisitProps {
-  readonly definition: SegmentDefinition
-  readonly onRetry: (() => void) | undefined
-}
-
-function forgetOnNavigation({ visit }: VisitProps, state: CaughtState): CaughtState | null {
-  return visit === state.visit ? null : { visit, thrown: undefined }
 }
 
 /**
  * Shows a segment's own fallback when something inside its layout throws in the browser, and passes on what it has no
  * fallback for. React runs no error boundary on the server: there the runtime picks the fallback before it renders.
  */
-export class SegmentBoundary extends Component<SegmentBoundaryProps, CaughtState> {
+export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   override state: CaughtState = {}
 
   static getDerivedStateFromError(thrown: unknown): CaughtState {
     return { thrown: { value: thrown } }
   }
 
-  static readonly getDerivedStateFromProps = forgetOnNavigation
+  static getDerivedStateFromProps({ visit }: BoundaryProps, state: CaughtState): CaughtState | null {
+    return visit === state.visit ? null : { visit, thrown: undefined }
+  }
 
   /** A value that the server failed to provide must be asked for again; the browser's own failures need a new try. */
   readonly #retry = (): void => {
-    const failed = this.state.thrown?.value
-    if (failed instanceof ServerFailure && this.props.onRetry !== undefined) this.props.onRetry()
+    const { onRetry } = this.props
+    if (onRetry && this.state.thrown?.value instanceof ServerFailure) onRetry()
     else this.setState({ thrown: undefined })
   }
 
   override render(): ReactNode {
     const { thrown } = this.state
-    if (thrown === undefined) return this.props.children
+    const { children, definition } = this.props
+    if (thrown === undefined) return children
     const { value } = thrown
     const signal = controlFlowOf(value)
     if (signal instanceof RedirectSignal) return <Leave signal={signal} />
-    const kind: BoundaryKind = signal === undefined ? 'error' : signal.kind
-    const loader = this.props.definition[kind]
+    const origin: ErrorProps['origin'] = value instanceof ServerFailure ? 'server' : 'client'
+    const digest = digestOf(value)
+    if (definition === undefined) {
+      return (
+        <main>
+          <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
+          {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
+        </main>
+      )
+    }
+    const kind: BoundaryKind = signal?.kind ?? 'error'
+    const loader = definition[kind]
     if (loader === undefined) throw value
     const Fallback = lazyFallback(loader)
+    const props = kind === 'error' && { origin, retry: this.#retry, ...(digest !== undefined && { digest }) }
     return (
       <Suspense fallback={null}>
         <meta name="robots" content="noindex" />
-        <Fallback {...(kind === 'error' ? errorProps(value, this.#retry) : {})} />
+        <Fallback {...props} />
       </Suspense>
-    )
-  }
-}
-
-/** The last resort inside the document: a fixed text, when no segment of the application has caught the failure. */
-export class RootBoundary extends Component<VisitProps, CaughtState> {
-  override state: CaughtState = {}
-
-  static getDerivedStateFromError(thrown: unknown): CaughtState {
-    return { thrown: { value: thrown } }
-  }
-
-  static readonly getDerivedStateFromProps = forgetOnNavigation
-
-  override render(): ReactNode {
-    const { thrown } = this.state
-    if (thrown === undefined) return this.props.children
-    const signal = controlFlowOf(thrown.value)
-    if (signal instanceof RedirectSignal) return <Leave signal={signal} />
-    const { origin, digest } = errorProps(thrown.value, () => undefined)
-    return (
-      <main>
-        <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
-        {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
-      </main>
     )
   }
 }
@@ -97,15 +80,6 @@ export class ServerFailure extends Error {
   constructor(digest: string) {
     super(`The server failed to provide this value. Digest: ${digest}`)
     this.digest = digest
-  }
-}
-
-function errorProps(thrown: unknown, retry: () => void): ErrorProps {
-  const digest = digestOf(thrown)
-  return {
-    origin: thrown instanceof ServerFailure ? 'server' : 'client',
-    retry,
-    ...(digest === undefined ? {} : { digest }),
   }
 }
 

@@ -10,21 +10,19 @@ export interface HeadTagsProps {
 
 /** Title and meta elements of the view. JSON-LD is written by the server alone: only crawlers of documents read it. */
 export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
-  const { title, description, canonical, robots, openGraph, meta } = metadata
+  const { title, description, canonical, robots, openGraph = {}, meta = {} } = metadata
   return (
     <>
-      {typeof title === 'string' ? <title>{title}</title> : null}
-      {description === undefined ? null : <meta name="description" content={description} />}
-      {canonical === undefined ? null : <link rel="canonical" href={absoluteUrl(canonical, origin)} />}
-      {robots === undefined ? null : <meta name="robots" content={robots} />}
-      {openGraph === undefined
-        ? null
-        : Object.entries(openGraph).map(([property, content]) => (
-            <meta key={property} property={`og:${property}`} content={content} />
-          ))}
-      {meta === undefined
-        ? null
-        : Object.entries(meta).map(([name, content]) => <meta key={name} name={name} content={content} />)}
+      {typeof title === 'string' && <title>{title}</title>}
+      {description !== undefined && <meta name="description" content={description} />}
+      {canonical !== undefined && <link rel="canonical" href={absoluteUrl(canonical, origin)} />}
+      {robots !== undefined && <meta name="robots" content={robots} />}
+      {Object.entries(openGraph).map(([property, content]) => (
+        <meta key={property} property={`og:${property}`} content={content} />
+      ))}
+      {Object.entries(meta).map(([name, content]) => (
+        <meta key={name} name={name} content={content} />
+      ))}
     </>
   )
 }

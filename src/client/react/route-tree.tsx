@@ -1,3 +1,4 @@
+import type { SegmentDefinition } from '../../shared/route-definition.ts'
 import { Suspense, type ComponentType, type ReactNode } from 'react'
 import type {
   DocumentProps,
@@ -12,7 +13,7 @@ import { ViewContext } from './contexts.ts'
 import { HeadTags } from './head-tags.tsx'
 import type { ModuleCache } from './module-cache.ts'
 import { layoutId, leafModule, pageId, shownChain, type RouteView } from './route-view.ts'
-import { RootBoundary, SegmentBoundary } from './boundaries.tsx'
+import { SegmentBoundary } from './boundaries.tsx'
 
 /** What one render of the whole document needs. */
 export interface RouteTreeInput {
@@ -77,7 +78,7 @@ export function routeTree({ document: Document, view, modules, metadata, client 
   return (
     <ViewContext value={view}>
       <Document head={<HeadTags metadata={metadata} origin={view.origin} />}>
-        <RootBoundary visit={client?.visit}>{node}</RootBoundary>
+        <SegmentBoundary visit={client?.visit}>{node}</SegmentBoundary>
       </Document>
     </ViewContext>
   )
@@ -118,11 +119,6 @@ function leafNode(
 
 function doNothing(): void {}
 
-function hasBoundary(definition: RouteView['chain'][number]['definition']): boolean {
-  return (
-    definition.error !== undefined ||
-    definition.notFound !== undefined ||
-    definition.forbidden !== undefined ||
-    definition.unauthorized !== undefined
-  )
+function hasBoundary({ error, notFound, forbidden, unauthorized }: SegmentDefinition): boolean {
+  return (error ?? notFound ?? forbidden ?? unauthorized) !== undefined
 }

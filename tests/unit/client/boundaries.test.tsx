@@ -1,6 +1,6 @@
 import { isValidElement, type Component, type ComponentType, type ReactNode } from 'react'
 import { describe, expect, test } from 'vitest'
-import { RootBoundary, SegmentBoundary } from '../../../src/client/react/boundaries.tsx'
+import { SegmentBoundary } from '../../../src/client/react/boundaries.tsx'
 import { RedirectSignal } from '../../../src/shared/control-flow.ts'
 
 interface Caught extends Component {
@@ -9,11 +9,9 @@ interface Caught extends Component {
 
 /** What a boundary renders for something that was thrown inside it, mounted under a router. */
 function caught(boundary: 'segment' | 'root', thrown: unknown, router: object | null = null): ReactNode {
-  const instance: Caught =
-    boundary === 'root'
-      ? new RootBoundary({ children: null, visit: 0 })
-      : new SegmentBoundary({ definition: {}, children: null, visit: 0, onRetry: undefined })
-  instance.state = (boundary === 'root' ? RootBoundary : SegmentBoundary).getDerivedStateFromError(thrown)
+  const props = { children: null, visit: 0 }
+  const instance: Caught = new SegmentBoundary(boundary === 'root' ? props : { ...props, definition: {} })
+  instance.state = SegmentBoundary.getDerivedStateFromError(thrown)
   const shown = instance.render()
   if (!isValidElement<object>(shown) || typeof shown.type === 'string') return shown
   const Mounted = shown.type as ComponentType & (new (props: object) => Component)

@@ -153,41 +153,6 @@ test('data that came with the document is on the screen from the start', () => {
   expect(cache.entries.get('a')?.shown).toBe(true)
 })
 
-describe('data that streams in', () => {
-  test('gets its hash and size when the last of it has come', () => {
-    const cache = run(receive('a'), receive('b'), { type: 'settle', key: 'a', hash: 3, size: 25 })
-    expect(cache.entries.get('a')).toMatchObject({ hash: 3, size: 25 })
-    expect(cache.size).toBe(35)
-    expect(keysOf(cache)).toEqual(['a', 'b'])
-    expect(reduceRouteCache(cache, { type: 'settle', key: 'a', hash: 3, size: 25 })).toBe(cache)
-    const resized = reduceRouteCache(cache, { type: 'settle', key: 'a', hash: 3, size: 26 })
-    expect(resized.entries.get('a')).toMatchObject({ hash: 3, size: 26 })
-    const changed = reduceRouteCache(cache, { type: 'settle', key: 'a', hash: 4, size: 25 })
-    expect(changed.entries.get('a')).toMatchObject({ hash: 4, size: 25 })
-  })
-
-  test('is not kept alive by its end after an action dropped it', () => {
-    const cache = run(receive('a'), { type: 'drop', key: 'a' })
-    expect(reduceRouteCache(cache, { type: 'settle', key: 'a', hash: 3, size: 25 })).toBe(cache)
-  })
-
-  test('does not put its hash on the newer answer that took its place', () => {
-    const old = {}
-    const cache = run(receive('a', { value: old }), receive('a'))
-    expect(reduceRouteCache(cache, { type: 'settle', key: 'a', hash: 3, size: 25, value: old })).toBe(cache)
-    const value = cache.entries.get('a')?.value
-    const settled = reduceRouteCache(cache, { type: 'settle', key: 'a', hash: 3, size: 25, value })
-    expect(settled.entries.get('a')?.hash).toBe(3)
-  })
-
-  test('pushes out what was used least recently when it turns out to be large, or goes itself if it is too large', () => {
-    const cache = run(receive('a'), receive('b'), receive('c'))
-    const end = { type: 'settle', key: 'b', hash: 1 } as const
-    expect(keysOf(reduceRouteCache(cache, { ...end, size: MAX_SIZE - 10 }))).toEqual(['b', 'c'])
-    expect(keysOf(reduceRouteCache(cache, { ...end, size: MAX_SIZE + 1 }))).toEqual(['a', 'c'])
-  })
-})
-
 describe('what is not stored', () => {
   test.each([
     ['no-store', { lifetimeMs: 0 }],
@@ -236,7 +201,6 @@ test('showing what is last and shown, or what is not there, changes nothing', ()
   expect(reduceRouteCache(cache, { type: 'show', keys: ['b', 'c'] })).toBe(cache)
   expect(reduceRouteCache(cache, { type: 'show', keys: ['x'] })).toBe(cache)
   expect(reduceRouteCache(cache, { type: 'show', keys: [] })).toBe(cache)
-  expect(reduceRouteCache(cache, { type: 'drop', key: 'x' })).toBe(cache)
   expect(keysOf(reduceRouteCache(cache, { type: 'show', keys: ['c', 'b'] }))).toEqual(['a', 'c', 'b'])
 })
 
@@ -255,9 +219,7 @@ describe('any history', () => {
   )
   const happening = oneof(
     record({ type: constant('receive' as const), key, step, received }),
-    record({ type: constant('settle' as const), key, hash, size }),
     record({ type: constant('show' as const), keys: subarray(['a', 'b', 'c', 'd', 'e']) }),
-    record({ type: constant('drop' as const), key }),
     record({ type: constant('revalidate' as const), targets }),
   )
 

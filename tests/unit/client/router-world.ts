@@ -232,7 +232,7 @@ export function createWorld({ deaf = false } = {}) {
       }),
   })
   const enabled = (): boolean => !lifecycle.outdated
-  const prefetcher = createPrefetcher({ store, code, now, enabled, onChange: () => undefined })
+  const prefetcher = createPrefetcher({ store, code, origin: ORIGIN, now, enabled, onChange: () => undefined })
   const rendered: RouterScreen[] = []
   const left: string[] = []
   const events: string[] = []

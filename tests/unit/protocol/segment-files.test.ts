@@ -77,22 +77,24 @@ describe('fetching the list', () => {
     const fetchJson = vi.fn<(url: string) => Promise<unknown>>(async () => record)
     const source = createSegmentFiles('abc', fetchJson)
     expect(fetchJson).not.toHaveBeenCalled()
-    source.warm()
     const [first, second] = await Promise.all([source.get(), source.get()])
     expect(first).toBe(second)
     expect(first.of('/', 'page')?.scripts).toEqual(['/_m/assets/a.js'])
     expect(fetchJson.mock.calls).toEqual([['/_m/assets/segments-abc.json']])
   })
 
-  test('is tried again after a failure, and a failure to fetch ahead is nobody’s', async () => {
+  test('is tried again after a failure, and there for all once it has come', async () => {
     const answers = [Promise.reject(new Error('offline')), Promise.resolve('<!doctype html>'), Promise.resolve(record)]
     const fetchJson = vi.fn<(url: string) => Promise<unknown>>(
       () => answers.shift() ?? Promise.reject(new Error('asked too often')),
     )
     const source = createSegmentFiles('abc', fetchJson)
-    source.warm()
     await expect(source.get()).rejects.toThrow('offline')
     await expect(source.get()).rejects.toThrow('Not a list of segment files')
+    expect(source.listed).toBeUndefined()
     expect((await source.get()).names('/_m/assets/a.js')).toBe(true)
+    expect(source.listed?.names('/_m/assets/a.js')).toBe(true)
+    await source.get()
+    expect(fetchJson).toHaveBeenCalledTimes(3)
   })
 })
