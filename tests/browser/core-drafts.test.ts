@@ -8,7 +8,6 @@ import { loadDocument } from './src/client/core/document-load.ts'
 import { keepDrafts } from './src/client/core/draft-keeper.ts'
 const keeper = keepDrafts(window, sessionStorage, () => window.pathname ?? location.pathname)
 Object.assign(window, {
-  ready: import('./src/client/core/drafts.ts'),
   load: (href, how) => loadDocument(window, href, how, keeper),
   heard: [],
 })
@@ -59,8 +58,8 @@ async function openForm(
 
 /** The code for drafts is there, and has done what it does at the start. */
 async function ready(page: Page): Promise<void> {
-  await until(page, `window.ready && document.readyState === 'complete'`)
-  await page.evaluate('ready.then(() => new Promise((done) => setTimeout(done)))')
+  await until(page, `window.load && document.readyState === 'complete'`)
+  await page.evaluate('new Promise((done) => setTimeout(done))')
 }
 
 /** Has the page load a document, and waits for it. */
@@ -202,6 +201,7 @@ describe('what a visitor has typed', () => {
 
 const REACT = `
 import { useState } from 'react'
+import { flushSync } from 'react-dom'
 import { createRoot } from 'react-dom/client'
 ${SCRIPT}
 function Form() {
@@ -220,7 +220,8 @@ function Form() {
     </>
   )
 }
-createRoot(document.getElementById('root')).render(<Form />)
+// The router comes when React has rendered.
+flushSync(() => createRoot(document.getElementById('root')).render(<Form />))
 `
 
 moduleTest('what a visitor has typed into controls of React is in its state again', async ({ open }) => {

@@ -15,7 +15,6 @@ async function reloadWithoutRouter(page: Page): Promise<() => Promise<void>> {
   await asked
   await page.evaluate(() => Object.assign(window, { sameDocument: true }))
   return async () => {
-    await page.unroute(ROUTER)
     for (const route of held) await route.continue()
   }
 }

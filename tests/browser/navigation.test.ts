@@ -106,6 +106,20 @@ describe('back and forward', () => {
     expect(await sameDocument(page)).toBe(true)
   })
 
+  browserTest(
+    'to a page that was left by a click and must be loaded again: where it was scrolled to',
+    async ({ open }) => {
+      const page = await openAlive(open, '/lab')
+      await page.evaluate(() => scrollTo(0, 700))
+      await follow(page, '/lab/cache/7')
+      await heading(page, 'Key 7')
+      await page.goto('/docs')
+      await page.evaluate(() => history.go(-2))
+      await heading(page, 'Lab')
+      await expect.poll(() => page.evaluate(() => scrollY)).toBe(700)
+    },
+  )
+
   browserTest('go through fragments of a page without leaving it', async ({ open }) => {
     const page = await openAlive(open, '/lab')
     await page.getByRole('link', { name: 'Loading data' }).click()
@@ -286,8 +300,8 @@ describe('links in view', () => {
       })
       const asked = recordData(page)
       await page.goto('/lab/bench/links?n=1000')
-      await expect.poll(() => asked.length).toBeGreaterThan(20)
-      await expect.poll(() => running).toBe(0)
+      await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThan(20)
+      await expect.poll(() => running, { timeout: 30_000 }).toBe(0)
       expect(most).toBeGreaterThan(1)
       expect(most).toBeLessThanOrEqual(3)
       expect(new Set(asked).size).toBe(asked.length)
@@ -300,7 +314,7 @@ describe('links in view', () => {
     await page.route('**/_m/data/**', (route) => route.fulfill({ status: 503, headers: { 'Retry-After': '60' } }))
     const asked = recordData(page)
     await page.goto('/lab/bench/links?n=200')
-    await expect.poll(() => asked.length).toBeGreaterThan(0)
+    await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThan(0)
     await page.waitForTimeout(1000) // nothing is what is waited for
     expect(asked.length).toBeLessThanOrEqual(3)
   })

@@ -36,9 +36,8 @@ export interface HistoryStack {
    * Sets the listener; there is one at a time.
    * @param onFragment told of an entry that the browser made for a move inside of the page on screen: path, query, fragment.
    * Called before the browser scrolls: the position of the entry that is left can still be recorded.
-   * @returns takes the listener away.
    */
-  listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void): () => void
+  listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void): void
 }
 
 /** What is on its way back to an entry. */
@@ -151,9 +150,6 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     listen(traverse, fragment) {
       onTraverse = traverse
       onFragment = fragment
-      return () => {
-        if (onTraverse === traverse) onTraverse = onFragment = undefined
-      }
     },
   }
 }

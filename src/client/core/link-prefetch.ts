@@ -18,8 +18,6 @@ export interface LinkPrefetchOptions {
 export interface LinkWatch {
   /** Looks for new and removed links at once; happens by itself, when the browser is idle, after changes of the page. */
   scan(): void
-  /** Ends all watching. Nothing more is reported. */
-  stop(): void
 }
 
 const REST_MS = 50 // a mouse on its way across a list of links points at none of them
@@ -36,8 +34,6 @@ const EAGER_LINKS = `a[href]${EAGER},${EAGER} a[href]`
 export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const { document, window } = options
   const { origin } = window.location
-  const scheduler = idleScheduler(window)
-  const ending = new AbortController()
   const watched = new Map<Element, URL>()
   /** Of the watched: in view, or told of for being in the page. */
   const shown = new Set<Element>()
@@ -45,7 +41,8 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   let told = new Map<string, URL>()
   let pointed: HTMLAnchorElement | undefined
   let rest: number | undefined
-  let idle: number | undefined
+  /** A scan will come by itself. */
+  let isDue = false
   let observer: IntersectionObserver | undefined
 
   function noticeIntent(anchor = pointed): void {
@@ -83,8 +80,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   }
 
   function scan(): void {
-    if (idle !== undefined) scheduler.cancel(idle)
-    idle = undefined
+    isDue = false
     const found = new Map<Element, URL>()
     if (options.allowed()) {
       for (const anchor of document.querySelectorAll<HTMLAnchorElement>(EAGER_LINKS)) {
@@ -110,10 +106,14 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   }
 
   function scanWhenIdle(): void {
-    idle ??= scheduler.request(scan)
+    if (isDue) return
+    isDue = true
+    // Safari has no idle callbacks, though the library says so; there, the end of the task must do.
+    if ('requestIdleCallback' in window) window.requestIdleCallback(scan, { timeout: IDLE_LIMIT_MS })
+    else setTimeout(scan)
   }
 
-  const listening = { passive: true, capture: true, signal: ending.signal }
+  const listening = { passive: true, capture: true }
   const onEvent = (event: Event): void => noticeIntent(eventAnchor(event))
   document.addEventListener('pointerover', point, listening)
   for (const type of ['pointerdown', 'touchstart', 'focusin']) document.addEventListener(type, onEvent, listening)
@@ -122,27 +122,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   mutations.observe(document, { childList: true, subtree: true, attributeFilter: ['href', 'data-prefetch'] })
   scanWhenIdle()
 
-  return {
-    scan,
-    stop() {
-      ending.abort()
-      mutations.disconnect()
-      observer?.disconnect()
-      window.clearTimeout(rest)
-      if (idle !== undefined) scheduler.cancel(idle)
-    },
-  }
-}
-
-/** Safari has no idle callbacks; there, the end of the task must do. */
-function idleScheduler(window: Window): { request(work: () => void): number; cancel(handle: number): void } {
-  // The library says that they are always there.
-  return typeof (window as Partial<Window>).requestIdleCallback === 'function'
-    ? {
-        request: (work) => window.requestIdleCallback(work, { timeout: IDLE_LIMIT_MS }),
-        cancel: (handle) => window.cancelIdleCallback(handle),
-      }
-    : { request: (work) => window.setTimeout(work), cancel: (handle) => window.clearTimeout(handle) }
+  return { scan }
 }
 
 function modeOf(anchor: Element): string {

@@ -46,7 +46,7 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       if (arrival.focus) announcePage(document, focused)
     },
     hydrated() {
-      positions.restore(key, 'containers')
+      positions.restore(key, history.restoresScroll ? 'containers' : 'all')
     },
   }
 }

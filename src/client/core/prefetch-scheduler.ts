@@ -11,7 +11,6 @@
  * |------------|------------------------------------------------------------------------------------------------|
  * | add        | queues a target; one that is there is promoted, never put back; a blocked one is ignored       |
  * | cancel     | forgets it: it has left view or page, or a navigation took it over                             |
- * | cancel-all | forgets all jobs; blocks and pause stay                                                        |
  * | settle     | forgets it; if it failed, blocks the target for 10 s; ignored for one that has not started     |
  * | pause      | nothing starts before that time, intent included; what is fetching goes on; a pause only grows |
  *
@@ -71,7 +70,6 @@ export interface Prefetching {
 export type PrefetchEvent =
   | { readonly type: 'add'; readonly target: string; readonly priority: PrefetchPriority; readonly now: number }
   | { readonly type: 'cancel'; readonly target: string }
-  | { readonly type: 'cancel-all' }
   | { readonly type: 'settle'; readonly target: string; readonly now: number; readonly failed: boolean }
   | { readonly type: 'pause'; readonly until: number }
 
@@ -94,8 +92,6 @@ export function reducePrefetching(state: Prefetching, event: PrefetchEvent): Pre
   switch (event.type) {
     case 'add':
       return add(state, event.target, event.priority, event.now)
-    case 'cancel-all':
-      return state.jobs.size > 0 ? { ...own(state), ...createJobs() } : state
     case 'pause':
       return event.until > state.pausedUntil ? { ...own(state), pausedUntil: event.until } : state
     default: {
@@ -142,16 +138,14 @@ export function nextWake({ pausedUntil, jobs }: Prefetching): number | undefined
   return pausedUntil > 0 && jobs.size > 0 ? pausedUntil : undefined
 }
 
-function createJobs() {
-  return {
-    jobs: new Map<string, PrefetchJob>(),
-    queues: { intent: new Set<string>(), render: new Set<string>(), viewport: new Set<string>() },
-    active: new Set<string>(),
-  }
-}
-
 function createPrefetching(): OwnPrefetching {
-  return { ...createJobs(), blocked: new Map(), pausedUntil: 0 }
+  return {
+    jobs: new Map(),
+    blocked: new Map(),
+    pausedUntil: 0,
+    queues: { intent: new Set(), render: new Set(), viewport: new Set() },
+    active: new Set(),
+  }
 }
 
 /** A new outer object around what may be changed; `NO_PREFETCHES` belongs to all and stays as it is. */

@@ -209,7 +209,6 @@ export function createWorld({ deaf = false } = {}) {
     },
     listen(onTraverse) {
       position.onTraverse = onTraverse
-      return () => (position.onTraverse = undefined)
     },
   }
 
