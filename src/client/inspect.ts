@@ -4,7 +4,6 @@
  */
 export { useInsight } from './hooks/use-insight.ts'
 export { inspectorTables } from './inspector-tables.ts'
-export { entryState } from './core/route-cache.ts'
 export type { RouterInsight } from './router-insight.ts'
 export type {
   InspectorCell,

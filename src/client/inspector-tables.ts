@@ -1,11 +1,10 @@
 import type { Journal, NavigationRecord, RequestRecord } from './core/journal.ts'
 import type { KnownRoutes } from './core/known-routes.ts'
 import type { Prefetcher } from './core/prefetcher.ts'
-import { entryState } from './core/route-cache.ts'
 
 /** What the tables are made of; a `RouterInsight` is that and more. */
 export interface InspectorFacts {
-  readonly known: Pick<KnownRoutes, 'cache'>
+  readonly known: Pick<KnownRoutes, 'cache' | 'stateOf'>
   readonly prefetcher: Pick<Prefetcher, 'state'>
   readonly journal: Pick<Journal, 'requests' | 'navigations'>
 }
@@ -62,7 +61,7 @@ export function inspectorTables({ known, prefetcher, journal }: InspectorFacts, 
   ]
 }
 
-function entryTable({ cache }: InspectorFacts['known'], now: number): InspectorTable {
+function entryTable({ cache, stateOf }: InspectorFacts['known'], now: number): InspectorTable {
   return {
     id: 'entries',
     title: 'Route cache',
@@ -70,7 +69,7 @@ function entryTable({ cache }: InspectorFacts['known'], now: number): InspectorT
     rows: [...cache.entries].toReversed().map(([key, entry]) => ({
       key,
       cells: [
-        text(entryState(entry, now)),
+        text(stateOf(entry, now)),
         code(key),
         text(seconds(now - entry.receivedAt)),
         text(seconds(entry.lifetimeMs)),

@@ -8,6 +8,7 @@ import {
   reduceRouteCache,
   type CacheEntry,
   type CacheEvent,
+  type EntryState,
   type RouteCache,
 } from './route-cache.ts'
 import { segmentKey } from './segment-key.ts'
@@ -23,8 +24,8 @@ export interface KnownRoutes {
   readonly cache: RouteCache
   /** An entry that may be shown. */
   entry(key: string): CacheEntry | undefined
-  /** Whether an entry is to be asked for again once it is shown. */
-  isStale(entry: CacheEntry): boolean
+  /** How an entry may be used, now unless told; a stale one is to be asked for again once it is shown. */
+  readonly stateOf: (entry: CacheEntry, at?: number) => EntryState
   /** The entry of a URL's verdict; its value is a `Verdict`. */
   verdict(href: string): CacheEntry | undefined
   /** Key of a segment's data. */
@@ -90,7 +91,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
       return cache
     },
     entry,
-    isStale: (one) => entryState(one, now()) === 'stale',
+    stateOf: (one, at = now()) => entryState(one, at),
     verdict: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
     keyOf(id, href, params) {
       // Layouts rarely look at the query, and many links share them: an unknown one is taken for such.

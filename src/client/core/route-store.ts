@@ -113,7 +113,7 @@ export function createRouteStore(
     const data: Record<string, unknown> = {}
     const keys: string[] = []
     let search: unknown
-    let stale = (!own && entry !== undefined && known.isStale(entry)) || used.some(({ current }) => !current)
+    let stale = (!own && isStale(entry)) || used.some(({ current }) => !current)
 
     for (const id of dataIds(route, outcome)) {
       const key = known.keyOf(id, href, params)
@@ -129,7 +129,7 @@ export function createRouteStore(
         if (values.data !== undefined) data[id] = values.data
         if ('search' in values) search = values.search
         keys.push(key)
-        stale ||= !bringer && kept !== undefined && known.isStale(kept)
+        stale ||= !bringer && isStale(kept)
         continue
       }
       const flight = running.find(brings)
@@ -147,8 +147,12 @@ export function createRouteStore(
     }
   }
 
+  function isStale(entry: CacheEntry | undefined): boolean {
+    return entry !== undefined && known.stateOf(entry) === 'stale'
+  }
+
   function usable(entry: CacheEntry | undefined, anew: Anew): CacheEntry | undefined {
-    return entry === undefined || anew === 'all' || (anew === 'stale' && known.isStale(entry)) ? undefined : entry
+    return anew === 'all' || (anew === 'stale' && isStale(entry)) ? undefined : entry
   }
 
   function start(href: string, { page, missing }: RoutePlan, prefetch: boolean, force: boolean): Flight {

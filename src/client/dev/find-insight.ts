@@ -1,4 +1,4 @@
-import type { RouterInsight } from '../router-insight.ts'
+import type { InspectedRouter, RouterInsight } from '../router-insight.ts'
 
 /** What of a committed React root is looked at. Source: React 19, the fiber of a root keeps the element it was given. */
 interface CommittedRoot {
@@ -23,17 +23,23 @@ export function findInsight(scope: object, onFound: (insight: RouterInsight) => 
   if (hook === undefined) return
   const former = hook.onCommitFiberRoot
   hook.onCommitFiberRoot = function (renderer, root, ...rest) {
-    const insight = insightOf(root)
-    if (insight !== undefined) {
+    const router = routerOf(root)
+    if (router !== undefined) {
       hook.onCommitFiberRoot = former
-      onFound(insight)
+      // Its parts come later than the page; it tells when they have.
+      const look = (): void => {
+        if (router.insight === undefined) return
+        end()
+        onFound(router.insight)
+      }
+      const end = router.subscribe(look)
+      look()
     }
     return former?.call(this, renderer, root, ...rest)
   }
 }
 
-function insightOf(root: CommittedRoot): RouterInsight | undefined {
+function routerOf(root: CommittedRoot): InspectedRouter | undefined {
   const router = root.current?.memoizedState?.element?.props?.router
-  if (typeof router !== 'object' || router === null || !('insight' in router)) return undefined
-  return router.insight as RouterInsight | undefined
+  return typeof router === 'object' && router !== null ? (router as InspectedRouter) : undefined
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { NavigationRecord, RequestRecord } from '../../../src/client/core/journal.ts'
 import { NO_PREFETCHES, reducePrefetching, advancePrefetching } from '../../../src/client/core/prefetch-scheduler.ts'
-import { EMPTY_CACHE, reduceRouteCache } from '../../../src/client/core/route-cache.ts'
+import { EMPTY_CACHE, entryState, reduceRouteCache } from '../../../src/client/core/route-cache.ts'
 import { inspectorTables, type InspectorFacts, type InspectorTable } from '../../../src/client/inspector-tables.ts'
 
 const NOTHING: InspectorFacts = {
-  known: { cache: EMPTY_CACHE },
+  known: { cache: EMPTY_CACHE, stateOf: (entry, at = 0) => entryState(entry, at) },
   prefetcher: { state: NO_PREFETCHES },
   journal: { requests: [], navigations: [] },
 }
@@ -54,7 +54,7 @@ describe('the tables of an inspector', () => {
       entry: { ...entry, tags: [], shown: false, receivedAt: 30_000 },
       now: 30_000,
     })
-    expect(texts(tableOf('entries', { known: { cache } }, 61_999))).toEqual([
+    expect(texts(tableOf('entries', { known: { ...NOTHING.known, cache } }, 61_999))).toEqual([
       ['fresh', 'two', '31 s', '60 s', '1,234', 'none'],
       ['stale', 'one', '61 s', '60 s', '1,234', 'a, b'],
     ])
