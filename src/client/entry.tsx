@@ -1,7 +1,8 @@
 import { addTransitionType, startTransition, type ComponentType, type ReactNode } from 'react'
-import { hydrateRoot, type Root } from 'react-dom/client'
+import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
 import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BoundaryKind } from '../shared/route-definition.ts'
+import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { readHandOff } from './core/read-hand-off.ts'
@@ -35,13 +36,16 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   const modules = createModuleCache()
   const shape = { chain: chainOf(routes, route ?? '/'), ...outcomeOf(state) }
   const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])
-  const view: RouteView = { ...shape, params, ...values, ...(origin === undefined ? {} : { origin }) }
+  const { posted, search: parsed, data } = values
+  const view: RouteView = { ...shape, params, search: parsed, data, ...(origin === undefined ? {} : { origin }) }
   const first: Screen = { href: pathname + search + hash, view, visit: 0 }
 
   const router = createRouterHandle(window, first, async (listeners) => {
     const { startRouter } = await import('./start-router.ts')
     return startRouter({ window, routes, modules, state, first, listeners, render })
   })
+
+  connectActions(router)
 
   function treeOf(screen: Screen): ReactNode {
     const { view: shown, visit } = screen
@@ -69,6 +73,7 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   let root: Root | undefined
   startTransition(() => {
     root = hydrateRoot(document, treeOf(first), {
+      formState: (posted ?? null) as ReactFormState | null,
       onCaughtError: (thrown) => isFailure(thrown) && console.error(thrown),
       onUncaughtError: (thrown) => isFailure(thrown) && reportError(thrown),
       onRecoverableError: (thrown) => isFailure(thrown) && reportError(thrown),

@@ -11,6 +11,8 @@ export {
   useOnline,
 } from './hooks/use-router.ts'
 export type { Fetcher, Navigate } from './hooks/use-router.ts'
+export { useUploadProgress } from './hooks/use-action.ts'
+export { isInvalidInput, type InvalidInput } from '../shared/action-result.ts'
 export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'
 export type { RouteMatchInfo, SetSearch } from './hooks/use-view.ts'
 export type {
@@ -20,6 +22,7 @@ export type {
   NavigateOptions,
   NavigationKind,
   PendingNavigation,
+  UploadProgress,
 } from './router-types.ts'
 export { href } from '../shared/href.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'

@@ -85,7 +85,9 @@ export function createRouterHandle(
     revalidate: later('revalidate'),
     prefetch: later('prefetch'),
     redirect: later('redirect'),
+    uploads: new Map(),
     read: (href, signal) => start().then(() => handle.read(href, signal)),
+    call: (id, args) => start().then(() => handle.call(id, args)),
     block(asks) {
       // Only while needed: a page with such a listener may not be kept for the back button.
       if (blockers.size === 0) window.addEventListener('beforeunload', beforeUnload)

@@ -59,6 +59,14 @@ export interface BlockerQuestion {
   readonly href: string | undefined
 }
 
+/** How far a body has been sent. */
+export interface UploadProgress {
+  /** Bytes that have left the browser. */
+  readonly loaded: number
+  /** Bytes altogether; 0 before that is known. */
+  readonly total: number
+}
+
 /** What is on the screen. */
 export interface Screen {
   /** Path, query and hash. */
@@ -96,7 +104,11 @@ export interface Router {
   /** Asks before the page is left, for as long as the returned function has not been called. */
   block(asks: (question: BlockerQuestion) => boolean): () => void
   onNavigate(listener: (event: NavigateEvent) => void): () => void
-  /** Calls back when `screen`, `pending`, `blocked` or `online` have changed. */
+  /** Calls an action on the page on screen. */
+  call(id: string, args: readonly unknown[]): Promise<unknown>
+  /** How far files of calls under way have been sent, by action id. */
+  readonly uploads: ReadonlyMap<string, UploadProgress>
+  /** Calls back when `screen`, `pending`, `blocked`, `online` or `uploads` have changed. */
   subscribe(listener: () => void): () => void
   /** Goes where a redirect that was thrown in the browser leads; nowhere if that is neither a path nor, with `external`, a site. */
   redirect(to: string, external: boolean): void

@@ -1,5 +1,6 @@
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { createRouteTable } from '../shared/route-table.ts'
+import type { CallAction } from './actions/call-action.ts'
 import { keepDrafts } from './core/draft-keeper.ts'
 import { createHistoryStack } from './core/history-stack.ts'
 import { loadDocument } from './core/document-load.ts'
@@ -21,7 +22,7 @@ import type { TypedSegment } from './module-types.ts'
 import type { ModuleCache } from './react/module-cache.ts'
 import { dataIds, findBoundary, type RouteView } from './react/route-view.ts'
 import type { LoadedRouter, RouterListeners } from './router-handle.ts'
-import type { Screen } from './router-types.ts'
+import type { NavigationKind, Screen, UploadProgress } from './router-types.ts'
 
 /** What a client router begins with. */
 export interface StartOptions {
@@ -113,21 +114,66 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     now,
     outdated: () => outdated,
     prefetch: (href) => prefetcher.add(href, 'intent'),
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-    broadcast: (targets) => channel?.postMessage(targets),
+    broadcast,
     host: {
       render: (screen) => render(screen, screen.arrival && `navigation-${screen.arrival.kind}`),
       arrived(screen) {
         effects.arrived(screen)
         if (screen.arrival === undefined) return
+        drafts.restore()
         prefetcher.cancelIntents()
         preloadErrorPage(screen.view)
       },
-      leave(href, kind) {
-        loadDocument(window, href, kind === 'push' ? 'assign' : kind === 'replace' ? 'replace' : 'reload', drafts)
-      },
+      leave,
     },
   })
+
+  const uploads = new Map<string, UploadProgress>()
+  let calls: CallAction | undefined
+
+  function loadCalls(): Promise<typeof import('./actions/call-action.ts')> {
+    return import('./actions/call-action.ts')
+  }
+
+  /** Calls are for pages that have forms: their code comes when somebody turns to one. */
+  async function call(id: string, args: readonly unknown[]): Promise<unknown> {
+    // React calls actions while the form's event is under way.
+    const { event } = window
+    const submission = event?.type === 'submit' ? { target: event.target, submitter: submitterOf(event) } : undefined
+    const { createActionCalls } = await loadCalls()
+    calls ??= createActionCalls({
+      world,
+      known,
+      window,
+      random: Math.random,
+      wait,
+      screen: () => router.screen,
+      show: router.show,
+      refresh: router.refresh,
+      revalidate(targets) {
+        store.revalidate(targets)
+        broadcast(targets)
+      },
+      navigate: router.navigate,
+      leave,
+      keepDrafts: drafts.save,
+      progress(action, progress) {
+        if (progress === undefined) uploads.delete(action)
+        else uploads.set(action, progress)
+        for (const listener of listeners.changes) listener()
+      },
+    })
+    return calls(id, args, submission)
+  }
+
+  function broadcast(targets: readonly string[]): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+    channel?.postMessage(targets)
+  }
+
+  function leave(href: string, kind: NavigationKind): void {
+    loadDocument(window, href, kind === 'push' ? 'assign' : kind === 'replace' ? 'replace' : 'reload', drafts)
+  }
 
   /** What came with the document is in the cache as if it had been fetched. */
   function seed(): { readonly keys: readonly string[] } {
@@ -182,6 +228,9 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     event.preventDefault()
     router.follow(target.anchor, target.url)
   })
+  document.addEventListener('focusin', ({ target }) => {
+    if (target instanceof Element && target.closest('form')) loadCalls().catch(() => undefined)
+  })
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))
   channel?.addEventListener('message', ({ data }) => {
@@ -207,6 +256,8 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
 
   return Object.assign(router, {
+    call,
+    uploads,
     leaving: effects.leaving,
     insight: {
       router,
@@ -220,4 +271,8 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       },
     },
   })
+}
+
+function submitterOf(event: Event): HTMLElement | null {
+  return (event as SubmitEvent).submitter
 }

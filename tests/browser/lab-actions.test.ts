@@ -97,7 +97,7 @@ describe('the guestbook with JavaScript', () => {
     const release = await holdCalls(page)
     const message = `clicked twice ${randomUUID()}`
     await sign(page, 'Twice', message)
-    await page.getByRole('button', { name: 'Signing …' }).click()
+    await page.getByRole('button', { name: 'Signing …' }).click({ force: true })
     release()
     await page.getByText('Thank you, Twice.').waitFor()
     await page.reload()

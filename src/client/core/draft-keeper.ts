@@ -4,6 +4,8 @@ import { restoreDrafts, saveDrafts } from './drafts.ts'
 export interface DraftKeeper {
   /** To be called directly before the load. */
   save(): void
+  /** Puts back what has been saved, if it is of the page on screen. */
+  restore(): void
 }
 
 /**
@@ -25,6 +27,7 @@ export function keepDrafts(window: Window, storage: Storage | undefined, pathnam
   if (document.readyState === 'complete') restore()
   else window.addEventListener('load', restore, { once: true })
   return {
+    restore,
     save() {
       // What has been saved and not put back yet is worth more than what was typed since.
       if (isRestored) saveDrafts(document, storage, pathname(), typed)

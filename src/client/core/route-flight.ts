@@ -25,6 +25,13 @@ export interface FlightRequest {
   readonly prefetch: boolean
   /** Whether the browser's own cache must ask the server. */
   readonly force: boolean
+  /** Set where an action is called. */
+  readonly call?: {
+    /** Goes to the end of the URL's query. */
+    readonly query: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: FormData | string
+  }
 }
 
 /** One request for route data, from its start to the last deferred value. */
@@ -83,7 +90,7 @@ export function routeDataUrl(href: string, wants: readonly string[] | undefined)
 
 /** Starts a request. It is over in one try: trying again is the business of those who wait. */
 export function startFlight(request: FlightRequest, world: FlightWorld, listener: FlightListener): Flight {
-  const { href, wants, prefetch } = request
+  const { href, wants, prefetch, call } = request
   const startedAt = world.now()
   const controller = new AbortController()
   const { signal } = controller
@@ -130,8 +137,11 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
   }
 
   async function run(): Promise<void> {
-    const answer = await world.fetch(routeDataUrl(href, wants), {
+    const url = routeDataUrl(href, wants)
+    const answer = await world.fetch(call ? `${url}${url.includes('?') ? '&' : '?'}${call.query}` : url, {
+      ...(call ? { method: 'POST', body: call.body } : {}),
       headers: {
+        ...call?.headers,
         [BUILD_HEADER]: world.buildId,
         ...(prefetch ? { [PURPOSE_HEADER]: 'prefetch', 'Sec-Purpose': 'prefetch' } : {}),
       },

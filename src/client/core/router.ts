@@ -70,7 +70,8 @@ export interface RouterParts {
 }
 
 /** The router with what only its host calls. */
-export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed'> {
+export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' | 'call' | 'uploads'> {
+  readonly screen: RouterScreen
   readonly navigation: Navigation
   /** React has put this screen into the document. */
   committed(screen: RouterScreen): void
@@ -81,6 +82,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed'> 
   follow(anchor: Element, url: URL): void
   /** As `revalidate`, without telling other tabs. */
   forget(targets: readonly string[]): void
+  /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
+  show(view: Screen['view'], keys: readonly string[]): void
   setOnline(online: boolean): void
 }
 
@@ -305,6 +308,16 @@ export function createRouter(parts: RouterParts): RouterCore {
       listeners.changes.add(mark)
     },
     forget,
+    show(view, keys) {
+      // A page that is about to come shows what is so by then.
+      if (navigation.state === 'committing') return
+      revalidation?.abort()
+      known.shown(keys)
+      if (!sameView(view, screen.view)) {
+        const { arrival: _, ...shown } = screen
+        render({ ...shown, view, page: { ...shown.page, keys, stale: false } })
+      }
+    },
     async read(href, signal) {
       const page = await loader.load(href, { signal })
       if (page.kind === 'document') throw page.reason ?? new TypeError(`Not a page: ${href}`)

@@ -65,8 +65,8 @@ async function sendRedirected(
   const target = redirect.external === true ? undefined : delivery.moveTo(redirect.to)
   if (target === undefined) {
     const answer = createDataAnswer(context, NO_PROGRESS)
+    // The document that follows asks for everything by itself.
     answer.open(200, { redirect })
-    putResult(answer, answered)
     return answer.finish()
   }
   return delivery.page(target, (answer, head) => {

@@ -109,7 +109,9 @@ export async function readRouteData(stream: TextStream, sink: RouteDataSink, rej
     check(isObject(record) && !complete)
     if (head === undefined) {
       if (record['v'] !== ROUTE_DATA_VERSION) throw new RouteDataError('version')
-      check(isHead(record) && [record.route, record.redirect, record.document].filter(isStated).length === 1)
+      check(isHead(record))
+      const { route, redirect, document } = record
+      check(isStated(document) !== (isStated(route) || isStated(redirect)))
       sink.head((head = record))
     } else if ('done' in record) {
       check(isTrue(record['done']) && streams.size === 0)

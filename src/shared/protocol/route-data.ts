@@ -52,7 +52,10 @@ export interface RouteDataRedirect {
   readonly external?: true
 }
 
-/** The first line of every answer. Exactly one of `route`, `redirect` and `document` is present. */
+/**
+ * The first line of every answer. Exactly one of `route`, `redirect` and `document` is present; only where an action has
+ * been called, `route` may stand beside `redirect` and means the page that it leads to.
+ */
 export interface RouteDataHead {
   readonly v: typeof ROUTE_DATA_VERSION
   /** Build of the server. */

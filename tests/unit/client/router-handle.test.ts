@@ -44,6 +44,8 @@ function createPage() {
     prefetch: told('prefetch'),
     redirect: told('redirect'),
     read: (href: string) => Promise.resolve({ ...first.view, params: { href } }),
+    call: () => Promise.resolve('called'),
+    uploads: new Map(),
     leaving: told('leaving'),
     committed: told('committed'),
   } as LoadedRouter

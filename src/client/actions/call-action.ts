@@ -1,0 +1,188 @@
+import { RefusalSignal } from '../../shared/control-flow.ts'
+import { ACTION_PARAM, ACTION_RESULT_ID, ONCE_HEADER, type ActionAnswer } from '../../shared/protocol/action-call.ts'
+import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
+import type { KnownRoutes } from '../core/known-routes.ts'
+import { retryDelay } from '../core/retry.ts'
+import { startFlight, type Flight, type FlightWorld } from '../core/route-flight.ts'
+import type { RouterScreen } from '../core/router.ts'
+import { RouteLoadError } from '../core/router-errors.ts'
+import { ServerFailure } from '../react/boundaries.tsx'
+import { dataIds, type RouteView } from '../react/route-view.ts'
+import { callBody, invalidInput } from './call-body.ts'
+import type { UploadProgress } from '../router-types.ts'
+import { suppressDoubleSubmits, type Submission } from './double-submits.ts'
+import { sendUpload } from './send-upload.ts'
+
+/** What calls need of the client router. */
+export interface CallHost {
+  readonly world: FlightWorld
+  readonly known: KnownRoutes
+  readonly window: Window
+  readonly random: () => number
+  /** Resolves after these milliseconds, and before that when the network comes back. */
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+  readonly screen: () => RouterScreen
+  /** Renders fresh data of the page on screen; `keys` are those of its entries in the cache. */
+  show(view: RouteView, keys: readonly string[]): void
+  /** What is on the screen must be asked for by itself. */
+  refresh(): void
+  /** Drops what is known, here and in other tabs. */
+  revalidate(targets: readonly string[]): void
+  navigate(href: string): void
+  /** Has the browser load a document; what is typed is kept. */
+  leave(href: string, kind: 'push' | 'refresh'): void
+  /** What is typed may be needed again on this page. */
+  keepDrafts(): void
+  /** How far a call's files have been sent; `undefined` when that is over. */
+  progress(id: string, progress: UploadProgress | undefined): void
+}
+
+/**
+ * Calls an action by its id, and gives what `useActionState` is to hold.
+ * @param submission whose call it is, where a form is being sent.
+ */
+export type CallAction = (id: string, args: readonly unknown[], submission?: Submission) => Promise<unknown>
+
+/** Calls of different actions run side by side, those of one in the order in which they were made. */
+export function createActionCalls(host: CallHost): CallAction {
+  /** Bound: one entry an action. */
+  const last = new Map<string, Promise<unknown>>()
+  const noteSubmit = suppressDoubleSubmits(host.window)
+  return (id, args, submission) => {
+    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, id, args))
+    last.set(
+      id,
+      result.catch(() => undefined),
+    )
+    if (submission !== undefined) noteSubmit(submission, result)
+    return result
+  }
+}
+
+async function performCall(host: CallHost, id: string, args: readonly unknown[]): Promise<unknown> {
+  const { visit, href: began } = host.screen()
+  const [href = ''] = began.split('#')
+  let flight: Flight
+  try {
+    flight = await send(host, id, href, args)
+  } catch (thrown) {
+    host.keepDrafts()
+    throw thrown
+  }
+  const { head, outcome, segments } = flight
+  if (head?.document) {
+    host.leave(href, 'refresh')
+    return new Promise(() => undefined) // the document goes away
+  }
+  const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
+  if (answer === undefined && !head?.redirect) {
+    host.keepDrafts()
+    throw thrownBy(outcome)
+  }
+  if (answer?.errors !== undefined) return invalidInput(args.at(-1), answer.errors)
+  // Who has gone elsewhere meanwhile is not called back.
+  if (host.screen().visit === visit) {
+    const { redirect } = head ?? {}
+    if (redirect === undefined) showFresh(host, flight)
+    else if (redirect.external) host.leave(redirect.to, 'push')
+    else host.navigate(redirect.to)
+  }
+  return answer?.value ?? null
+}
+
+/** Sends a call until it is answered. By an equal key the server tells a repetition from another call. */
+async function send(host: CallHost, id: string, href: string, args: readonly unknown[]): Promise<Flight> {
+  const { body, type } = callBody(args)
+  const headers = {
+    [ONCE_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
+    ...(type === undefined ? {} : { 'Content-Type': type }),
+  }
+  const hasFile =
+    typeof body !== 'string' && [...body.values()].some((value) => typeof value !== 'string' && value.size)
+  const world: FlightWorld = hasFile
+    ? { ...host.world, fetch: (url, init) => sendUpload(String(url), init ?? {}, (sent) => host.progress(id, sent)) }
+    : host.world
+  const { signal } = new AbortController() // nothing takes a call back
+  try {
+    for (let attempt = 0; ; attempt += 1) {
+      const flight = await startCall(host, world, href, { query: `${ACTION_PARAM}=${id}`, headers, body }, signal)
+      const { failed } = flight
+      if (failed === undefined) return flight
+      const passing = failed instanceof RouteLoadError && failed.passing
+      const delay = passing ? retryDelay(attempt, flight.retryAfterMs, host.random()) : undefined
+      if (delay === undefined) throw failed
+      await host.wait(delay, signal)
+    }
+  } finally {
+    if (hasFile) host.progress(id, undefined)
+  }
+}
+
+/** Resolves when all but deferred values is here, or it has failed. */
+function startCall(
+  { known, screen, revalidate }: CallHost,
+  world: FlightWorld,
+  href: string,
+  call: NonNullable<Flight['call']>,
+  signal: AbortSignal,
+): Promise<Flight> {
+  const { chain, outcome: shown } = screen().view
+  const leaf = chain.at(-1)
+  const wants = leaf === undefined || shown !== undefined ? [] : dataIds({ ...leaf, chain })
+  return new Promise((resolve) => {
+    const flight = startFlight({ href, wants, prefetch: false, force: false, call }, world, {
+      head({ params = {} }) {
+        flight.params = params
+      },
+      received({ segment, uses, values }) {
+        known.noteUses(segment, uses)
+        // What follows in this answer is newer than that.
+        const { revalidate: targets } = (segment === ACTION_RESULT_ID ? values.data : {}) as ActionAnswer
+        if (targets !== undefined) revalidate(targets)
+      },
+      settled(segment, content) {
+        const id = segment.segment
+        const url = flight.head?.redirect?.to ?? href
+        if (id !== ACTION_RESULT_ID) {
+          known.keepSegment(id, url, known.keyOf(id, url, flight.params), { ...segment, ...content })
+        }
+      },
+      changed() {
+        const { over, outcome, segments, head } = flight
+        if (over && head?.route && head.redirect && !outcome) {
+          const { redirect, ...page } = head
+          known.keepVerdict(redirect.to, page)
+        }
+        const isReady = !head?.redirect && [ACTION_RESULT_ID, ...wants].every((id) => segments.has(id))
+        if (over || outcome !== undefined || isReady) resolve(flight)
+      },
+    })
+    flight.join(signal)
+  })
+}
+
+/** Puts fresh data into the page on screen. */
+function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): void {
+  const { view, page } = screen()
+  const { head, outcome, segments, href, params } = flight
+  if (outcome !== undefined || head?.route !== view.chain.at(-1)?.key) return refresh()
+  const data: Record<string, unknown> = { ...view.data }
+  const keys = new Set(page.keys)
+  let { search } = view
+  for (const [id, { values }] of segments) {
+    if (id === ACTION_RESULT_ID) continue
+    const key = known.keyOf(id, href, params)
+    // Kept values of equal content are the former object, so that nothing is rendered anew for them.
+    const fresh = (known.entry(key)?.value as typeof values | undefined) ?? values
+    keys.add(key)
+    data[id] = fresh.data
+    if (fresh.search !== undefined) search = fresh.search
+  }
+  show({ ...view, data, search }, [...keys])
+}
+
+function thrownBy(outcome: RouteDataOutcome | undefined): Error {
+  if (outcome === undefined) return new RouteLoadError('route data', 'the result of an action')
+  const { kind, digest = '' } = outcome
+  return kind === 'error' ? new ServerFailure(digest) : new RefusalSignal(kind)
+}

@@ -1,0 +1,43 @@
+/** A form that is being sent. */
+export type Submission = Pick<SubmitEvent, 'target' | 'submitter'>
+
+/** Notes which form a call has come from, until it is over. */
+export type NoteSubmit = (submission: Submission, call: Promise<unknown>) => void
+
+/**
+ * Takes a form only once while its call is under way, as long as nothing has been changed in it: a second click of
+ * somebody in a hurry means nothing else than the first.
+ */
+export function suppressDoubleSubmits(window: Window): NoteSubmit {
+  /** What is on its way. */
+  const sent = new WeakMap<EventTarget, string>()
+
+  // Before React hears of it.
+  const onSubmit = (event: SubmitEvent): void => {
+    const { target, submitter } = event
+    if (!(target instanceof HTMLFormElement)) return
+    if (sent.get(target) !== contentOf(target, submitter)) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  window.addEventListener('submit', onSubmit, { capture: true })
+
+  return ({ target, submitter }, call) => {
+    if (!(target instanceof HTMLFormElement)) return
+    const content = contentOf(target, submitter)
+    const end = (): void => {
+      if (sent.get(target) === content) sent.delete(target)
+    }
+    sent.set(target, content)
+    call.then(end, end)
+  }
+}
+
+function contentOf(form: HTMLFormElement, submitter: HTMLElement | null): string {
+  const fields = [...new FormData(form, submitter)]
+  return JSON.stringify(
+    fields.map(([name, value]) =>
+      typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified],
+    ),
+  )
+}

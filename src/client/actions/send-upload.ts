@@ -1,0 +1,37 @@
+import type { UploadProgress } from '../router-types.ts'
+
+/**
+ * As `fetch`, telling how far the body has been sent: no `fetch` does that. The answer comes in one piece.
+ * @throws {TypeError} as `fetch` does, when there is no answer.
+ */
+export function sendUpload(
+  url: string,
+  { headers, body, signal }: Pick<RequestInit, 'headers' | 'body' | 'signal'>,
+  onProgress: (progress: UploadProgress) => void,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    const fail = (): void => reject(new TypeError('The upload broke off'))
+    request.open('POST', url)
+    new Headers(headers).forEach((value, name) => request.setRequestHeader(name, value))
+    request.responseType = 'blob'
+    request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total })
+    request.onload = () => {
+      const { status, response } = request
+      resolve(new Response(response as Blob, { status, headers: answerHeaders(request) }))
+    }
+    request.onerror = fail
+    request.onabort = fail
+    signal?.addEventListener('abort', () => request.abort(), { once: true })
+    request.send(body as FormData)
+  })
+}
+
+function answerHeaders(request: XMLHttpRequest): Headers {
+  const headers = new Headers()
+  for (const line of request.getAllResponseHeaders().trim().split('\r\n')) {
+    const at = line.indexOf(':')
+    if (at > 0) headers.append(line.slice(0, at), line.slice(at + 1).trim())
+  }
+  return headers
+}
