@@ -65,6 +65,8 @@ export interface UploadProgress {
   readonly loaded: number
   /** Bytes altogether; 0 before that is known. */
   readonly total: number
+  /** Takes the call back: its state is `null` again. The server hears of it, unless it has everything already. */
+  cancel(): void
 }
 
 /** What is on the screen. */

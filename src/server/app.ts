@@ -86,7 +86,7 @@ export function createApp({
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const scope = routeScope(definition)
-  const services = createServices(config, log)
+  const services = createServices(config, readiness, log)
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,

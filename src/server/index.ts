@@ -12,6 +12,8 @@ export {
   type SessionOptions,
 } from './sessions/define-session.ts'
 export type { Secrets } from './secrets/secrets.ts'
+export { DatabaseError } from './stores/database-error.ts'
+export { openDatabase, type Database, type DatabaseOptions } from './stores/open-database.ts'
 export { UnavailableError, type UnavailableOptions } from './unavailable-error.ts'
 export type {
   CacheOptions,
@@ -21,4 +23,15 @@ export type {
   ResourceHandler,
   SearchSchema,
 } from './loader-types.ts'
+export type {
+  ReportDetails,
+  ReportEvent,
+  ReportException,
+  ReportFrame,
+  ReportGroup,
+  ReportInbox,
+  ReportItem,
+  ReportPage,
+  ReportSide,
+} from './reports/inbox.ts'
 export type { RuleSet } from '../shared/rules/rule-types.ts'

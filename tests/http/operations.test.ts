@@ -111,6 +111,16 @@ describe('a shutdown', () => {
     expect(server.logs().at(-1)).toMatchObject({ orderly: true })
   })
 
+  test('ends event streams, which have no end of their own', async () => {
+    const server = await started()
+    using stream = await connectRaw(server.port)
+    await stream.send(getRequest('/lab/events', { Connection: 'close' }))
+    expect((await stream.receive(12)).toString()).toBe('HTTP/1.1 200')
+    server.kill('SIGTERM')
+    expect(await stream.end()).toMatchObject({ how: 'fin' })
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
+
   test('does not wait for a connection that its client keeps after the last answer', async () => {
     const server = await started({ SHUTDOWN_GRACE_MS: '3000' })
     using busy = await connectRaw(server.port)

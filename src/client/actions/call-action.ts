@@ -62,13 +62,14 @@ export function createActionCalls(host: CallHost): CallAction {
 async function performCall(host: CallHost, id: string, args: readonly unknown[]): Promise<unknown> {
   const { visit, href: began } = host.screen()
   const [href = ''] = began.split('#')
-  let flight: Flight
+  let flight: Flight | undefined
   try {
     flight = await send(host, id, href, args)
   } catch (thrown) {
     host.keepDrafts()
     throw thrown
   }
+  if (flight === undefined) return null // the visitor has taken it back
   const { head, outcome, segments } = flight
   if (head?.document) {
     host.leave(href, 'refresh')
@@ -91,7 +92,7 @@ async function performCall(host: CallHost, id: string, args: readonly unknown[])
 }
 
 /** Sends a call until it is answered. By an equal key the server tells a repetition from another call. */
-async function send(host: CallHost, id: string, href: string, args: readonly unknown[]): Promise<Flight> {
+async function send(host: CallHost, id: string, href: string, args: readonly unknown[]): Promise<Flight | undefined> {
   const { body, type } = callBody(args)
   const headers = {
     [ONCE_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
@@ -100,14 +101,18 @@ async function send(host: CallHost, id: string, href: string, args: readonly unk
   const hasFile =
     typeof body !== 'string' && [...body.values()].some((value) => typeof value !== 'string' && value.size)
   const world: FlightWorld = hasFile
-    ? { ...host.world, fetch: (url, init) => sendUpload(String(url), init ?? {}, (sent) => host.progress(id, sent)) }
+    ? { ...host.world, fetch: (url, init) => sendUpload(String(url), init ?? {}, onProgress) }
     : host.world
-  const { signal } = new AbortController() // nothing takes a call back
+  const controller = new AbortController()
+  const { signal } = controller
+  const cancel = (): void => controller.abort()
+  const onProgress = (loaded: number, total: number): void => host.progress(id, { loaded, total, cancel })
   try {
     for (let attempt = 0; ; attempt += 1) {
       const flight = await startCall(host, world, href, { query: `${ACTION_PARAM}=${id}`, headers, body }, signal)
       const { failed } = flight
       if (failed === undefined) return flight
+      if (signal.aborted) return undefined
       const passing = failed instanceof RouteLoadError && failed.passing
       const delay = passing ? retryDelay(attempt, flight.retryAfterMs, host.random()) : undefined
       if (delay === undefined) throw failed

@@ -1,5 +1,3 @@
-import type { UploadProgress } from '../router-types.ts'
-
 /**
  * As `fetch`, telling how far the body has been sent: no `fetch` does that. The answer comes in one piece.
  * @throws {TypeError} as `fetch` does, when there is no answer.
@@ -7,7 +5,7 @@ import type { UploadProgress } from '../router-types.ts'
 export function sendUpload(
   url: string,
   { headers, body, signal }: Pick<RequestInit, 'headers' | 'body' | 'signal'>,
-  onProgress: (progress: UploadProgress) => void,
+  onProgress: (loaded: number, total: number) => void,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -15,13 +13,13 @@ export function sendUpload(
     request.open('POST', url)
     new Headers(headers).forEach((value, name) => request.setRequestHeader(name, value))
     request.responseType = 'blob'
-    request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total })
-    request.onload = () => {
+    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded, total))
+    request.addEventListener('load', () => {
       const { status, response } = request
       resolve(new Response(response as Blob, { status, headers: answerHeaders(request) }))
-    }
-    request.onerror = fail
-    request.onabort = fail
+    })
+    request.addEventListener('error', fail)
+    request.addEventListener('abort', fail)
     signal?.addEventListener('abort', () => request.abort(), { once: true })
     request.send(body as FormData)
   })

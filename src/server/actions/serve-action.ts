@@ -97,7 +97,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
           return context.request
         },
       })
-    const key = onceKey(id, received)
+    const key = onceKey(declared, received, context)
     const call = key === undefined ? await run() : await calls.run(key, run, context)
     if (body.kind === 'form') body.discard()
     if (!context.req.complete) dropBody(context.req, context.res)
@@ -111,8 +111,16 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
 }
 
 /** Somebody who goes back to a form and sends something else means something else. */
-function onceKey(id: string, { once, input, leading }: ReceivedCall): string | undefined {
-  return once === undefined
+function onceKey(
+  { id, definition }: DeclaredAction,
+  { once, input, leading, form }: ReceivedCall,
+  context: RequestContext,
+): string | undefined {
+  if (once === undefined) return undefined
+  // A script makes a key for each call; a document has one for all its forms, whatever is filled in.
+  if (context.data !== undefined) return `${id} ${once}`
+  const hasFiles = definition.upload !== undefined || form?.fields.some(([, value]) => typeof value !== 'string')
+  return hasFiles === true
     ? undefined
     : `${id} ${once} ${hash('sha256', JSON.stringify([input, leading]), 'base64url')}`
 }

@@ -4,6 +4,7 @@ import { parseCookie, parseSetCookie } from 'cookie'
 import type { Logger } from 'pino'
 import type { LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
 import { purposeOf } from '../ops/admission.ts'
+import type { ReportInbox } from '../reports/inbox.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Provenance } from './trusted-proxy.ts'
 import type { NonceSource } from './nonce.ts'
@@ -154,6 +155,10 @@ export class RequestContext implements LoaderContext {
 
   get dataDir(): string {
     return this.services.dataDir
+  }
+
+  get reports(): ReportInbox | undefined {
+    return this.services.inbox
   }
 
   /** Whether the answer is for a guess at what somebody may want next. */

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import type { Readiness } from '../ops/readiness.ts'
+import { createInbox, type InboxStore } from '../reports/inbox-store.ts'
+import { openReportDatabase } from '../reports/spool-database.ts'
 import { openSecrets, type Secrets } from '../secrets/secrets.ts'
 import { createOnceStore, type OnceStore } from '../stores/once-store.ts'
 import type { Database } from '../stores/open-database.ts'
@@ -15,27 +18,47 @@ export interface RequestServices {
   readonly limits: RateLimits
   /** Calls of actions that have run. */
   readonly once: OnceStore
+  /** Where reports end that have no service to go to; `undefined` where a DSN is set. */
+  readonly inbox: InboxStore | undefined
+  /** As `Readiness.onDraining`. */
+  readonly onDraining: Readiness['onDraining']
   /** Closes the stores. */
   dispose(): void
 }
 
-/** Makes the services of a server. Nothing is opened or written before somebody asks for it. */
-export function createServices(config: Pick<Config, 'dataDir' | 'secretKeys'>, log: Logger): RequestServices {
+/**
+ * Makes the services of a server. Nothing is opened or written before somebody asks for it.
+ * @param mapsFolder absolute path of the source maps of this build, if there are any.
+ */
+export function createServices(
+  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn'>,
+  { onDraining }: Pick<Readiness, 'onDraining'>,
+  log: Logger,
+  mapsFolder?: string,
+): RequestServices {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)
-  const opened: { database?: Database; limits?: RateLimits; once?: OnceStore } = {}
+  const opened: { database?: Database; limits?: RateLimits; once?: OnceStore; reports?: Database; inbox?: InboxStore } =
+    {}
   const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
   return {
     dataDir,
     secrets,
+    onDraining,
     get limits() {
       return (opened.limits ??= createRateLimits(database()))
     },
     get once() {
       return (opened.once ??= createOnceStore(database()))
     },
+    get inbox() {
+      if (config.sentryDsn !== '') return undefined
+      opened.reports ??= openReportDatabase(dataDir)
+      return (opened.inbox ??= createInbox(opened.reports, { ...(mapsFolder === undefined ? {} : { mapsFolder }) }))
+    },
     dispose() {
       opened.database?.dispose()
+      opened.reports?.dispose()
     },
   }
 }

@@ -112,7 +112,12 @@ export async function sendResponse(response: Response, context: RequestContext):
   }
   // Headers of an event stream must not wait for its first event.
   res.flushHeaders()
-  await pump(response.body, createBodyStream(res, encoding), context)
+  const reader = response.body.getReader()
+  // It has no end of its own, and browsers connect anew by themselves.
+  const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
+  const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
+  await pump(reader, createBodyStream(res, encoding), context)
+  forget?.()
 }
 
 const NO_BODY = new Set([204, 205, 304])
@@ -123,8 +128,11 @@ function dropHeader(headers: HeaderList, name: string): void {
   if (at !== -1) headers.splice(at, 2)
 }
 
-async function pump(source: ReadableStream<Uint8Array>, body: BodyStream, context: RequestContext): Promise<void> {
-  const reader = source.getReader()
+async function pump(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  body: BodyStream,
+  context: RequestContext,
+): Promise<void> {
   let wake: (() => void) | undefined
   body.onDrain(() => wake?.())
   context.onAbort(() => {

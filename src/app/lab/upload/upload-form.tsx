@@ -1,4 +1,5 @@
 import { useActionState, useState, type SubmitEvent } from 'react'
+import { useUploadProgress } from '#client'
 import { Readout } from '../readout.tsx'
 import { upload } from './actions.server.ts'
 import { LARGEST_FILE_BYTES, sizeInWords } from './largest-file.ts'
@@ -7,6 +8,7 @@ import styles from './upload-form.module.css'
 /** The form, the upload's progress, and the answer. */
 export function UploadForm() {
   const [state, formAction, pending] = useActionState(upload, null)
+  const progress = useUploadProgress(upload)
   const [fault, setFault] = useState<string>()
   const [sending, setSending] = useState('')
   const shownFault = fault ?? (state?.kind === 'empty' && !pending ? 'Please choose a file.' : undefined)
@@ -44,8 +46,20 @@ export function UploadForm() {
           <button type="submit" aria-disabled={pending}>
             {pending ? 'Sending …' : 'Send'}
           </button>
+          {progress === undefined ? null : (
+            <button type="button" onClick={progress.cancel}>
+              Cancel
+            </button>
+          )}
         </div>
-        {pending ? <progress aria-label={`Sending ${sending}`} data-testid="progress" /> : null}
+        {pending ? (
+          <progress
+            aria-label={`Sending ${sending}`}
+            data-testid="progress"
+            max={progress?.total || undefined}
+            value={progress === undefined ? undefined : progress.loaded}
+          />
+        ) : null}
       </form>
       {state?.kind === 'hashed' && !pending ? (
         <>
