@@ -23,8 +23,7 @@ export interface LinkWatch {
 const REST_MS = 50 // a mouse on its way across a list of links points at none of them
 const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
 
-const EAGER = ':is([data-prefetch=viewport],[data-prefetch=render])'
-const EAGER_LINKS = `a[href]${EAGER},${EAGER} a[href]`
+const SCOPES = { viewport: '[data-prefetch=viewport]', render: '[data-prefetch=render]' } as const
 
 /**
  * Watches links by one set of listeners and one observer of each kind, however many links there are. What a link asks for
@@ -34,11 +33,12 @@ const EAGER_LINKS = `a[href]${EAGER},${EAGER} a[href]`
 export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const { document, window } = options
   const { origin } = window.location
-  const watched = new Map<Element, URL>()
-  /** Of the watched: in view, or told of for being in the page. */
-  const shown = new Set<Element>()
+  /** May ask for `viewport` or `render`: what a link asks for, and where it leads, is looked up once it counts. */
+  const watched = new Set<Element>()
+  /** Of the watched: in view. */
+  const inView = new Set<HTMLAnchorElement>()
   /** What has been reported as visible, by URL. */
-  let told = new Map<string, URL>()
+  let told = new Map<string, { readonly url: URL; readonly when: 'viewport' | 'render' }>()
   let pointed: HTMLAnchorElement | undefined
   let rest: number | undefined
   /** A scan will come by itself. */
@@ -62,45 +62,50 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   function report(): void {
     const former = told
     told = new Map()
-    for (const anchor of shown) {
-      const url = watched.get(anchor)
-      if (!url || told.has(url.href)) continue
-      told.set(url.href, url)
-      if (!former.has(url.href)) options.visible(url, modeOf(anchor) === 'render' ? 'render' : 'viewport')
-    }
-    for (const [href, url] of former) if (!told.has(href)) options.hidden(url)
+    for (const anchor of linksIn('render')) count(anchor, 'render')
+    for (const anchor of inView) count(anchor, 'viewport')
+    for (const [href, { url }] of former) if (!told.has(href)) options.hidden(url)
+    for (const [href, { url, when }] of told) if (!former.has(href)) options.visible(url, when)
+  }
+
+  function count(anchor: HTMLAnchorElement, when: 'viewport' | 'render'): void {
+    const url = watched.has(anchor) && modeOf(anchor) === when && linkUrl(anchor, { origin })
+    if (!url) return
+    url.hash = ''
+    if (!told.has(url.href)) told.set(url.href, { url, when })
   }
 
   function onIntersection(entries: readonly IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of entries) {
-      if (isIntersecting) shown.add(target)
-      else shown.delete(target)
+      const anchor = target as HTMLAnchorElement
+      if (isIntersecting) inView.add(anchor)
+      else inView.delete(anchor)
     }
     report()
   }
 
+  function linksIn(when: 'viewport' | 'render'): NodeListOf<HTMLAnchorElement> {
+    return document.querySelectorAll(`a[href]${SCOPES[when]},${SCOPES[when]} a[href]`)
+  }
+
+  /** A thousand links cost a look-up in a set each. */
   function scan(): void {
     isDue = false
-    const found = new Map<Element, URL>()
+    const found = new Set<HTMLAnchorElement>()
     if (options.allowed()) {
-      for (const anchor of document.querySelectorAll<HTMLAnchorElement>(EAGER_LINKS)) {
-        const url = /^(?:viewport|render)$/.test(modeOf(anchor)) && linkUrl(anchor, { origin })
-        if (!url) continue
-        url.hash = ''
-        found.set(anchor, url)
-      }
+      for (const anchor of linksIn('render')) found.add(anchor)
+      for (const anchor of linksIn('viewport')) found.add(anchor)
     }
-    for (const [anchor, url] of watched) {
-      if (found.get(anchor)?.href === url.href) continue
+    for (const anchor of watched) {
+      if (found.has(anchor as HTMLAnchorElement)) continue
       watched.delete(anchor)
-      shown.delete(anchor)
+      inView.delete(anchor as HTMLAnchorElement)
       observer?.unobserve(anchor)
     }
-    for (const [anchor, url] of found) {
+    for (const anchor of found) {
       if (watched.has(anchor)) continue
-      watched.set(anchor, url)
-      if (modeOf(anchor) === 'render') shown.add(anchor)
-      else (observer ??= new window.IntersectionObserver(onIntersection)).observe(anchor)
+      watched.add(anchor)
+      ;(observer ??= new window.IntersectionObserver(onIntersection)).observe(anchor)
     }
     report()
   }
