@@ -116,7 +116,11 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     prefetch: (href) => prefetcher.add(href, 'intent'),
     broadcast,
     host: {
-      render: (screen) => render(screen, screen.arrival && `navigation-${screen.arrival.kind}`),
+      render(screen) {
+        // React commits at once what the back button brings, and would keep the type for the next transition.
+        const isAtOnce = window.event?.type === 'popstate'
+        render(screen, screen.arrival && !isAtOnce ? `navigation-${screen.arrival.kind}` : undefined)
+      },
       arrived(screen) {
         effects.arrived(screen)
         if (screen.arrival === undefined) return

@@ -35,8 +35,7 @@ describe('a portal answers in the place of the site', () => {
 
   browserTest('the visitor sees it, as by one document load', ({ open }) => payFirst(open, 200))
 
-  // Fails: 511 is a portal's own status (RFC 6585), and the router takes it for a failure of the server.
-  browserTest('the visitor sees it with status 511 as well', { fails: true }, ({ open }) => payFirst(open, 511))
+  browserTest('the visitor sees it with status 511 as well', ({ open }) => payFirst(open, 511))
 
   browserTest('to something fetched ahead: nothing is kept of it, and a click asks again', async ({ open }) => {
     const page = await open({ allow: COMPLAINTS })

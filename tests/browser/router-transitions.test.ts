@@ -42,8 +42,7 @@ describe('React’s ViewTransition around a page', () => {
     expect(await transitions(page)).not.toContain('navigation-traverse: slides')
   })
 
-  // Fails: React runs a transition within popstate at once, without a view transition, and keeps its type for the next.
-  browserTest('after the way back is given the type of the click alone', { fails: true }, async ({ open }) => {
+  browserTest('after the way back is given the type of the click alone', async ({ open }) => {
     const page = await open()
     await page.addInitScript(noteTransitions)
     await page.goto('/gallery/wheel')

@@ -156,7 +156,9 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
     if ((headers.get(BUILD_HEADER) ?? world.buildId) !== world.buildId) world.outdated()
     if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
       void body?.cancel()
-      throw new RouteLoadError('route data', href, { passing: status >= 500 || status === 429, retryAfterMs })
+      // 511 is a portal that wants to be seen (RFC 6585, section 6).
+      const passing = (status >= 500 && status !== 511) || status === 429
+      throw new RouteLoadError('route data', href, { passing, retryAfterMs })
     }
     await readRouteData(
       body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
