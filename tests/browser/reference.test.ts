@@ -92,7 +92,7 @@ describe('without JavaScript', () => {
 
   browserTest('the shell of a stream is shown before its hole', async ({ open }) => {
     const page = await open({ javaScript: false })
-    await page.goto('/lab/stream?delay=1500', { waitUntil: 'commit' })
+    await page.goto('/lab/stream?delay=5000', { waitUntil: 'commit' })
     await page.getByTestId('shell').waitFor()
     expect(await page.getByTestId('deferred').count()).toBe(0)
   })
@@ -131,7 +131,7 @@ browserTest.for(JAVASCRIPT)('/lab/redirect/late leads on, JavaScript $name', asy
 describe('hydration', () => {
   browserTest('does not wait for a hole: the shell is alive first', async ({ open }) => {
     const page = await open()
-    await page.goto('/lab/stream?delay=1500', { waitUntil: 'commit' })
+    await page.goto('/lab/stream?delay=5000', { waitUntil: 'commit' })
     await page.getByTestId('shell').waitFor()
     await untilHydrated(page)
     const early = await page.evaluate(() => ({
@@ -140,7 +140,7 @@ describe('hydration', () => {
     }))
     expect(early).toEqual({ deferred: 0, hydrated: true })
     await page.getByTestId('deferred').waitFor()
-    expect(await page.getByTestId('deferred').textContent()).toBe('Arrived 1500 ms after the shell')
+    expect(await page.getByTestId('deferred').textContent()).toBe('Arrived 5000 ms after the shell')
   })
 })
 
