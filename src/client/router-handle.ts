@@ -87,7 +87,7 @@ export function createRouterHandle(
     redirect: later('redirect'),
     uploads: new Map(),
     read: (href, signal) => start().then(() => handle.read(href, signal)),
-    call: (id, args) => start().then(() => handle.call(id, args)),
+    call: (id, args, event = window.event) => start().then(() => handle.call(id, args, event)),
     block(asks) {
       // Only while needed: a page with such a listener may not be kept for the back button.
       if (blockers.size === 0) window.addEventListener('beforeunload', beforeUnload)

@@ -106,8 +106,11 @@ export interface Router {
   /** Asks before the page is left, for as long as the returned function has not been called. */
   block(asks: (question: BlockerQuestion) => boolean): () => void
   onNavigate(listener: (event: NavigateEvent) => void): () => void
-  /** Calls an action on the page on screen. */
-  call(id: string, args: readonly unknown[]): Promise<unknown>
+  /**
+   * Calls an action on the page on screen.
+   * @param event which has led to it; the one under way, unless told.
+   */
+  call(id: string, args: readonly unknown[], event?: Event): Promise<unknown>
   /** How far files of calls under way have been sent, by action id. */
   readonly uploads: ReadonlyMap<string, UploadProgress>
   /** Calls back when `screen`, `pending`, `blocked`, `online` or `uploads` have changed. */

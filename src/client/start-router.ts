@@ -1,6 +1,7 @@
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import type { CallAction } from './actions/call-action.ts'
+import { suppressDoubleSubmits } from './actions/double-submits.ts'
 import { keepDrafts } from './core/draft-keeper.ts'
 import { createHistoryStack } from './core/history-stack.ts'
 import { loadDocument } from './core/document-load.ts'
@@ -15,6 +16,7 @@ import { createPrefetcher } from './core/prefetcher.ts'
 import { createRouteCode } from './core/route-code.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
+import { RouteLoadError } from './core/router-errors.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
 import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
@@ -133,6 +135,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   })
 
   const uploads = new Map<string, UploadProgress>()
+  const noteSubmit = suppressDoubleSubmits(window)
   let calls: CallAction | undefined
 
   function loadCalls(): Promise<typeof import('./actions/call-action.ts')> {
@@ -140,20 +143,29 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   }
 
   /** Calls are for pages that have forms: their code comes when somebody turns to one. */
-  async function call(id: string, args: readonly unknown[]): Promise<unknown> {
+  function call(id: string, args: readonly unknown[], event = window.event): Promise<unknown> {
     // React calls actions while the form's event is under way.
-    const { event } = window
-    const submission = event?.type === 'submit' ? { target: event.target, submitter: submitterOf(event) } : undefined
-    const { createActionCalls } = await loadCalls()
+    const form = event?.type === 'submit' ? event.target : undefined
+    const result = callBy(id, args, form)
+    const fields = args.at(-1)
+    if (form && fields instanceof FormData) noteSubmit({ form, fields }, result)
+    return result
+  }
+
+  async function callBy(id: string, args: readonly unknown[], form?: EventTarget | null): Promise<unknown> {
+    const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
+      drafts.save()
+      throw new RouteLoadError('script', 'the code of actions', { cause: thrown })
+    })
     calls ??= createActionCalls({
       world,
       known,
-      window,
       random: Math.random,
       wait,
       screen: () => router.screen,
       show: router.show,
       refresh: router.refresh,
+      forget: router.forget,
       revalidate(targets) {
         store.revalidate(targets)
         broadcast(targets)
@@ -167,7 +179,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         for (const listener of listeners.changes) listener()
       },
     })
-    return calls(id, args, submission)
+    return calls(id, args, form)
   }
 
   function broadcast(targets: readonly string[]): void {
@@ -275,8 +287,4 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       },
     },
   })
-}
-
-function submitterOf(event: Event): HTMLElement | null {
-  return (event as SubmitEvent).submitter
 }

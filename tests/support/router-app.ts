@@ -21,11 +21,14 @@ export interface RouterApp {
   stop(): Promise<void>
 }
 
-/** Builds and starts an edition; two editions are two builds of the same pages. */
-async function startEdition(edition: string): Promise<RouterApp> {
-  const temp = await makeTempDir(`router-app-${edition}`)
+/**
+ * Builds and starts an edition; two editions are two builds of the same pages.
+ * @param fixture a folder of tests/fixtures.
+ */
+export async function startEdition(edition: string, fixture = 'router-app'): Promise<RouterApp> {
+  const temp = await makeTempDir(`${fixture}-${edition}`)
   const out = join(temp.path, 'dist')
-  const app = join(PROJECT, 'tests/fixtures/router-app')
+  const app = join(PROJECT, 'tests/fixtures', fixture)
   await buildApplication({ root: PROJECT, app, out }, { PUBLIC_EDITION: edition })
   const server = await startBuiltServer({ entry: join(out, 'server/main.js') })
   return {

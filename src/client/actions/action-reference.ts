@@ -1,7 +1,10 @@
 /** What references need of the client router. */
 export interface ActionCaller {
-  /** Calls an action on the page on screen, and gives what `useActionState` is to hold. */
-  call(id: string, args: readonly unknown[]): Promise<unknown>
+  /**
+   * Calls an action on the page on screen, and gives what `useActionState` is to hold.
+   * @param event which has led to it; the one under way, unless told.
+   */
+  call(id: string, args: readonly unknown[], event?: Event): Promise<unknown>
 }
 
 /** The browser's stand-in of an action. */

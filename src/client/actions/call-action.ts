@@ -10,14 +10,13 @@ import { ServerFailure } from '../react/boundaries.tsx'
 import { dataIds, type RouteView } from '../react/route-view.ts'
 import { callBody, invalidInput } from './call-body.ts'
 import type { UploadProgress } from '../router-types.ts'
-import { suppressDoubleSubmits, type Submission } from './double-submits.ts'
+import { focusFirstFault } from './focus-first-fault.ts'
 import { sendUpload } from './send-upload.ts'
 
 /** What calls need of the client router. */
 export interface CallHost {
   readonly world: FlightWorld
   readonly known: KnownRoutes
-  readonly window: Window
   readonly random: () => number
   /** Resolves after these milliseconds, and before that when the network comes back. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
@@ -26,6 +25,8 @@ export interface CallHost {
   show(view: RouteView, keys: readonly string[]): void
   /** What is on the screen must be asked for by itself. */
   refresh(): void
+  /** Drops what is known, and asks again for what of it is on the screen. */
+  forget(targets: readonly string[]): void
   /** Drops what is known, here and in other tabs. */
   revalidate(targets: readonly string[]): void
   navigate(href: string): void
@@ -39,28 +40,39 @@ export interface CallHost {
 
 /**
  * Calls an action by its id, and gives what `useActionState` is to hold.
- * @param submission whose call it is, where a form is being sent.
+ * @param form whose call it is, where a form is being sent.
  */
-export type CallAction = (id: string, args: readonly unknown[], submission?: Submission) => Promise<unknown>
+export type CallAction = (id: string, args: readonly unknown[], form?: EventTarget | null) => Promise<unknown>
 
 /** Calls of different actions run side by side, those of one in the order in which they were made. */
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry an action. */
   const last = new Map<string, Promise<unknown>>()
-  const noteSubmit = suppressDoubleSubmits(host.window)
-  return (id, args, submission) => {
-    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, id, args))
+  const answered: Answered = { count: 0 }
+  return (id, args, form) => {
+    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, id, args, form, answered))
     last.set(
       id,
       result.catch(() => undefined),
     )
-    if (submission !== undefined) noteSubmit(submission, result)
     return result
   }
 }
 
-async function performCall(host: CallHost, id: string, args: readonly unknown[]): Promise<unknown> {
+/** How many calls have been answered on this page. */
+interface Answered {
+  count: number
+}
+
+async function performCall(
+  host: CallHost,
+  id: string,
+  args: readonly unknown[],
+  form: EventTarget | null | undefined,
+  answered: Answered,
+): Promise<unknown> {
   const { visit, href: began } = host.screen()
+  const { count } = answered
   const [href = ''] = began.split('#')
   let flight: Flight | undefined
   try {
@@ -70,8 +82,8 @@ async function performCall(host: CallHost, id: string, args: readonly unknown[])
     throw thrown
   }
   if (flight === undefined) return null // the visitor has taken it back
-  const { head, outcome, segments } = flight
-  if (head?.document) {
+  const { head, outcome, segments, status } = flight
+  if (head?.document || status === 409) {
     host.leave(href, 'refresh')
     return new Promise(() => undefined) // the document goes away
   }
@@ -80,12 +92,19 @@ async function performCall(host: CallHost, id: string, args: readonly unknown[])
     host.keepDrafts()
     throw thrownBy(outcome)
   }
-  if (answer?.errors !== undefined) return invalidInput(args.at(-1), answer.errors)
+  answered.count += 1
+  if (answer?.errors !== undefined) {
+    if (form instanceof HTMLFormElement) focusFirstFault(form, answer.errors)
+    return invalidInput(args.at(-1), answer.errors)
+  }
   // Who has gone elsewhere meanwhile is not called back.
   if (host.screen().visit === visit) {
     const { redirect } = head ?? {}
-    if (redirect === undefined) showFresh(host, flight)
-    else if (redirect.external) host.leave(redirect.to, 'push')
+    if (redirect === undefined) {
+      // Nobody knows which of two that were under way at once has seen what the other one did.
+      if (answered.count === count + 1) showFresh(host, flight)
+      else host.forget(['/*'])
+    } else if (redirect.external) host.leave(redirect.to, 'push')
     else host.navigate(redirect.to)
   }
   return answer?.value ?? null
@@ -111,7 +130,8 @@ async function send(host: CallHost, id: string, href: string, args: readonly unk
     for (let attempt = 0; ; attempt += 1) {
       const flight = await startCall(host, world, href, { query: `${ACTION_PARAM}=${id}`, headers, body }, signal)
       const { failed } = flight
-      if (failed === undefined) return flight
+      // 409: the server is of another build.
+      if (failed === undefined || flight.status === 409) return flight
       if (signal.aborted) return undefined
       const passing = failed instanceof RouteLoadError && failed.passing
       const delay = passing ? retryDelay(attempt, flight.retryAfterMs, host.random()) : undefined

@@ -1,5 +1,8 @@
-/** A form that is being sent. */
-export type Submission = Pick<SubmitEvent, 'target' | 'submitter'>
+/** A form that is being sent, and what it holds. */
+export interface Submission {
+  readonly form: EventTarget | null
+  readonly fields: FormData
+}
 
 /** Notes which form a call has come from, until it is over. */
 export type NoteSubmit = (submission: Submission, call: Promise<unknown>) => void
@@ -16,27 +19,26 @@ export function suppressDoubleSubmits(window: Window): NoteSubmit {
   const onSubmit = (event: SubmitEvent): void => {
     const { target, submitter } = event
     if (!(target instanceof HTMLFormElement)) return
-    if (sent.get(target) !== contentOf(target, submitter)) return
+    if (sent.get(target) !== contentOf(new FormData(target, submitter))) return
     event.preventDefault()
     event.stopImmediatePropagation()
   }
   window.addEventListener('submit', onSubmit, { capture: true })
 
-  return ({ target, submitter }, call) => {
-    if (!(target instanceof HTMLFormElement)) return
-    const content = contentOf(target, submitter)
+  return ({ form, fields }, call) => {
+    if (form === null) return
+    const content = contentOf(fields)
     const end = (): void => {
-      if (sent.get(target) === content) sent.delete(target)
+      if (sent.get(form) === content) sent.delete(form)
     }
-    sent.set(target, content)
+    sent.set(form, content)
     call.then(end, end)
   }
 }
 
-function contentOf(form: HTMLFormElement, submitter: HTMLElement | null): string {
-  const fields = [...new FormData(form, submitter)]
+function contentOf(fields: FormData): string {
   return JSON.stringify(
-    fields.map(([name, value]) =>
+    [...fields].map(([name, value]) =>
       typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified],
     ),
   )

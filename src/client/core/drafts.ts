@@ -64,12 +64,17 @@ function controlsOf(document: Document): readonly (readonly [address: string, co
   const counts = new Map<string, number>()
   return [...document.querySelectorAll<Control>('input,textarea,select')].flatMap((control) => {
     const { form, type } = control
-    const place = nameOf(form, 'id', 'name', 'action') + '\n' + nameOf(control, 'name', 'id') + '\n' + type
+    const place = formName(form) + '\n' + nameOf(control, 'name', 'id') + '\n' + type
     const count = counts.get(place) ?? 0
     counts.set(place, count + 1)
     const hints = nameOf(form, 'autocomplete') + ' ' + nameOf(control, 'autocomplete')
     return NOT_TYPED.test(type) || NOT_KEPT.test(hints) ? [] : [[`${place}\n${count}`, control] as const]
   })
+}
+
+/** React writes other URLs for its actions than the server does: such a form has no name by its URL. */
+function formName(form: HTMLFormElement | null): string {
+  return nameOf(form, 'id', 'name') || nameOf(form, 'action').replace(/^javascript:.*|.*[?&]_action=.*/s, '')
 }
 
 /** The first of these attributes that says anything. Attributes, because a form's properties may be its controls. */

@@ -34,10 +34,13 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     return visit === state.visit ? null : { visit, thrown: undefined }
   }
 
-  /** A value that the server failed to provide must be asked for again; the browser's own failures need a new try. */
+  /** What the server failed to provide must be asked for again; the browser's own failures need a new try. */
   readonly #retry = (): void => {
     const { onRetry } = this.props
-    if (onRetry && this.state.thrown?.value instanceof ServerFailure) onRetry()
+    const { value } = this.state.thrown ?? {}
+    // By its name: that class is no part of the first load.
+    if (onRetry && (value instanceof ServerFailure || (value instanceof Error && value.name === 'RouteLoadError')))
+      onRetry()
     else this.setState({ thrown: undefined })
   }
 

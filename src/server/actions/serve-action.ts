@@ -101,7 +101,8 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const call = key === undefined ? await run() : await calls.run(key, run, context)
     if (body.kind === 'form') body.discard()
     if (!context.req.complete) dropBody(context.req, context.res)
-    if (call === 'running') return refuse(409)
+    // The client router asks again by itself, and gets the outcome.
+    if (call === 'running') return byScript ? refuse(503, 'a call that is still being worked on') : refuse(409)
     return { kind: 'finished', id, call, received }
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return ANSWERED

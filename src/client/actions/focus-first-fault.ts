@@ -1,0 +1,21 @@
+/** Frames after which a page is taken not to mark its faults: a sixth of a second. */
+const MOST_FRAMES = 10
+
+/**
+ * Moves the focus to the first field of a form that was refused, once the page has marked it by `aria-invalid`: whoever
+ * does not see the page hears there what is wrong. Where the focus has gone elsewhere meanwhile, it stays there.
+ */
+export function focusFirstFault(form: HTMLFormElement, errors: Readonly<Record<string, unknown>>): void {
+  const { ownerDocument: document } = form
+  const before = document.activeElement
+  let frames = 0
+  const look = (): void => {
+    if (document.activeElement !== before) return
+    const wrong = [...(form.elements as HTMLCollectionOf<HTMLInputElement>)].find(
+      ({ name, ariaInvalid }) => ariaInvalid === 'true' && name in errors,
+    )
+    if (wrong !== undefined) wrong.focus()
+    else if ((frames += 1) < MOST_FRAMES) requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { redirect } from '../../../src/shared/control-flow.ts'
+import { createCallsOnce } from '../../../src/server/actions/call-once.ts'
+import type { FinishedCall } from '../../../src/server/actions/run-action.ts'
+import type { OnceStore } from '../../../src/server/stores/once-store.ts'
+
+type Begun = ReturnType<OnceStore['begin']>
+
+/** A store that several processes share. */
+function sharedStore() {
+  const kept = new Map<string, Begun>()
+  const store: OnceStore = {
+    begin(key) {
+      const known = kept.get(key)
+      if (known === undefined) kept.set(key, { state: 'running' })
+      return known ?? { state: 'new' }
+    },
+    finish: (key, result) => void kept.set(key, { state: 'done', result }),
+    abandon: (key) => void kept.delete(key),
+  } as OnceStore
+  return { store, kept }
+}
+
+function context() {
+  const warnings: unknown[] = []
+  const headers = new Headers()
+  return {
+    warnings,
+    headers,
+    get givenHeaders() {
+      return headers
+    },
+    log: { warn: (...line: unknown[]) => void warnings.push(line) },
+  }
+}
+
+const value = (result: unknown, revalidate: readonly string[] = []): FinishedCall => ({
+  outcome: { kind: 'value', value: result },
+  revalidate,
+})
+
+function processOf(store: OnceStore) {
+  const calls = createCallsOnce({ once: store }, () => 0)
+  let runs = 0
+  return {
+    get runs() {
+      return runs
+    },
+    run(work: () => FinishedCall | Promise<FinishedCall>, own = context()) {
+      const counted = async (): Promise<FinishedCall> => {
+        runs += 1
+        return work()
+      }
+      return calls.run('key', counted, own as never)
+    },
+  }
+}
+
+describe('a call with the key of another one', () => {
+  test('waits for the one that is under way in this process, and both get its outcome', async () => {
+    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+    const one = processOf(sharedStore().store)
+    const both = Promise.all([one.run(() => promise), one.run(() => value('never'))])
+    resolve(value(1))
+    expect(await both).toEqual([value(1), value(1)])
+    expect(one.runs).toBe(1)
+  })
+
+  test('is not run while another process works on it', async () => {
+    const { store } = sharedStore()
+    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+    const [one, other] = [processOf(store), processOf(store)]
+    const first = one.run(() => promise)
+    expect(await other.run(() => value('never'))).toBe('running')
+    resolve(value(1))
+    await first
+    expect(await other.run(() => value('never'))).toEqual(value(1))
+    expect(other.runs).toBe(0)
+  })
+
+  test('gets value, headers and what is to be dropped, in another process too', async () => {
+    const { store } = sharedStore()
+    const rich = { at: new Date(5), tags: new Set(['a']), nothing: undefined }
+    const first = context()
+    await processOf(store).run(() => {
+      first.headers.append('Set-Cookie', 'a=1')
+      first.headers.append('Set-Cookie', 'b=2')
+      return value(rich, ['names'])
+    }, first)
+    const again = context()
+    expect(await processOf(store).run(() => value('never'), again)).toEqual(value(rich, ['names']))
+    expect(again.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+  })
+
+  test('is led where the first one was', async () => {
+    const { store } = sharedStore()
+    const leave = (): FinishedCall => {
+      try {
+        return redirect('/there')
+      } catch (thrown) {
+        return { outcome: { kind: 'thrown', thrown }, revalidate: [] }
+      }
+    }
+    await processOf(store).run(leave)
+    const again = await processOf(store).run(() => value('never'))
+    expect(again).toMatchObject({ outcome: { kind: 'thrown', thrown: { to: '/there' } } })
+  })
+
+  test.for([
+    ['failed', { kind: 'thrown', thrown: new Error('x') }],
+    ['was refused', { kind: 'invalid', state: { kind: 'invalid', errors: {}, values: {}, omitted: [] } }],
+  ] as const)('runs again after one that %s', async ([, outcome]) => {
+    const one = processOf(sharedStore().store)
+    await one.run(() => ({ outcome, revalidate: [] }))
+    expect(await one.run(() => value(2))).toEqual(value(2))
+  })
+
+  test('runs again after one that broke off', async () => {
+    const { store, kept } = sharedStore()
+    const one = processOf(store)
+    await expect(one.run(() => Promise.reject(new Error('no body')))).rejects.toThrow('no body')
+    expect(kept.size).toBe(0)
+    expect(await one.run(() => value(2))).toEqual(value(2))
+  })
+})
+
+test('a store that fails is warned about, and the call is answered', async () => {
+  const broken = (): never => {
+    throw new Error('disk full')
+  }
+  const own = context()
+  const one = processOf({ begin: broken, finish: broken, abandon: broken } as unknown as OnceStore)
+  expect(await one.run(() => value(1), own)).toEqual(value(1))
+  expect(JSON.stringify(own.warnings)).toContain('disk full')
+})

@@ -1,0 +1,142 @@
+/**
+ * What `src/server/actions/form-reference.ts` depends on in React 19.3. When one of these fails after an update of React,
+ * that file is to be changed, and `docs/decisions/0018-actions.md` says what for.
+ */
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { useActionState, type ReactNode } from 'react'
+import { renderToPipeableStream, renderToString, type ReactFormState } from 'react-dom/server'
+import { describe, expect, test, vi } from 'vitest'
+import { action, declaredAction } from '../../../src/server/actions/action.ts'
+import { withForms, type FormTarget } from '../../../src/server/actions/form-target.ts'
+import { formIn } from '../../support/html-forms.ts'
+
+const ID = 'abcdefghijklmnop'
+
+type Render = (tree: ReactNode, state?: unknown) => Promise<string>
+
+const whole: Render = (tree) => Promise.resolve(renderToString(tree))
+
+const stream: Render = (tree, state) =>
+  text(renderToPipeableStream(tree, { formState: (state ?? null) as ReactFormState | null }).pipe(new PassThrough()))
+
+const RENDERERS = [
+  ['renderToString', whole],
+  ['renderToPipeableStream', stream],
+] as const
+
+function namedAction() {
+  const save = action<unknown, readonly [number], { readonly saved: number }>({ handler: () => ({ saved: 1 }) })
+  const declared = declaredAction(save)
+  if (declared === undefined) throw new Error('not an action')
+  declared.id = ID
+  return save
+}
+
+function target(search = ''): FormTarget {
+  return { pathname: '/form', search, once: 'once-once', hasState: false, sign: (id, value) => `${id} signed ${value}` }
+}
+
+function StateForm({ save, id }: { readonly save: ReturnType<typeof namedAction>; readonly id: string }) {
+  const [state, formAction] = useActionState(save.bind(null, 7), null)
+  return (
+    <form id={id} action={formAction}>
+      <output>{JSON.stringify(state)}</output>
+    </form>
+  )
+}
+
+describe.for(RENDERERS)('%s writes', ([, render]) => {
+  test("an action's form as one that the browser can send by itself", async () => {
+    const save = namedAction().bind(null, 7)
+    const forms = target('?page=2')
+    const html = await withForms(forms, () => render(<form id="a" action={save as never} />))
+    expect(html).toContain('encType="multipart/form-data"')
+    expect(html).toContain('method="POST"')
+    const { action: url, hidden } = formIn(html, 'a')
+    const [, number] = new RegExp(`^/form\\?page=2&_action=${ID}\\.(\\d+)$`).exec(url) ?? []
+    expect(number).toMatch(/^\d+$/)
+    expect(Object.fromEntries(hidden)).toEqual({
+      $ACTION_REF: '',
+      $ACTION_ID: ID,
+      $ACTION_ONCE: 'once-once',
+      [`$ACTION_ARGS${number}`]: `${ID} signed [7]`,
+    })
+    expect(forms.hasState).toBe(false)
+  })
+
+  test("an action's button the same way, and the form keeps its own", async () => {
+    const save = namedAction().bind(null, 1)
+    const html = await withForms(target(), () =>
+      render(
+        <form id="a" action={save as never}>
+          <button formAction={save as never}>b</button>
+        </form>,
+      ),
+    )
+    const numbers = [...html.matchAll(/_action=\w+\.(\d+)/g)].map(([, number]) => number)
+    expect(new Set(numbers).size).toBe(2)
+    expect(html).toMatch(/<button[^>]* formAction="\/form\?_action=/)
+    for (const number of numbers) expect(html).toContain(`name="$ACTION_ARGS${number}"`)
+  })
+
+  test('the state behind the bound arguments, and a key that names the hook', async () => {
+    const forms = target()
+    const html = await withForms(forms, () => render(<StateForm save={namedAction()} id="a" />))
+    const hidden = new Map(formIn(html, 'a').hidden)
+    expect([...hidden].find(([field]) => field.startsWith('$ACTION_ARGS'))?.[1]).toBe(`${ID} signed [7,null]`)
+    expect(hidden.get('$ACTION_KEY')).toMatch(/^k/)
+    expect(forms.hasState).toBe(true)
+  })
+
+  test('two hooks with two keys', async () => {
+    const save = namedAction()
+    const html = await withForms(target(), () =>
+      render(
+        <>
+          <StateForm save={save} id="a" />
+          <StateForm save={save} id="b" />
+        </>,
+      ),
+    )
+    const keys = ['a', 'b'].map((id) => new Map(formIn(html, id).hidden).get('$ACTION_KEY'))
+    expect(new Set(keys).size).toBe(2)
+  })
+
+  test('nothing outside of a page, and says why', async () => {
+    const complain = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect(await render(<form action={namedAction().bind(null, 7) as never} />)).not.toContain('_action=')
+    expect(String(complain.mock.calls[0]?.[1])).toContain('can only be rendered by the server of the application')
+  })
+})
+
+describe('a posted state', () => {
+  /** The page, and after that the page with a state that was posted by its form. */
+  async function post(save: ReturnType<typeof namedAction>, state: readonly [unknown, string?, string?, number?]) {
+    const page = <StateForm save={save} id="a" />
+    const key = new Map(formIn(await withForms(target(), () => stream(page)), 'a').hidden).get('$ACTION_KEY')
+    const [value, ofKey = key, id = ID, arity = 1] = state
+    return withForms(target(), () => stream(page, [value, ofKey, id, arity]))
+  }
+
+  test('is shown by the hook that it belongs to', async () => {
+    expect(await post(namedAction(), [{ saved: 5 }])).toContain('{&quot;saved&quot;:5}')
+  })
+
+  test.for([
+    ['of another hook', ['k0000']],
+    ['of another action', [undefined, 'other']],
+    ['with more bound arguments', [undefined, undefined, 2]],
+  ] as const)('%s is not', async ([, rest]) => {
+    expect(await post(namedAction(), [{ saved: 5 }, ...(rest as [])])).toContain('<output>null</output>')
+  })
+
+  test('is named otherwise by the other renderer, so that a page with one is streamed', async () => {
+    const page = <StateForm save={namedAction()} id="a" />
+    const keys = []
+    for (const render of [stream, whole]) {
+      keys.push(new Map(formIn(await withForms(target(), () => render(page)), 'a').hidden).get('$ACTION_KEY'))
+    }
+    expect(keys[0]).not.toBe(keys[1])
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { action, declaredAction, type ActionDefinition } from '../../../src/server/actions/action.ts'
+import { BodyError } from '../../../src/server/actions/body-error.ts'
+import { formObject } from '../../../src/server/actions/form-object.ts'
+import type { ReceivedCall } from '../../../src/server/actions/read-call.ts'
+import { runAction } from '../../../src/server/actions/run-action.ts'
+
+const NO_FILES: ReceivedCall['files'] = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true as const, value: undefined }) }),
+}
+
+/** A call as the client router makes it, unless told otherwise. */
+function received(more: Partial<ReceivedCall> = {}): ReceivedCall {
+  return { input: undefined, leading: [], hasState: undefined, files: NO_FILES, ...more }
+}
+
+function ofForm(...fields: readonly (readonly [string, string | File])[]): ReceivedCall {
+  const object = formObject(fields)
+  return received({ input: object.value, form: { ...object, fields } })
+}
+
+function run<Input, Args extends readonly unknown[], Result>(
+  definition: ActionDefinition<Input, Args, Result>,
+  call: ReceivedCall,
+  headers = new Headers(),
+) {
+  const declared = declaredAction(action(definition))
+  if (declared === undefined) throw new Error('not an action')
+  return runAction(declared, call, { params: {}, context: { headers } } as never)
+}
+
+describe('an action gets', () => {
+  test('what the schema made of the input', async () => {
+    const { outcome } = await run(
+      { input: z.object({ n: z.coerce.number() }), handler: ({ input }) => input.n + 1 },
+      ofForm(['n', '41']),
+    )
+    expect(outcome).toEqual({ kind: 'value', value: 42 })
+  })
+
+  const bound = {
+    args: z.tuple([z.number()]),
+    handler: ({ args, state }: { args: unknown; state: unknown }) => [args, state],
+  }
+
+  test.for([
+    ['bound arguments alone', [1], undefined, [[1], undefined]],
+    ['a state behind them', [1, { n: 1 }], undefined, [[1], { n: 1 }]],
+    ['a state that a document has said to be one', [1, 5], true, [[1], 5]],
+    ['no state for null, which is none', [1, null], undefined, [[1], undefined]],
+    ['no state for a refusal', [1, { kind: 'invalid', errors: {} }], undefined, [[1], undefined]],
+  ] as const)('%s', async ([, leading, hasState, value]) => {
+    expect((await run(bound, received({ leading, hasState }))).outcome).toEqual({ kind: 'value', value })
+  })
+
+  test.for([[[]], [['1']], [[1, 2, 3]]] as const)('never arguments that it does not take: %j', async ([leading]) => {
+    await expect(run(bound, received({ leading }))).rejects.toThrow(BodyError)
+    await expect(run({ handler: () => 1 }, received({ leading: [1, 2] }))).rejects.toThrow(BodyError)
+  })
+})
+
+describe('a refused input', () => {
+  const input = z.object({
+    name: z.string().min(3, 'short').regex(/^a/, 'no a'),
+    address: z.object({ city: z.string('missing') }),
+    tags: z.array(z.string().max(2, 'long')).default([]),
+  })
+
+  test('is told by the names of the form, each message once, and has not run', async () => {
+    const { outcome, revalidate } = await run(
+      { input, handler: ({ revalidate: drop }) => drop('never') },
+      ofForm(
+        ['name', 'b'],
+        ['tags', 'ok'],
+        ['tags', 'long'],
+        ['address.street', 'x'],
+        ['photo', new File(['x'], 'a.png')],
+      ),
+    )
+    expect(revalidate).toEqual([])
+    if (outcome.kind !== 'invalid') throw new Error(outcome.kind)
+    expect(outcome.state).toEqual({
+      kind: 'invalid',
+      errors: { name: ['short', 'no a'], 'address.city': ['missing'], tags: ['long'] },
+      values: { name: 'b', tags: ['ok', 'long'], 'address.street': 'x' },
+      omitted: ['photo'],
+    })
+  })
+
+  test('never sends back what is secret, and no field can pass for a prototype', async () => {
+    const { outcome } = await run(
+      { input: z.object({ name: z.never() }), secret: ['password'], handler: () => 1 },
+      ofForm(['password', 'hunter2'], ['name', 'ann']),
+    )
+    if (outcome.kind !== 'invalid') throw new Error(outcome.kind)
+    expect(outcome.state.values).toEqual({ name: 'ann' })
+    expect(Object.getPrototypeOf(outcome.state.values)).toBeNull()
+    expect(Object.getPrototypeOf(outcome.state.errors)).toBeNull()
+  })
+})
+
+describe('a call that is over', () => {
+  test('tells what is to be dropped, and everything once it sets a cookie', async () => {
+    const define = (name: string): ActionDefinition<unknown, readonly [], void> => ({
+      handler: ({ context, revalidate }) => {
+        revalidate('a', '/b')
+        context.headers.append(name, 'x=1')
+      },
+    })
+    expect((await run(define('X-Else'), received())).revalidate).toEqual(['a', '/b'])
+    expect((await run(define('Set-Cookie'), received())).revalidate).toEqual(['a', '/b', '/*'])
+  })
+
+  test('keeps what was thrown apart from what was returned', async () => {
+    const thrown = new Error('x')
+    const failing = () => {
+      throw thrown
+    }
+    expect((await run({ handler: failing }, received())).outcome).toEqual({ kind: 'thrown', thrown })
+    const schema = z.string().transform(failing)
+    expect((await run({ input: schema, handler: () => 1 }, received({ input: 'a' }))).outcome.kind).toBe('thrown')
+  })
+})
