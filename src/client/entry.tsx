@@ -63,7 +63,8 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
     )
   }
 
-  function render(screen: Screen, type?: string): void {
+  function render(screen: Screen, type?: string, urgent?: boolean): void {
+    if (urgent) return root?.render(treeOf(screen))
     startTransition(() => {
       if (type !== undefined) addTransitionType(type)
       root?.render(treeOf(screen))

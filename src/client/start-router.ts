@@ -1,7 +1,7 @@
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import type { CallAction } from './actions/call-action.ts'
-import { suppressDoubleSubmits } from './actions/double-submits.ts'
+import { suppressDoubleSubmits } from './actions/suppress-double-submits.ts'
 import { keepDrafts } from './core/draft-keeper.ts'
 import { createHistoryStack } from './core/history-stack.ts'
 import { loadDocument } from './core/document-load.ts'
@@ -36,8 +36,11 @@ export interface StartOptions {
   /** The page that the document brought, under the URL that it came from. */
   readonly first: Screen
   readonly listeners: RouterListeners
-  /** Has React render a screen, as a transition of this type. */
-  render(screen: Screen, type?: string): void
+  /**
+   * Has React render a screen, as a transition of this type.
+   * @param urgent at once: React lets transitions wait for each other's actions, however long those take.
+   */
+  render(screen: Screen, type?: string, urgent?: boolean): void
 }
 
 /** Name of the channel between the tabs of a site. */
@@ -118,10 +121,12 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     prefetch: (href) => prefetcher.add(href, 'intent'),
     broadcast,
     host: {
-      render(screen) {
+      render: (screen) => {
+        const { arrival } = screen
         // React commits at once what the back button brings, and would keep the type for the next transition.
         const isAtOnce = window.event?.type === 'popstate'
-        render(screen, screen.arrival && !isAtOnce ? `navigation-${screen.arrival.kind}` : undefined)
+        const type = arrival && !isAtOnce ? `navigation-${arrival.kind}` : undefined
+        render(screen, type, arrival && running > 0)
       },
       arrived(screen) {
         effects.arrived(screen)
@@ -135,8 +140,9 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   })
 
   const uploads = new Map<string, UploadProgress>()
-  const noteSubmit = suppressDoubleSubmits(window)
   let calls: CallAction | undefined
+  /** Calls under way. */
+  let running = 0
 
   function loadCalls(): Promise<typeof import('./actions/call-action.ts')> {
     return import('./actions/call-action.ts')
@@ -145,14 +151,15 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   /** Calls are for pages that have forms: their code comes when somebody turns to one. */
   function call(id: string, args: readonly unknown[], event = window.event): Promise<unknown> {
     // React calls actions while the form's event is under way.
-    const form = event?.type === 'submit' ? event.target : undefined
-    const result = callBy(id, args, form)
+    const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
+    running += 1
+    const result = callBy(id, args, form).finally(() => (running -= 1))
     const fields = args.at(-1)
-    if (form && fields instanceof FormData) noteSubmit({ form, fields }, result)
+    if (form && fields instanceof FormData) suppressDoubleSubmits(form, fields, result)
     return result
   }
 
-  async function callBy(id: string, args: readonly unknown[], form?: EventTarget | null): Promise<unknown> {
+  async function callBy(id: string, args: readonly unknown[], form?: HTMLFormElement): Promise<unknown> {
     const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
       drafts.save()
       throw new RouteLoadError('script', 'the code of actions', { cause: thrown })

@@ -34,7 +34,7 @@ describe('calls', () => {
     const first = await holdCall(page, '"name":"a"', 'request')
     await press(page, 'Save four')
     await first.asked
-    expect(bodies).toHaveLength(1)
+    expect(bodies).toEqual([expect.stringContaining('"name":"a"')])
     first.release()
     await page.getByTestId('results').getByText('a saved, b saved, c saved, long name invalid').waitFor()
     expect(bodies).toHaveLength(4)

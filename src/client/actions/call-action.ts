@@ -42,7 +42,7 @@ export interface CallHost {
  * Calls an action by its id, and gives what `useActionState` is to hold.
  * @param form whose call it is, where a form is being sent.
  */
-export type CallAction = (id: string, args: readonly unknown[], form?: EventTarget | null) => Promise<unknown>
+export type CallAction = (id: string, args: readonly unknown[], form?: HTMLFormElement) => Promise<unknown>
 
 /** Calls of different actions run side by side, those of one in the order in which they were made. */
 export function createActionCalls(host: CallHost): CallAction {
@@ -68,7 +68,7 @@ async function performCall(
   host: CallHost,
   id: string,
   args: readonly unknown[],
-  form: EventTarget | null | undefined,
+  form: HTMLFormElement | undefined,
   answered: Answered,
 ): Promise<unknown> {
   const { visit, href: began } = host.screen()
@@ -94,7 +94,7 @@ async function performCall(
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
-    if (form instanceof HTMLFormElement) focusFirstFault(form, answer.errors)
+    if (form) focusFirstFault(form, answer.errors)
     return invalidInput(args.at(-1), answer.errors)
   }
   // Who has gone elsewhere meanwhile is not called back.

@@ -30,14 +30,15 @@ export function callBody(args: readonly unknown[]): CallBody {
 
 /** What a form is told whose input was refused: what is wrong, as the server says, and what was typed, as the form does. */
 export function invalidInput(input: unknown, errors: InvalidInput['errors']): InvalidInput {
-  const values: Record<string, string | readonly string[]> = {}
+  const values = Object.create(null) as Record<string, string | readonly string[]>
   const omitted: string[] = []
   if (input instanceof FormData) {
     for (const name of new Set(input.keys())) {
       const given = input.getAll(name)
       const texts = given.filter((value) => typeof value === 'string')
-      if (texts.length < given.length) omitted.push(name)
-      else values[name] = texts.length === 1 ? (texts[0] ?? '') : texts
+      if (texts.length === given.length) values[name] = texts.length === 1 ? (texts[0] ?? '') : texts
+      // Where none was chosen, there is a file without a name.
+      else if (given.some((value) => typeof value !== 'string' && (value.name || value.size))) omitted.push(name)
     }
   }
   return { kind: 'invalid', errors, values, omitted }

@@ -12,9 +12,9 @@ export function focusFirstFault(form: HTMLFormElement, errors: Readonly<Record<s
   const look = (): void => {
     if (document.activeElement !== before) return
     const wrong = [...(form.elements as HTMLCollectionOf<HTMLInputElement>)].find(
-      ({ name, ariaInvalid }) => ariaInvalid === 'true' && name in errors,
+      ({ name, type }) => name in errors && type !== 'hidden',
     )
-    if (wrong !== undefined) wrong.focus()
+    if (wrong?.ariaInvalid === 'true') wrong.focus()
     else if ((frames += 1) < MOST_FRAMES) requestAnimationFrame(look)
   }
   requestAnimationFrame(look)

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest'
+// Loaded here, so that no test waits for it in the middle of an answer.
+import '../../../src/shared/protocol/decode-values.ts'
+import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
+import { createJournal } from '../../../src/client/core/journal.ts'
+import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
+import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
+import { flush } from '../client/router-world.ts'
+
+const BUILD = 'b1'
+
+/** A call that the server has got. */
+interface Got {
+  readonly action: string
+  readonly once: string
+  readonly body: unknown
+  answer(status: number, ...records: readonly object[]): void
+  /** As a proxy or the runtime's guards do it. */
+  text(status: number, headers?: Record<string, string>): void
+  breakOff(): void
+}
+
+const head = { v: 1, build: BUILD, route: '/form', params: {}, scope: 'path' }
+const result = (data: object) => ({ segment: '#action', data, lifetime: 0 })
+const pageData = (data: unknown) => ({ segment: '/form#page', data })
+
+/** The page `/form` with data of its own, whatever is done to it, and the server at the other end. */
+function world() {
+  const got: Got[] = []
+  const done: unknown[][] = []
+  const note =
+    (name: string) =>
+    (...args: unknown[]): void =>
+      void done.push([name, ...args])
+  const entry = { key: '/form', definition: { page: () => undefined, loader: () => undefined } }
+  const state = { visit: 1, data: { '/form#page': 0 } as Record<string, unknown> }
+  const host = {
+    world: {
+      buildId: BUILD,
+      now: () => 0,
+      outdated: () => undefined,
+      journal: createJournal(),
+      fetch: (url: string, init: { headers: Record<string, string>; body: unknown }) =>
+        new Promise<Response>((resolve, reject) => {
+          got.push({
+            action: new URL(url, 'http://a').searchParams.get('_action') ?? '',
+            once: init.headers['X-Millrace-Once'] ?? '',
+            body: init.body,
+            answer: (status, ...records) =>
+              resolve(
+                new Response([...records, { done: true }].map((line) => JSON.stringify(line)).join('\n') + '\n', {
+                  status,
+                  headers: { 'Content-Type': ROUTE_DATA_TYPE },
+                }),
+              ),
+            text: (status, headers = {}) => resolve(new Response('no', { status, headers })),
+            breakOff: () => reject(new TypeError('network')),
+          })
+        }),
+    },
+    known: createKnownRoutes(
+      () => 0,
+      () => undefined,
+    ),
+    random: () => 0.5,
+    wait: (milliseconds: number) => {
+      note('wait')(milliseconds)
+      return Promise.resolve()
+    },
+    screen: () => ({
+      href: '/form#here',
+      visit: state.visit,
+      page: { keys: [] },
+      view: { chain: [entry], params: {}, search: {}, data: state.data },
+    }),
+    show: (view: { data: Record<string, unknown> }) => {
+      state.data = view.data
+      note('show')(view.data['/form#page'])
+    },
+    ...Object.fromEntries(
+      ['refresh', 'forget', 'revalidate', 'navigate', 'leave', 'keepDrafts', 'progress'].map((name) => [
+        name,
+        note(name),
+      ]),
+    ),
+  }
+  return { got, done, state, call: createActionCalls(host as unknown as CallHost) }
+}
+
+describe('calls', () => {
+  test('of one action go one after the other, those of others side by side', async () => {
+    const { got, call } = world()
+    const results = [call('a', [1]), call('a', [2]), call('b', [3])]
+    await flush()
+    expect(got.map(({ action }) => action)).toEqual(['a', 'b'])
+    got[0]?.answer(200, head, result({ value: 'first' }))
+    await flush()
+    expect(got.map(({ action }) => action)).toEqual(['a', 'b', 'a'])
+    got[1]?.answer(200, head, result({}))
+    got[2]?.answer(200, head, result({ value: 'second' }))
+    expect(await Promise.all(results)).toEqual(['first', 'second', null])
+  })
+
+  test('go on after one that has failed', async () => {
+    const { got, call } = world()
+    const [failing, next] = [call('a', []), call('a', [])]
+    await flush()
+    got[0]?.answer(500, head, { outcome: { kind: 'error', at: 0, digest: 'abc' } })
+    await expect(failing).rejects.toThrow('abc')
+    await flush()
+    got[1]?.answer(200, head, result({ value: 1 }))
+    expect(await next).toBe(1)
+  })
+
+  test('that break off are sent again under the same key, and the next call has another', async () => {
+    const { got, done, call } = world()
+    const first = call('a', [])
+    await flush()
+    got[0]?.breakOff()
+    await flush()
+    got[1]?.text(503, { 'Retry-After': '2' })
+    await flush()
+    got[2]?.answer(200, head, result({ value: 1 }))
+    expect(await first).toBe(1)
+    expect(new Set(got.map(({ once }) => once)).size).toBe(1)
+    expect(done.filter(([name]) => name === 'wait')).toEqual([
+      ['wait', 300],
+      ['wait', 2000],
+    ])
+    void call('a', [])
+    await flush()
+    expect(got[3]?.once).not.toBe(got[0]?.once)
+  })
+
+  test('that nobody answers fail in the end, and what was typed is kept', async () => {
+    const { got, done, call } = world()
+    const failing = call('a', [])
+    failing.catch(() => undefined)
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      await flush()
+      got[attempt]?.breakOff()
+    }
+    await expect(failing).rejects.toThrow('Failed to load route data: /form')
+    expect(got).toHaveLength(4)
+    expect(done.at(-1)).toEqual(['keepDrafts'])
+  })
+
+  test.for([413, 415, 403, 405])('refused by %i are not sent again', async (status) => {
+    const { got, done, call } = world()
+    const failing = call('a', [])
+    await flush()
+    got[0]?.text(status)
+    await expect(failing).rejects.toThrow('Failed to load route data')
+    expect(got).toHaveLength(1)
+    expect(done).toEqual([['keepDrafts']])
+  })
+
+  test.for([
+    ['of another build', 409],
+    ['of an unknown action', 404],
+  ] as const)('%s load the document, and never settle', async ([, status]) => {
+    const { got, done, call } = world()
+    let settled = false
+    const mark = (): void => void (settled = true)
+    call('a', []).then(mark, mark)
+    await flush()
+    got[0]?.answer(status, { v: 1, build: 'b2', document: true })
+    await flush()
+    expect(done).toEqual([['leave', '/form', 'refresh']])
+    expect(settled).toBe(false)
+  })
+})
+
+describe('the answer of a call', () => {
+  test('brings the page its fresh data', async () => {
+    const { got, done, call } = world()
+    const value = call('a', [])
+    await flush()
+    got[0]?.answer(200, head, result({ value: 'v', revalidate: ['names'] }), pageData(1))
+    expect(await value).toBe('v')
+    expect(done).toEqual([
+      ['revalidate', ['names']],
+      ['show', 1],
+    ])
+  })
+
+  test('is asked for anew where another call was answered meanwhile: it may be the older one', async () => {
+    const { got, done, call } = world()
+    const both = [call('a', []), call('b', [])]
+    await flush()
+    got[1]?.answer(200, head, result({ value: 'b' }), pageData(2))
+    expect(await both[1]).toBe('b')
+    got[0]?.answer(200, head, result({ value: 'a' }), pageData(1))
+    expect(await both[0]).toBe('a')
+    expect(done).toEqual([
+      ['show', 2],
+      ['forget', ['/*']],
+    ])
+  })
+
+  test('leads elsewhere, but not who has gone already', async () => {
+    for (const visit of [1, 2]) {
+      const { got, done, state, call } = world()
+      const value = call('a', [])
+      await flush()
+      state.visit = visit
+      got[0]?.answer(200, { ...head, redirect: { to: '/there' } }, result({}))
+      expect(await value).toBeNull()
+      expect(done.filter(([name]) => name === 'navigate')).toEqual(visit === 1 ? [['navigate', '/there']] : [])
+    }
+  })
+
+  test('says what is wrong, and the form what was typed', async () => {
+    const { got, call } = world()
+    const form = new FormData()
+    form.append('name', 'annabel')
+    form.append('tags', 'a')
+    form.append('tags', 'b')
+    form.append('photo', new File([], ''))
+    const state = call('a', [null, form])
+    await flush()
+    got[0]?.answer(422, head, result({ errors: { name: ['is too long'] } }))
+    expect(await state).toEqual({
+      kind: 'invalid',
+      errors: { name: ['is too long'] },
+      values: { name: 'annabel', tags: ['a', 'b'] },
+      omitted: [],
+    })
+  })
+
+  test('is thrown where it is a refusal, for the boundary of its kind', async () => {
+    const { got, done, call } = world()
+    const failing = call('a', [])
+    await flush()
+    got[0]?.answer(404, head, { outcome: { kind: 'notFound', at: 0 } })
+    await expect(failing).rejects.toMatchObject({ kind: 'notFound' })
+    expect(done).toEqual([['keepDrafts']])
+  })
+})
