@@ -118,6 +118,15 @@ export const routes = defineRoutes({
     loader: () => import('./lab/private/loader.server.ts'),
   },
 
+  '/(site)/lab/reports': {
+    page: () => import('./lab/reports/page.tsx'),
+    loader: () => import('./lab/reports/loader.server.ts'),
+  },
+  '/(site)/lab/reports/[id]': {
+    page: () => import('./lab/reports/details-page.tsx'),
+    loader: () => import('./lab/reports/details.server.ts'),
+  },
+
   '/(bench)/lab/bench': { layout: () => import('./lab/bench/layout.tsx') },
   '/(bench)/lab/bench/hello': { page: () => import('./lab/bench/hello-page.tsx') },
   '/(bench)/lab/bench/spiral': { page: () => import('./lab/bench/spiral-page.tsx') },
@@ -132,6 +141,7 @@ export const routes = defineRoutes({
 
   '/lab/events': { handler: () => import('./lab/events/events.server.ts') },
   '/lab/guestbook/events': { handler: () => import('./lab/guestbook/events.server.ts') },
+  '/lab/reports/envelopes/[id]': { handler: () => import('./lab/reports/envelope.server.ts') },
   '/lab/feed.json': { handler: () => import('./lab/events/feed.server.ts') },
   '/robots.txt': { handler: () => import('./site/robots.server.ts') },
   '/sitemap.xml': { handler: () => import('./site/sitemap.server.ts') },

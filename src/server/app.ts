@@ -18,8 +18,10 @@ import { createAdmission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
+import { createReports, type Reports } from './reports/create-reports.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
+import { plainUrl } from './request/plain-url.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
@@ -37,6 +39,8 @@ export interface CreateAppOptions {
     readonly manifest: AssetManifest
     /** Absolute path of the folder behind `/_m/assets/`. */
     readonly folder: string
+    /** Absolute path of the source maps of those files, for the embedded inbox. */
+    readonly maps?: string
   }
   /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
   readonly actions?: ActionModules
@@ -50,6 +54,8 @@ export interface CreateAppOptions {
 export interface MillraceApp extends Express {
   readonly readiness: Readiness
   readonly log: Logger
+  /** Error reports: where they go, and the way in for those of this server itself. */
+  readonly reports: Reports
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
   /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
@@ -86,7 +92,8 @@ export function createApp({
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const scope = routeScope(definition)
-  const services = createServices(config, readiness, log)
+  const services = createServices(config, readiness, log, assets?.maps)
+  const reports = createReports(config, services, log)
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -108,10 +115,12 @@ export function createApp({
   app.set('query parser', false)
 
   app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, services }))
+  app.use(reports.relay)
   app.use(
     serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder, routes: definition.routes, calls }),
   )
   app.use(takeActions(calls))
+  if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
   app.use(serveRoutes({ table, rules, renderer, modules, admission, config, actions, scope }))
   app.use(answerFailures)
@@ -125,8 +134,10 @@ export function createApp({
     },
     shouldUpgrade: rules.shouldUpgrade,
     upgrade: rules.upgrade,
+    reports,
     dispose: () => {
       rules.dispose()
+      reports.dispose()
       services.dispose()
     },
   })

@@ -2,6 +2,8 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { parseDsn } from './reports/dsn.ts'
+import { isTunnelPath } from './reports/tunnel-path.ts'
 import { isValidHost } from './request/url-guard.ts'
 import { parseProxyTrust } from './request/trusted-proxy.ts'
 
@@ -173,10 +175,9 @@ export const VARIABLES = {
   sentryDsn: {
     name: 'SENTRY_DSN',
     fallback: '',
-    meaning: 'the error service',
+    meaning: 'project of the error service (default: the embedded inbox at /lab/reports)',
     example: 'https://key@errors.example.com/1',
-    schema: z.union([z.literal(''), z.url({ protocol: /^https?$/, error: 'expected the URL of a project' })]),
-    later: true,
+    schema: z.string().refine((text) => text === '' || parseDsn(text) !== undefined, 'expected the DSN of a project'),
     secret: true,
   },
   sentryEnvironment: {
@@ -185,15 +186,13 @@ export const VARIABLES = {
     meaning: 'names this deployment to the error service',
     example: 'staging',
     schema: z.string().regex(/^[^\s/]{1,64}$/, 'expected 1 to 64 characters without spaces and slashes'),
-    later: true,
   },
   sentryRelease: {
     name: 'SENTRY_RELEASE',
     fallback: '',
     meaning: 'names this release to the error service (default: the build id)',
     example: '1.2.3',
-    schema: z.string().max(200, 'expected at most 200 characters'),
-    later: true,
+    schema: z.string().regex(/^[^\s/\\]{0,200}$/, 'expected at most 200 characters without spaces and slashes'),
   },
   sentryTracesSampleRate: {
     name: 'SENTRY_TRACES_SAMPLE_RATE',
@@ -205,15 +204,16 @@ export const VARIABLES = {
       .regex(/^\d*\.?\d+$/, 'expected a number from 0 to 1')
       .transform(Number)
       .refine((rate) => rate <= 1, 'expected a number from 0 to 1'),
-    later: true,
   },
   reportTunnelPath: {
     name: 'REPORT_TUNNEL_PATH',
     fallback: '',
     meaning: 'same-origin path of the relay (default: derived from the DSN)',
     example: '/reports',
-    schema: z.union([z.literal(''), z.string().regex(/^\/[\w/-]+$/, 'expected a path of letters, digits, - and /')]),
-    later: true,
+    schema: z
+      .string()
+      .regex(/^(?:(?:\/[\w-]+)+)?$/, 'expected a path of letters, digits, _, - and /, without a slash at its end')
+      .refine((path) => isTunnelPath(path), 'expected a path that the runtime does not answer itself'),
   },
   redisUrl: {
     name: 'REDIS_URL',

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { normalOrigin, VARIABLES, type LogLevel, type Variable } from './config-variables.ts'
+import { derivedTunnelPath } from './reports/tunnel-path.ts'
 import type { ProxyTrust } from './request/trusted-proxy.ts'
 
 /** The configuration of one server process; frozen. Contract section 2. */
@@ -28,6 +29,16 @@ export interface Config {
   readonly shutdownDelayMs: number
   /** Documents in progress at once, above which new ones get 503. */
   readonly maxPendingRenders: number
+  /** DSN of the error service; `''` where the embedded inbox takes its place. */
+  readonly sentryDsn: string
+  /** Names this deployment in reports. */
+  readonly sentryEnvironment: string
+  /** Names this release in reports; `''` for the build id. */
+  readonly sentryRelease: string
+  /** Share of requests that are traced, 0 to 1. */
+  readonly sentryTracesSampleRate: number
+  /** Path of this site at which browsers leave their reports. */
+  readonly reportTunnelPath: string
 }
 
 /** A value of the environment that the server cannot start with; its message is one line for a person. */
@@ -58,6 +69,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (environment['REDIS_URL'] && !environment['SECRET_KEYS']) {
     throw new ConfigError('SECRET_KEYS', 'must be given when REDIS_URL is, so that all instances share them')
   }
+  const sentryDsn = read('sentryDsn')
   return Object.freeze({
     port: read('port'),
     host: read('host'),
@@ -71,6 +83,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     shutdownGraceMs: read('shutdownGraceMs'),
     shutdownDelayMs: read('shutdownDelayMs'),
     maxPendingRenders: read('maxPendingRenders'),
+    sentryDsn,
+    sentryEnvironment: read('sentryEnvironment'),
+    sentryRelease: read('sentryRelease'),
+    sentryTracesSampleRate: read('sentryTracesSampleRate'),
+    reportTunnelPath: read('reportTunnelPath') || derivedTunnelPath(sentryDsn),
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Params } from '../shared/route-pattern.ts'
+import type { ReportInbox } from './reports/inbox.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
 /** What a loader, resource handler or action may know of its request, beyond the web `Request`. */
@@ -21,6 +22,8 @@ export interface LoaderContext {
   readonly secrets: Secrets
   /** Absolute path of the folder for embedded stores. */
   readonly dataDir: string
+  /** Error reports that are kept here; `undefined` where a DSN is set and they go to the service. */
+  readonly reports: ReportInbox | undefined
   /** Value of a cookie, as an action of the same request has set it or else as it was sent; decoded. */
   cookie(name: string): string | undefined
   /**

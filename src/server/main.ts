@@ -13,7 +13,8 @@ import { createApp } from './app.ts'
 import type { AssetManifest } from './assets/manifest.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts'
 import { drain } from './ops/drain.ts'
-import { answerClientError, SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
+import { guardConnections } from './ops/guard-connections.ts'
+import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 
 const LOG_BUFFER_BYTES = 4_096 // measured: a quarter of what handing each line to another thread costs
@@ -50,14 +51,14 @@ function start(config: Config): void {
     app: application,
     actions,
     config,
-    assets: { manifest, folder: join(dist, 'public') },
+    assets: { manifest, folder: join(dist, 'public'), maps: join(dist, 'maps') },
     logDestination: destination,
   })
   const { log } = app
 
   const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
   setServerLimits(server)
-  server.on('clientError', answerClientError)
+  guardConnections(server)
   server.on('upgrade', app.upgrade)
 
   const leave = (code: number): never => {
@@ -77,7 +78,10 @@ function start(config: Config): void {
 
   const shutdown = async (signal: string, code: number): Promise<void> => {
     log.info({ signal }, 'shutting down')
+    const deadline = AbortSignal.timeout(config.shutdownGraceMs)
     const orderly = await drain({ server, readiness: app.readiness, config })
+    // What the service does not take in time waits on the disk for the next start.
+    await app.reports.flush(deadline)
     app.dispose()
     log.info({ orderly }, 'stopped')
     leave(orderly ? code : 1)

@@ -166,6 +166,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         title: 'A loader that fails at first',
         look: 'The first two requests get a real 503. A click tries again by itself; a document does not.',
       },
+      {
+        href: '/lab/reports',
+        title: 'Error reports',
+        look: 'What has failed, on both sides, as the error service would get it.',
+      },
     ],
   },
   {

@@ -54,7 +54,7 @@ export function createServices(
     get inbox() {
       if (config.sentryDsn !== '') return undefined
       opened.reports ??= openReportDatabase(dataDir)
-      return (opened.inbox ??= createInbox(opened.reports, { ...(mapsFolder === undefined ? {} : { mapsFolder }) }))
+      return (opened.inbox ??= createInbox(opened.reports, mapsFolder === undefined ? {} : { mapsFolder }))
     },
     dispose() {
       opened.database?.dispose()

@@ -100,7 +100,9 @@ describe('the overview of the lab', () => {
     const linked = new Set(entries.map(({ href }) => table.match(pathOf(href))?.route.pattern))
     const pages = table.routes.map(({ pattern }) => pattern).filter((pattern) => pattern.startsWith('/lab/'))
     expect(pages.length).toBeGreaterThan(20)
-    expect(pages.filter((pattern) => !linked.has(pattern))).toEqual([])
+    // What is reported has no address before it has happened; the inbox links to it.
+    const unlinked = pages.filter((pattern) => !linked.has(pattern) && !pattern.startsWith('/lab/reports/'))
+    expect(unlinked).toEqual([])
   })
 
   it('shows no card twice', () => {

@@ -29,7 +29,12 @@ test('an empty environment is enough', () => {
     dataDir: resolve('data'),
     secretKeys: [],
     actionBodyLimit: 1_048_576,
+    sentryDsn: '',
+    sentryEnvironment: 'production',
+    sentryRelease: '',
+    sentryTracesSampleRate: 0,
   })
+  expect(config.reportTunnelPath).toMatch(/^\/_m\/reports\/[0-9a-f]{8}$/)
   expect(config.trustProxy('127.0.0.1')).toBe(false)
   expect(Object.isFrozen(config)).toBe(true)
 })
@@ -49,6 +54,11 @@ test('every value is read', () => {
     DATA_DIR: 'some/where',
     SECRET_KEYS: `${'new-key-'.repeat(4)}, ${'old-key-'.repeat(4)}`,
     ACTION_BODY_LIMIT: '64KB',
+    SENTRY_DSN: 'https://key@errors.test/path/1',
+    SENTRY_ENVIRONMENT: 'staging',
+    SENTRY_RELEASE: 'shop@1.2.3+4',
+    SENTRY_TRACES_SAMPLE_RATE: '.05',
+    REPORT_TUNNEL_PATH: '/left/here',
     WORKERS: 'auto',
   })
   expect(config).toMatchObject({
@@ -63,6 +73,11 @@ test('every value is read', () => {
     dataDir: resolve('some/where'),
     secretKeys: ['new-key-'.repeat(4), 'old-key-'.repeat(4)],
     actionBodyLimit: 65_536,
+    sentryDsn: 'https://key@errors.test/path/1',
+    sentryEnvironment: 'staging',
+    sentryRelease: 'shop@1.2.3+4',
+    sentryTracesSampleRate: 0.05,
+    reportTunnelPath: '/left/here',
   })
   expect(config.trustProxy('10.1.1.1')).toBe(true)
 })
@@ -115,7 +130,12 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['SENTRY_TRACES_SAMPLE_RATE', '-0.1'],
     ['SENTRY_TRACES_SAMPLE_RATE', 'all'],
     ['SENTRY_ENVIRONMENT', 'a b'],
+    ['SENTRY_RELEASE', 'a b'],
     ['REPORT_TUNNEL_PATH', 'reports'],
+    ['REPORT_TUNNEL_PATH', '/reports/'],
+    ['REPORT_TUNNEL_PATH', '//reports'],
+    ['REPORT_TUNNEL_PATH', '/healthz'],
+    ['REPORT_TUNNEL_PATH', '/_m/data/x'],
     ['METRICS_PORT', 'x'],
     ['WORKERS', '0'],
     ['ACTION_BODY_LIMIT', '1 mib'],
@@ -132,6 +152,8 @@ describe('a wrong value is refused with one line that names variable, fault and 
 
   test.for([
     ['SENTRY_DSN', 'secret-canary'],
+    ['SENTRY_DSN', 'https://secret-canary@errors.test'],
+    ['SENTRY_DSN', 'https://secret-canary@errors.test/project'],
     ['REDIS_URL', 'http://user:secret-canary@cache.test'],
     ['SECRET_KEYS', 'secret-canary'],
   ] as const)('%s without its value', ([name, value]) => {

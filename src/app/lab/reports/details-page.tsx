@@ -1,0 +1,50 @@
+import type { PageProps } from '#client'
+import { Experiment } from '../experiment.tsx'
+import { SeeAlso } from '../see-also.tsx'
+import { EventFacts } from './event-facts.tsx'
+import { ItemList } from './item-list.tsx'
+import { Stack } from './stack.tsx'
+import styles from './details-page.module.css'
+
+type Props = PageProps<'/lab/reports/[id]', typeof import('./details.server.ts')>
+
+export const metadata = ({ data }: Props) => ({ title: `Report: ${data.event.title}`, robots: 'noindex' })
+
+/** One failure: an event of it, its stack, and what else belongs to it. */
+export default function ReportPage({ data }: Props) {
+  const { group, item, event, envelope, items, trace } = data
+  return (
+    <Experiment
+      title="Error report"
+      pattern="/lab/reports/[id]"
+      lede={
+        group.count === 1
+          ? 'It has been reported once.'
+          : `It has been reported ${group.count.toLocaleString('en')} times.`
+      }
+    >
+      <p data-testid="report-title" className={styles['title']}>
+        {event.title}
+      </p>
+      <EventFacts event={event} receivedAt={item.receivedAt} />
+      {event.exceptions.toReversed().map((exception, at) => (
+        // They have no name of their own, and their order never changes.
+        // oxlint-disable-next-line react/no-array-index-key
+        <Stack key={at} exception={exception} heading={at === 0 ? 'Where it happened' : 'Caused by'} />
+      ))}
+      {trace.length === 0 ? null : (
+        <ItemList testId="report-trace-items" title="Of the same trace" items={trace} current={item.id} />
+      )}
+      {items.length < 2 ? null : (
+        <ItemList testId="report-items" title="Newest events" items={items} current={item.id} />
+      )}
+      <p>
+        {/* A plain link: the answer is a file. */}
+        <a href={`/lab/reports/envelopes/${envelope}`} download={`${envelope}.envelope`} data-testid="report-envelope">
+          Save the envelope as it was received
+        </a>
+      </p>
+      <SeeAlso label="More" links={[{ href: '/lab/reports', label: 'all reports' }]} />
+    </Experiment>
+  )
+}

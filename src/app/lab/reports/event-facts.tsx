@@ -1,0 +1,74 @@
+import { Moment } from './moment.tsx'
+import styles from './event-facts.module.css'
+
+/** What the page says of an event beside its stack. */
+export interface ShownEvent {
+  readonly eventId: string
+  readonly side: string
+  readonly level: string
+  /** Milliseconds since the epoch. */
+  readonly at: number | undefined
+  readonly digest: string | undefined
+  readonly release: string | undefined
+  readonly environment: string | undefined
+  readonly route: string | undefined
+  readonly trace: string | undefined
+  readonly url: string | undefined
+  readonly tags: readonly (readonly [name: string, value: string])[]
+}
+
+/** Props of `EventFacts`. */
+export interface EventFactsProps {
+  readonly event: ShownEvent
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+}
+
+/** Facts with their names; what is not known is left out. */
+export function EventFacts({ event, receivedAt }: EventFactsProps) {
+  const facts: readonly (readonly [string, string, string | undefined])[] = [
+    ['digest', 'Digest', event.digest],
+    ['side', 'Side', event.side],
+    ['level', 'Level', event.level],
+    ['route', 'Route', event.route],
+    ['url', 'URL', event.url],
+    ['release', 'Release', event.release],
+    ['environment', 'Environment', event.environment],
+    ['trace', 'Trace', event.trace],
+    ['event', 'Event', event.eventId || undefined],
+  ]
+  return (
+    <dl className={styles['facts']}>
+      <div>
+        <dt>Received</dt>
+        <dd>
+          <Moment at={receivedAt} />
+        </dd>
+      </div>
+      {event.at === undefined ? null : (
+        <div>
+          <dt>Happened</dt>
+          <dd>
+            <Moment at={event.at} />
+          </dd>
+        </div>
+      )}
+      {facts.map(([name, label, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{label}</dt>
+            <dd data-testid={`report-${name}`}>{value}</dd>
+          </div>
+        ),
+      )}
+      {event.tags
+        .filter(([name]) => name !== 'digest')
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}

@@ -1,0 +1,51 @@
+import { Link } from '#client'
+import { Moment } from './moment.tsx'
+import styles from './item-list.module.css'
+
+/** An event or a transaction, as far as the list shows it. */
+export interface ListedItem {
+  readonly id: number
+  readonly kind: 'error' | 'transaction'
+  readonly side: string
+  readonly title: string
+  /** Of an error. */
+  readonly group: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+}
+
+/** Props of `ItemList`. */
+export interface ItemListProps {
+  readonly testId: string
+  readonly title: string
+  readonly items: readonly ListedItem[]
+  /** Id of the one that is on screen. */
+  readonly current: number
+}
+
+/** Events and transactions with links to those that are errors. */
+export function ItemList({ testId, title, items, current }: ItemListProps) {
+  return (
+    <section className={styles['items']}>
+      <h2>{title}</h2>
+      <ol data-testid={testId}>
+        {items.map((item) => (
+          <li key={item.id}>
+            <Moment at={item.receivedAt} />
+            <span>{item.kind === 'error' ? item.side : `${item.side}, ${item.kind}`}</span>
+            {item.group === undefined ? (
+              <span>{item.title}</span>
+            ) : (
+              <Link
+                href={`/lab/reports/${item.group}?item=${item.id}`}
+                aria-current={item.id === current ? 'page' : undefined}
+              >
+                {item.title}
+              </Link>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

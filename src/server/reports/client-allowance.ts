@@ -1,0 +1,52 @@
+/**
+ * What one client may send, counted in the shared store and handed out in memory: each point that is taken there lets
+ * several envelopes through, because writing it costs as much as keeping one. Left-over credits of at most 10,000
+ * clients are remembered; those of the client that was refilled longest ago go first.
+ */
+import type { RateLimit, RateVerdict } from '../loader-types.ts'
+
+/** A credit is an envelope, or each further 256 KiB of one. */
+export const CREDIT_BYTES = 262_144
+
+/** Credits of one point. With several processes, a client may have as many more in each. */
+export const CREDITS_A_POINT = 16
+
+/**
+ * 1,024 credits at once and 102 a second: an office of 500 behind one address, all with session replays, sends 100
+ * envelopes a second. The bytes keep one client from pushing the reports of all others out of the store.
+ */
+export const CLIENT_LIMIT: RateLimit = { points: 64, seconds: 10 }
+
+const MOST_CLIENTS = 10_000
+
+/** Counts what clients send. */
+export interface ClientAllowance {
+  /**
+   * Uses a credit of a client.
+   * @param take takes a point of this client in the store; asked when no credit is left.
+   * @throws what `take` throws.
+   */
+  use(client: string, take: () => RateVerdict): RateVerdict
+}
+
+const ALLOWED: RateVerdict = { allowed: true, retryAfterSeconds: 0 }
+
+/** Nobody has credits yet. */
+export function createClientAllowance(mostClients = MOST_CLIENTS): ClientAllowance {
+  const credits = new Map<string, number>()
+  return {
+    use(client, take) {
+      const left = credits.get(client) ?? 0
+      if (left > 0) {
+        credits.set(client, left - 1)
+        return ALLOWED
+      }
+      const verdict = take()
+      credits.delete(client)
+      if (!verdict.allowed) return verdict
+      if (credits.size >= mostClients) credits.delete(credits.keys().next().value ?? '')
+      credits.set(client, CREDITS_A_POINT - 1)
+      return verdict
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { isIPv6 } from 'node:net'
+
+/**
+ * Names a client for counting: its address, or for IPv6 the 64 bits of its network, of which every client has all
+ * addresses (RFC 4291, section 2.5.4).
+ * @param address as `Provenance` has it.
+ */
+export function clientKey(address: string): string {
+  const plain = address.replace(/%.*$/, '')
+  if (!isIPv6(plain)) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1]
+  if (mapped !== undefined) return mapped
+  const [left = '', right = ''] = plain.toLowerCase().split('::')
+  const before = left === '' ? [] : left.split(':')
+  const after = right === '' ? [] : right.split(':')
+  const zeros = plain.includes('::') ? Math.max(8 - before.length - after.length, 0) : 0
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after]
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

@@ -1,0 +1,255 @@
+/**
+ * Brings the spool's envelopes to the service. One process of those that share the spool has the lease and delivers; in
+ * it, up to 16 envelopes of different clients are under way at once. An envelope leaves the spool when the service has
+ * confirmed it, so one that was under way when the process died is sent again, under the same event id.
+ */
+import type { Logger } from 'pino'
+import { judgeAnswer, retryAfterOf } from './delivery-answer.ts'
+import type { DeliveryLease } from './delivery-lease.ts'
+import { createDeliveryPace } from './delivery-pace.ts'
+import { createDeliveryWindow } from './delivery-window.ts'
+import type { RateLimitState } from './rate-limit-state.ts'
+import type { LossReason, Spool, SpooledEntry } from './spool.ts'
+import type { Upstream, UpstreamAnswer } from './upstream.ts'
+
+const MOST_IN_FLIGHT = 16 // a service 50 ms away takes 320 a second
+const MOST_BYTES_IN_FLIGHT = 33_554_432 // bodies are held in memory while they are sent
+const LOOK_AGAIN_MS = 1_000 // what other processes have accepted, limits that are over, the lease
+const EXPIRY_EVERY_MS = 60_000
+const LOSS_REPORT_EVERY_MS = 30_000
+const UNNAMED_LIMIT_MS = 60_000 // after a 429 that limits no category of the envelope; the SDK's default
+
+/** Time, as far as delivery needs it. */
+export interface DeliveryClock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Runs something once, later. Must not keep the process alive. @returns what cancels it. */
+  after(milliseconds: number, run: () => void): () => void
+}
+
+/** What a drainer works with. */
+export interface DrainerOptions {
+  readonly spool: Spool
+  readonly lease: DeliveryLease
+  readonly upstream: Pick<Upstream, 'send'>
+  /** Shared with the relay, which passes them on. */
+  readonly limits: Pick<RateLimitState, 'update' | 'limitedUntil'>
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly clock: DeliveryClock
+  /** 0 to below 1; spreads attempts. */
+  readonly random: () => number
+}
+
+/** Delivers, from its making until `stop`. */
+export interface Drainer {
+  /** Something was accepted. Cheap; to be called after every `accept`. */
+  wake(): void
+  /**
+   * Delivers what can be delivered now, then stops. What the service does not take stays in the spool.
+   * @param signal ends the wait; attempts under way are broken off and made again later.
+   * @returns whether nothing of ours is left.
+   */
+  stop(signal: AbortSignal): Promise<boolean>
+}
+
+interface Attempt {
+  readonly entry: SpooledEntry
+  readonly startedAt: number
+}
+
+/** Starts delivering. The spool is touched for the first time after this has returned. */
+export function startDrainer({ spool, lease, upstream, limits, log, clock, random }: DrainerOptions): Drainer {
+  const pace = createDeliveryPace(random, MOST_IN_FLIGHT)
+  const window = createDeliveryWindow(spool)
+  const underWay = new Map<string, Attempt>()
+  const breakOff = new AbortController()
+  /** Needs no further attempt, but could not be taken out of the spool. */
+  const unsettled = new Map<SpooledEntry, LossReason | undefined>()
+  let bytesUnderWay = 0
+  let ended = false
+  let awake = false
+  let storeFails = false
+  let deliveredSinceReport = false
+  let nextExpiry = 0
+  let nextLossReport = 0
+  let cancelAlarm = (): void => undefined
+  let onIdle: ((empty: boolean) => void) | undefined
+
+  /** An envelope waits only if all that it holds is limited. */
+  const isLimited = (kind: string, now: number): boolean =>
+    kind.split(',').every((category) => limits.limitedUntil(category, now) > 0)
+
+  function run(): void {
+    awake = false
+    cancelAlarm()
+    if (ended) return
+    try {
+      const now = clock.now()
+      const leading = lease.hold(now)
+      const left = leading && work(now)
+      if (storeFails) log.info('the report spool works again')
+      storeFails = false
+      if (onIdle !== undefined && underWay.size === 0 && !left) return end(leading && spool.kinds().length === 0)
+    } catch (thrown) {
+      if (!storeFails) log.error({ err: describe(thrown) }, 'the report spool fails; reports wait')
+      storeFails = true
+      if (onIdle !== undefined && underWay.size === 0) return end(false)
+    }
+    const pause = pace.pauseLeft(clock.now())
+    cancelAlarm = clock.after(pause > 0 ? Math.min(pause, LOOK_AGAIN_MS) : LOOK_AGAIN_MS, run)
+  }
+
+  /** @returns whether there is more to be done at once. */
+  function work(now: number): boolean {
+    for (const [entry, lost] of unsettled) {
+      spool.settle(entry, lost)
+      unsettled.delete(entry)
+    }
+    const expired = expire(now)
+    reportLosses(now)
+    let entry = next(now)
+    while (entry !== undefined) {
+      send(entry, now)
+      entry = next(now)
+    }
+    return expired
+  }
+
+  function next(now: number): SpooledEntry | undefined {
+    if (pace.pauseLeft(now) > 0 || underWay.size >= pace.mostInFlight() || bytesUnderWay >= MOST_BYTES_IN_FLIGHT) return
+    const mayLeave = (kind: string): boolean => !isLimited(kind, now)
+    const isBusy = (client: string): boolean => underWay.has(client)
+    const entry = window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now))
+    // Nobody else is left to try the service with.
+    return entry ?? (pace.failing ? window.take(mayLeave, isBusy) : undefined)
+  }
+
+  function send(entry: SpooledEntry, now: number): void {
+    const stored = spool.read(entry.id)
+    if (stored === undefined) return
+    underWay.set(entry.client, { entry, startedAt: now })
+    bytesUnderWay += entry.bytes
+    void answerOf(stored.body, stored.headers).then((answer) => {
+      underWay.delete(entry.client)
+      bytesUnderWay -= entry.bytes
+      if (!ended) take(answer, { entry, startedAt: now })
+    })
+  }
+
+  async function answerOf(body: Buffer, headers: Readonly<Record<string, string>>): Promise<UpstreamAnswer> {
+    try {
+      return await upstream.send(body, headers, breakOff.signal)
+    } catch (thrown) {
+      log.error({ err: describe(thrown) }, 'a report could not be sent')
+      return { kind: 'unreachable' }
+    }
+  }
+
+  function take(answer: UpstreamAnswer, { entry, startedAt }: Attempt): void {
+    const now = clock.now()
+    const judged = judgeAnswer(answer)
+    limits.update(answer, now)
+    if (judged.verdict === 'delivered' || judged.verdict === 'refused') {
+      deliveredSinceReport = true
+      if (pace.succeeded(entry.client)) log.info({ waiting: waiting() }, 'the error service answers again')
+      if (judged.verdict === 'delivered') settle(entry)
+      else giveUp(entry, judged.status)
+    } else if (judged.verdict === 'failed' || !isLimited(entry.kind, now)) {
+      const asked = retryAfterOf(answer.retryAfter, now)
+      const retryAfterMs = judged.verdict === 'limited' ? asked || UNNAMED_LIMIT_MS : asked
+      const known = pace.failing
+      const hopeless = pace.failed({ id: entry.id, client: entry.client, startedAt, retryAfterMs }, now)
+      if (!known) log.warn({ status: answer.status, waiting: waiting() }, 'the error service fails; reports wait')
+      if (hopeless) giveUp(entry, answer.status)
+      window.rewind()
+    } else {
+      window.rewind()
+    }
+    wake()
+  }
+
+  function giveUp(entry: SpooledEntry, status: number | undefined): void {
+    const { eventId, categories, bytes } = entry
+    log.warn({ eventId, categories, bytes, status }, 'a report was refused by the error service and is given up')
+    // What the service has judged, it has counted itself; for 413 the SDK counts.
+    settle(entry, status === 413 || status === undefined || status >= 500 ? 'send_error' : undefined)
+  }
+
+  function settle(entry: SpooledEntry, lost?: LossReason): void {
+    try {
+      spool.settle(entry, lost)
+    } catch {
+      // A full disk, most likely. It must not be sent again: `work` tries this first, and nothing is sent before.
+      unsettled.set(entry, lost)
+    }
+  }
+
+  function expire(now: number): boolean {
+    if (now < nextExpiry) return false
+    const count = spool.expire(now, (kind) => (isLimited(kind, now) ? 'ratelimit_backoff' : 'network_error'))
+    if (count === 0) nextExpiry = now + EXPIRY_EVERY_MS
+    return count > 0
+  }
+
+  /** Only while the service answers: in an outage there would be one report more each time. */
+  function reportLosses(now: number): void {
+    if (!deliveredSinceReport || pace.failing || (now < nextLossReport && onIdle === undefined)) return
+    deliveredSinceReport = false
+    nextLossReport = now + LOSS_REPORT_EVERY_MS
+    const losses = spool.reportLosses(now)
+    if (losses !== undefined) log.warn({ losses }, 'reports were lost')
+  }
+
+  function waiting(): number | undefined {
+    try {
+      return spool.size().envelopes
+    } catch {
+      return undefined
+    }
+  }
+
+  function end(empty: boolean): void {
+    ended = true
+    cancelAlarm()
+    try {
+      lease.release()
+    } catch {
+      // It runs out by itself.
+    }
+    onIdle?.(empty)
+  }
+
+  /** Together with whatever else this turn of the event loop brings. */
+  function wake(): void {
+    if (awake || ended) return
+    awake = true
+    setImmediate(run)
+  }
+
+  cancelAlarm = clock.after(0, run)
+  return {
+    wake,
+    stop(signal) {
+      if (ended) return Promise.resolve(false)
+      return new Promise((resolve) => {
+        const waitsToo = onIdle
+        onIdle = (empty) => {
+          waitsToo?.(empty)
+          resolve(empty)
+        }
+        const abort = (): void => {
+          if (ended) return
+          end(false)
+          breakOff.abort()
+        }
+        if (signal.aborted) return abort()
+        signal.addEventListener('abort', abort, { once: true })
+        wake()
+      })
+    },
+  }
+}
+
+function describe(thrown: unknown): object {
+  return thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { message: String(thrown) }
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { parseEnvelope, serializeEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
+import { filterEnvelope } from './filter-envelope.ts'
+import { isPrecious, itemCategory } from './item-category.ts'
+import type { AcceptedEnvelope } from './spool.ts'
+
+/** From this much on, the service takes a client's clock for wrong and corrects its times. Milliseconds. */
+const CLOCK_TOLERANCE_MS = 55 * 60_000
+const EVENT_ID = /^[0-9a-f]{32}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Items that the service files under the envelope's event id. */
+const WITH_EVENT_ID: ReadonlySet<string> = new Set(['event', 'transaction', 'feedback', 'security'])
+
+/** Who sends an envelope. */
+export interface ReportSender {
+  /** Address of a browser, or a name for a server. */
+  readonly client: string
+  /** To be passed on to the service. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What has become of an envelope. */
+export interface Receipt {
+  readonly eventId: string | undefined
+  /** `false` where nothing was left of it that is ever reported. */
+  readonly kept: boolean
+}
+
+/** The one way in for reports, whoever sends them. */
+export interface Intake {
+  /**
+   * Filters an envelope and has it kept.
+   * @throws {EnvelopeError} for bytes that are none.
+   * @throws what keeping it throws.
+   */
+  take(bytes: Buffer, sender: ReportSender): Receipt
+}
+
+/** What an intake works with. */
+export interface IntakeParts {
+  readonly relayPath: string
+  /** Keeps an envelope: it is not lost once this has returned. */
+  readonly accept: (envelope: AcceptedEnvelope) => void
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** A UUID; a new one each time. */
+  readonly newId?: () => string
+}
+
+/** Makes an intake. */
+export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
+  return {
+    take(bytes, { client, headers }) {
+      const receivedAt = now()
+      const { header, items } = filterEnvelope(parseEnvelope(bytes), relayPath)
+      const eventId = eventIdOf(header, items, newId)
+      if (items.length === 0) return { eventId, kept: false }
+      const envelope = { header: headerToKeep(header, eventId, receivedAt), items }
+      accept({
+        receivedAt,
+        client,
+        eventId,
+        headers,
+        // Written anew, so that what the service reads is what was judged here.
+        body: serializeEnvelope(envelope),
+        categories: countCategories(items),
+        keep: items.some(({ type }) => isPrecious(itemCategory(type))) ? 'error' : 'other',
+      })
+      return { eventId, kept: true }
+    },
+  }
+}
+
+/** An event without an id is given one here: the service would give it another one at each attempt. */
+function eventIdOf(
+  header: Envelope['header'],
+  items: readonly EnvelopeItem[],
+  newId: () => string,
+): string | undefined {
+  const { event_id: stated } = header
+  if (typeof stated === 'string' && EVENT_ID.test(stated)) return plainId(stated)
+  const event = items.find(({ type }) => WITH_EVENT_ID.has(type))
+  if (event === undefined) return undefined
+  const own = /"event_id"\s*:\s*"([0-9a-f-]{32,36})"/i.exec(event.payload.toString('latin1', 0, 65_536))?.[1] ?? ''
+  return plainId(EVENT_ID.test(own) ? own : newId())
+}
+
+/**
+ * The service takes the time between `sent_at` and the arrival for the error of the client's clock, and moves all times
+ * by it. An envelope that waits here would be dated to its delivery, so a clock that is right does not say so.
+ */
+function headerToKeep(header: Envelope['header'], eventId: string | undefined, receivedAt: number): Envelope['header'] {
+  const { sent_at: sentAt, ...rest } = header
+  const isWrong = typeof sentAt === 'string' && Math.abs(Date.parse(sentAt) - receivedAt) >= CLOCK_TOLERANCE_MS
+  return {
+    ...rest,
+    ...(eventId === undefined ? {} : { event_id: eventId }),
+    ...(isWrong ? { sent_at: sentAt } : {}),
+  }
+}
+
+function countCategories(items: readonly EnvelopeItem[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { type, header } of items) {
+    const category = itemCategory(type) ?? 'default'
+    const { item_count: count } = header
+    const quantity = typeof count === 'number' && Number.isInteger(count) && count > 0 ? count : 1
+    counts[category] = (counts[category] ?? 0) + Math.min(quantity, MOST_COUNTED)
+  }
+  return counts
+}
+
+/** Of one item, whatever its header claims. */
+const MOST_COUNTED = 100_000
+
+function plainId(id: string): string {
+  return id.replaceAll('-', '').toLowerCase()
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http'
+import { BodyError, overLimit } from '../actions/body-error.ts'
+import { openBodySource, type BodySource } from '../actions/body-source.ts'
+import type { BodyPlaces } from './body-places.ts'
+import { MAX_HEADER_BYTES, readEnvelopeHeader, type Envelope } from './envelope.ts'
+import { createInflater, inflate } from './inflate.ts'
+
+/** Bytes of an envelope, as it is sent and as it is read (contract, section 8). */
+export const MAX_ENVELOPE_BYTES = 20_971_520
+
+/** How long a client may send nothing, in ms. */
+const SILENCE_MS = 10_000
+/** How long a body may take in all, in ms: 20 MiB at 350 kB a second. */
+const BODY_MS = 60_000
+/** Bodies larger than this need a place, so that only so many of them are in memory at once. */
+const SMALL_BYTES = 262_144
+
+/** What a body is read by. */
+export interface ReportBodyRules {
+  /** Judges the envelope's header as soon as it is there; what it throws ends the reading. */
+  readonly judgeHeader: (header: Envelope['header']) => void
+  /** Told of each piece's bytes, inflated; what it throws ends the reading. */
+  readonly charge: (bytes: number) => void
+  readonly places: BodyPlaces
+}
+
+/** A body in memory. */
+export interface ReportBody extends Disposable {
+  readonly bytes: Buffer
+}
+
+/**
+ * Reads an envelope's body and inflates it, never holding more than the limit. It is given back to be disposed of, when
+ * its memory is no longer needed.
+ * @throws {BodyError} 400, 408, 413 or 415.
+ * @throws {EnvelopeError} for a header that is none, or too long.
+ * @throws {NoPlaceError} where too many large bodies are in memory.
+ * @throws the signal's reason once it is aborted, and what the rules throw.
+ */
+export async function readReportBody(
+  req: IncomingMessage,
+  rules: ReportBodyRules,
+  signal: AbortSignal,
+  now: () => number = () => performance.now(),
+): Promise<ReportBody> {
+  const inflater = createInflater(req.headers['content-encoding'])
+  if (Number(req.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
+  const limits = { bytes: MAX_ENVELOPE_BYTES, timeoutMs: SILENCE_MS }
+  const source = openBodySource(req, limits, signal)
+  const raw = chunksOf(source)
+  const startedAt = now()
+  const chunks: Buffer[] = []
+  const state: { held: number; judged: boolean; leave?: () => void } = { held: 0, judged: false }
+  const leave = (): void => state.leave?.()
+  try {
+    for await (const chunk of inflater === undefined ? raw : inflate(raw, inflater)) {
+      state.held += chunk.length
+      if (state.held > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
+      if (now() - startedAt > BODY_MS) throw new BodyError(408, 'The body takes too long')
+      rules.charge(chunk.length)
+      chunks.push(chunk)
+      if (!state.judged) state.judged = judgeBeginning(chunks, state.held, rules)
+      if (state.held > SMALL_BYTES) state.leave ??= await rules.places.enter(signal)
+    }
+    const [only] = chunks
+    const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+    if (!state.judged) judge(bytes, rules)
+    return { bytes, [Symbol.dispose]: leave }
+  } catch (error) {
+    leave()
+    // An inflater that was left in the middle may still wait for a chunk.
+    source.close(error)
+    throw error
+  }
+}
+
+async function* chunksOf(source: BodySource): AsyncGenerator<Buffer, void> {
+  for (let chunk = await source.read(); chunk !== undefined; chunk = await source.read()) yield chunk
+}
+
+/** @returns whether the header was there as a whole. */
+function judgeBeginning(chunks: readonly Buffer[], held: number, rules: ReportBodyRules): boolean {
+  if (chunks.at(-1)?.includes(0x0a) !== true && held <= MAX_HEADER_BYTES) return false
+  judge(Buffer.concat(chunks), rules)
+  return true
+}
+
+function judge(bytes: Buffer, rules: ReportBodyRules): void {
+  rules.judgeHeader(readEnvelopeHeader(bytes).header)
+}

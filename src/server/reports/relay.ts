@@ -1,0 +1,183 @@
+/**
+ * Takes the envelopes of browsers on a path of this site, so that no content blocker, no outage and no slowness of the
+ * service stands between a failure and its report. It answers when the envelope is kept, and never waits for the service.
+ *
+ * | answer | when                                                                                   |
+ * |--------|----------------------------------------------------------------------------------------|
+ * | 200    | kept, or nothing of it is ever reported; `{"id": <event id>}`                           |
+ * | 400    | no envelope, no DSN in it, bytes that are not of their content coding                   |
+ * | 403    | sent by a page of another site; the DSN of another project                              |
+ * | 405    | no POST                                                                                 |
+ * | 408    | the body came too slowly                                                                |
+ * | 413    | header line over 64 KiB, envelope over 20 MiB as sent or inflated, over 1,000 items      |
+ * | 415    | a content coding that is not taken                                                      |
+ * | 429    | too many from this client                                                               |
+ * | 503    | nothing can be kept at present                                                          |
+ */
+import type { RequestHandler } from 'express'
+import type { Logger } from 'pino'
+import { BodyError } from '../actions/body-error.ts'
+import { dropBody } from '../actions/drop-body.ts'
+import { isForeignCall } from '../actions/take-action.ts'
+import type { HeaderList } from '../render/security-headers.ts'
+import { send } from '../render/send-document.ts'
+import { sendText } from '../render/send-plain.ts'
+import { contextOf, RequestAborted, type RequestContext } from '../request/context.ts'
+import { createBodyPlaces, NoPlaceError } from './body-places.ts'
+import { CLIENT_LIMIT, createClientAllowance, CREDIT_BYTES, type ClientAllowance } from './client-allowance.ts'
+import { clientKey } from './client-key.ts'
+import { dsnText, isSameDsn, parseDsn, type Dsn } from './dsn.ts'
+import { EnvelopeError, type Envelope } from './envelope.ts'
+import { TAKEN_CODINGS } from './inflate.ts'
+import type { Intake, Receipt } from './intake.ts'
+import type { RateLimitState } from './rate-limit-state.ts'
+import { readReportBody } from './read-report-body.ts'
+import { senderHeaders } from './sender-headers.ts'
+
+/** Three times 20 MiB, and as much again while they are put together. */
+const LARGE_BODIES = 3
+const PLACE_PATIENCE_MS = 10_000
+const NO_ROOM_SECONDS = 30
+const COMPLAIN_EVERY_MS = 60_000
+
+/** What the relay works with. */
+export interface RelayParts {
+  /** Path of this site at which it answers. */
+  readonly path: string
+  /** The one DSN that is taken. */
+  readonly dsn: Dsn
+  /** Public origins; empty where the request's own host counts. */
+  readonly origins: readonly string[]
+  readonly intake: Intake
+  /** What the service has said of its limits. */
+  readonly limits: Pick<RateLimitState, 'headers'>
+  readonly log: Pick<Logger, 'error'>
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Why an envelope is not taken; `message` is the answer's text and repeats nothing of what was sent. */
+class RelayRefusal extends Error {
+  override readonly name = 'RelayRefusal'
+  readonly status: 400 | 403 | 405 | 429
+  /** Seconds; 0 where trying again is of no use. */
+  readonly retryAfter: number
+
+  constructor(status: 400 | 403 | 405 | 429, message: string, retryAfter = 0) {
+    super(message)
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The relay as middleware: what is not sent to its path goes on. To stand behind the request guard and before all else. */
+export function createRelay(parts: RelayParts): RequestHandler {
+  const { path, dsn, origins, intake, limits, log, now } = parts
+  const places = createBodyPlaces(LARGE_BODIES, PLACE_PATIENCE_MS)
+  const allowance = createClientAllowance()
+  const ownDsn = dsnText(dsn)
+  const complained = { at: Number.NEGATIVE_INFINITY }
+
+  return (req, _res, next) => {
+    const context = contextOf(req)
+    if (context.pathname !== path) return next()
+    context.route = path
+    return answer(context)
+  }
+
+  async function answer(context: RequestContext): Promise<void> {
+    let receipt: Receipt
+    try {
+      receipt = await take(context)
+    } catch (thrown) {
+      return refuse(context, thrown)
+    }
+    accept(context, receipt)
+  }
+
+  async function take(context: RequestContext): Promise<Receipt> {
+    const { req, address } = context
+    if (req.method !== 'POST') throw new RelayRefusal(405, 'Reports are sent by POST')
+    if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are taken from this site only')
+    const charge = createCharge(context, allowance)
+    charge(0)
+    using body = await readReportBody(req, { judgeHeader, charge, places }, context.signal)
+    return intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
+  }
+
+  function judgeHeader(header: Envelope['header']): void {
+    const { dsn: stated } = header
+    if (typeof stated !== 'string') throw new RelayRefusal(400, 'The envelope names no DSN')
+    if (stated === ownDsn) return
+    const parsed = parseDsn(stated)
+    if (parsed === undefined || !isSameDsn(parsed, dsn)) throw new RelayRefusal(403, 'The DSN of another project')
+  }
+
+  function accept(context: RequestContext, { eventId }: Receipt): void {
+    const body = JSON.stringify(eventId === undefined ? {} : { id: eventId })
+    send(context, 200, [
+      'Content-Type',
+      'application/json',
+      'Content-Length',
+      String(Buffer.byteLength(body)),
+      'Cache-Control',
+      'no-store',
+      ...limits.headers(now()),
+    ])
+    context.res.end(body)
+  }
+
+  function refuse(context: RequestContext, thrown: unknown): void {
+    if (thrown instanceof RequestAborted) return
+    const { status, reason, retryAfter, headers } = describeRefusal(thrown)
+    if (status === 503 && !(thrown instanceof NoPlaceError)) complain(thrown)
+    context.refusal = reason
+    dropBody(context.req, context.res)
+    sendText(context, status, reason, [...headers, ...limits.headers(now(), retryAfter)])
+  }
+
+  /** A full disk refuses every report; the log, on the same disk perhaps, is told once in a while. */
+  function complain(thrown: unknown): void {
+    if (now() - complained.at < COMPLAIN_EVERY_MS) return
+    complained.at = now()
+    const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause.message : undefined
+    const err = thrown instanceof Error ? { type: thrown.name, message: thrown.message, cause } : { message: 'unknown' }
+    log.error({ err }, 'reports cannot be kept')
+  }
+}
+
+/** Uses a credit at once and one more for each full step of bytes. */
+function createCharge(context: RequestContext, allowance: ClientAllowance): (bytes: number) => void {
+  const client = clientKey(context.address)
+  let bytes = 0
+  let credits = 0
+  return (more) => {
+    bytes += more
+    for (; credits < 1 + Math.floor(bytes / CREDIT_BYTES); credits += 1) {
+      const { allowed, retryAfterSeconds } = allowance.use(client, () =>
+        context.limit(`report ${client}`, CLIENT_LIMIT),
+      )
+      if (!allowed) throw new RelayRefusal(429, 'Too many reports at once', retryAfterSeconds)
+    }
+  }
+}
+
+interface Refusal {
+  readonly status: number
+  readonly reason: string
+  readonly retryAfter: number
+  readonly headers: HeaderList
+}
+
+function describeRefusal(thrown: unknown): Refusal {
+  if (thrown instanceof RelayRefusal) {
+    const headers = thrown.status === 405 ? ['Allow', 'POST'] : []
+    return { status: thrown.status, reason: thrown.message, retryAfter: thrown.retryAfter, headers }
+  }
+  if (thrown instanceof BodyError || thrown instanceof EnvelopeError) {
+    const headers = thrown.status === 415 ? ['Accept-Encoding', TAKEN_CODINGS] : []
+    return { status: thrown.status, reason: thrown.message, retryAfter: 0, headers }
+  }
+  const reason = 'Reports cannot be kept at present'
+  return { status: 503, reason, retryAfter: thrown instanceof NoPlaceError ? 1 : NO_ROOM_SECONDS, headers: [] }
+}

@@ -1,0 +1,231 @@
+/**
+ * The spool in SQLite: at most 256 MiB of envelopes, none older than seven days. Where there is no room, the oldest go,
+ * sessions, spans and replays before errors. What goes undelivered is counted in the same transaction.
+ */
+import type { Database } from '../stores/open-database.ts'
+import { clientReportEnvelope, lossesOf, type Loss } from './outcomes.ts'
+import {
+  kindOf,
+  SpoolFullError,
+  type AcceptedEnvelope,
+  type LossReason,
+  type Spool,
+  type SpooledEntry,
+} from './spool.ts'
+
+const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little of a disk
+const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services take events of the last 30 days
+const ROW_BYTES = 512 // what a row costs beside its body
+const EVICTION_BATCH = 64 // rows looked at together
+const MOST_EVICTED = 2_048 // in one call: some 40 ms
+const EXPIRY_BATCH = 512 // rows: some 5 ms
+
+/** How much is kept. */
+export interface SpoolBounds {
+  readonly bytes: number
+  /** Milliseconds. */
+  readonly ageMs: number
+}
+
+/** Where the envelopes of a spool go, and how many it keeps. */
+export interface SpoolOptions {
+  /**
+   * Names the project of the service, a digest of its DSN for instance. Envelopes wait for their own destination:
+   * another DSN never gets what was meant for the one before.
+   */
+  readonly destination: string
+  readonly bounds?: SpoolBounds
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+const INSERT = `
+INSERT INTO spool (destination, kind, keep, received_at, client, event_id, categories, headers, bytes)
+VALUES (:destination, :kind, :keep, :receivedAt, :client, :eventId, :categories, :headers, :bytes)`
+const INSERT_BODY = 'INSERT INTO spool_bodies (id, body) VALUES (?, ?)'
+const TOTALS = 'SELECT keep, envelopes, bytes FROM spool_totals ORDER BY keep'
+const ENTRY = 'id, kind, client, event_id, categories, bytes'
+const LIST = `SELECT ${ENTRY} FROM spool WHERE destination = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`
+// Skips from kind to kind by the index, however much waits of each.
+const KINDS = `
+WITH RECURSIVE found (kind) AS (
+  SELECT min(kind) FROM spool WHERE destination = :destination
+  UNION ALL
+  SELECT (SELECT min(kind) FROM spool WHERE destination = :destination AND kind > found.kind)
+  FROM found WHERE found.kind IS NOT NULL
+) SELECT kind FROM found WHERE kind IS NOT NULL`
+const READ = 'SELECT headers, body FROM spool JOIN spool_bodies USING (id) WHERE id = ?'
+const DELETE = 'DELETE FROM spool WHERE id = ?'
+const OLDEST_OF = 'SELECT id, destination, categories, bytes FROM spool WHERE keep = ? ORDER BY id LIMIT ?'
+const OLDEST = 'SELECT id, destination, kind, categories, received_at FROM spool ORDER BY id LIMIT ?'
+const COUNT_LOSS = `
+INSERT INTO spool_losses (destination, reason, category, quantity) VALUES (:destination, :reason, :category, :quantity)
+ON CONFLICT (destination, reason, category) DO UPDATE SET quantity = quantity + :quantity`
+const TAKE_BACK = `
+UPDATE spool_losses SET quantity = max(0, quantity - :quantity)
+WHERE destination = :destination AND reason = :reason AND category = :category`
+const LOSSES = 'SELECT reason, category, quantity FROM spool_losses WHERE destination = ? AND quantity > 0'
+const FORGET_LOSSES = 'DELETE FROM spool_losses WHERE destination = ?'
+
+/** A `Spool` in a file with `SPOOL_TABLES`; shared by all processes that have it open. */
+export function createSpool(
+  database: Database,
+  { destination, bounds = { bytes: MOST_BYTES, ageMs: MOST_AGE_MS } }: SpoolOptions,
+): Spool {
+  function count(losses: readonly Loss[], lostFor = destination): void {
+    for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
+  }
+
+  function insert(envelope: AcceptedEnvelope): void {
+    const { receivedAt, client, eventId = null, body, keep } = envelope
+    const { lastInsertRowid } = database.statement(INSERT).run({
+      destination,
+      kind: kindOf(envelope.categories),
+      keep: rankOf(keep),
+      receivedAt: Math.trunc(receivedAt),
+      client,
+      eventId,
+      categories: JSON.stringify(envelope.categories),
+      headers: JSON.stringify(envelope.headers),
+      bytes: sizeOf(envelope),
+    })
+    database.statement(INSERT_BODY).run(lastInsertRowid, body)
+  }
+
+  /** @returns whether there is room now. */
+  function makeRoom(envelope: AcceptedEnvelope): boolean {
+    const [other = 0, error = 0] = database
+      .statement(TOTALS)
+      .all()
+      .map(({ bytes }) => Number(bytes))
+    const need = other + error + sizeOf(envelope) - bounds.bytes
+    if (need <= 0) return true
+    const evictable = envelope.keep === 'error' ? other + error : other
+    if (need > evictable) return false
+    const evicted = { bytes: 0, rows: 0 }
+    for (const keep of [0, 1]) evictOldest(keep, need, evicted)
+    return evicted.bytes >= need
+  }
+
+  function evictOldest(keep: number, need: number, evicted: { bytes: number; rows: number }): void {
+    while (evicted.bytes < need && evicted.rows < MOST_EVICTED) {
+      const rows = database.statement(OLDEST_OF).all(keep, EVICTION_BATCH)
+      if (rows.length === 0) return
+      for (const row of rows) {
+        if (evicted.bytes >= need) return
+        remove(row, 'queue_overflow')
+        evicted.bytes += Number(row['bytes'])
+        evicted.rows += 1
+      }
+    }
+  }
+
+  function remove(row: Row, reason: LossReason): void {
+    database.statement(DELETE).run(Number(row['id']))
+    count(lossesOf(parseCategories(row), reason), String(row['destination']))
+  }
+
+  return {
+    accept(envelope) {
+      let kept = false
+      try {
+        kept = database.write(() => {
+          const room = makeRoom(envelope)
+          if (room) insert(envelope)
+          return room
+        })
+      } catch (thrown) {
+        throw new SpoolFullError('disk', thrown)
+      }
+      if (!kept) throw new SpoolFullError('bound')
+    },
+
+    size() {
+      const totals = database.statement(TOTALS).all()
+      const sum = (name: string): number => totals.reduce((total, row) => total + Number(row[name]), 0)
+      return { envelopes: sum('envelopes'), bytes: sum('bytes') }
+    },
+
+    kinds: () =>
+      database
+        .statement(KINDS)
+        .all({ destination })
+        .map(({ kind }) => String(kind)),
+
+    list: (kind, after, most) => database.statement(LIST).all(destination, kind, after, most).map(toEntry),
+
+    read(id) {
+      const row = database.statement(READ).get(id)
+      if (row === undefined) return undefined
+      const body = row['body'] as Uint8Array
+      return {
+        headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+        body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      }
+    },
+
+    settle(entry, lost) {
+      database.write(() => {
+        const { changes } = database.statement(DELETE).run(entry.id)
+        const losses = lossesOf(entry.categories, lost ?? 'queue_overflow')
+        if (lost === undefined && changes === 0) {
+          // Evicted while it was being delivered: nothing was lost after all.
+          for (const loss of losses) database.statement(TAKE_BACK).run({ destination, ...loss })
+        } else if (lost !== undefined && changes > 0) count(losses)
+      })
+    },
+
+    expire(now, reasonOf) {
+      const isOld = (row: Row): boolean => Number(row['received_at']) <= now - bounds.ageMs
+      if (!database.statement(OLDEST).all(1).some(isOld)) return 0
+      return database.write(() => {
+        const old = database.statement(OLDEST).all(EXPIRY_BATCH).filter(isOld)
+        for (const row of old) remove(row, reasonOf(String(row['kind'])))
+        return old.length
+      })
+    },
+
+    reportLosses(now) {
+      if (database.statement(LOSSES).get(destination) === undefined) return undefined
+      return database.write(() => {
+        const losses = database.statement(LOSSES).all(destination) as unknown as readonly Loss[]
+        database.statement(FORGET_LOSSES).run(destination)
+        insert({
+          receivedAt: now,
+          client: 'client-report',
+          eventId: undefined,
+          headers: {},
+          body: clientReportEnvelope(losses, now),
+          categories: { internal: 1 },
+          keep: 'error',
+        })
+        return Object.fromEntries(losses.map(({ reason, category, quantity }) => [`${reason} ${category}`, quantity]))
+      })
+    },
+  }
+}
+
+function rankOf(keep: AcceptedEnvelope['keep']): number {
+  return keep === 'error' ? 1 : 0
+}
+
+function sizeOf({ body, headers }: AcceptedEnvelope): number {
+  const names = Object.entries(headers).reduce((total, [name, value]) => total + name.length + value.length, 0)
+  return body.length + names + ROW_BYTES
+}
+
+function toEntry(row: Row): SpooledEntry {
+  const eventId = row['event_id']
+  return {
+    id: Number(row['id']),
+    kind: String(row['kind']),
+    client: String(row['client']),
+    eventId: typeof eventId === 'string' ? eventId : undefined,
+    categories: parseCategories(row),
+    bytes: Number(row['bytes']),
+  }
+}
+
+function parseCategories(row: Row): Record<string, number> {
+  return JSON.parse(String(row['categories'])) as Record<string, number>
+}

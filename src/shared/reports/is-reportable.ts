@@ -1,0 +1,84 @@
+/**
+ * What is no error, whoever asks: the browser's SDK, the server's, and the relay for clients of former builds. Redirects
+ * and refusals are answers, and a navigation or request that was given up has failed nobody. Here for what was thrown and
+ * for error events; `reportable-spans.ts` has the same rule for transactions and spans.
+ */
+import { controlFlowOf, digestOf } from '../control-flow.ts'
+import { isRecord, textOf } from './json-values.ts'
+
+/** Errors of the runtime that are no failures, by name. */
+const QUIET_NAMES: ReadonlySet<string> = new Set(['RedirectSignal', 'RefusalSignal', 'RouteCancelled'])
+const ABORT_NAME = 'AbortError'
+/** The message of `RouteCancelled`, for those who pass on messages without names. */
+const ROUTE_CANCELLED = 'Route cancelled'
+/** Node's message for a request whose client has gone away. */
+const CONNECTION_ABORTED = 'aborted'
+/** A request that took too long is a failure, though it ends by an abort as well. */
+const TOO_LATE = /\btook longer than\b/
+/** Digests of control flow begin so; see `controlFlowDigest`. */
+const CONTROL_FLOW_DIGEST = 'millrace:'
+/** Control flow as pages name it that were brought over from Next.js, in tabs that are still open. */
+const FOREIGN_CONTROL_FLOW = /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK;40[134])(?:$|;)/
+/** What SDKs make of an answer with an error status, if they are told to. */
+const HTTP_CLIENT_ERROR = /^HTTP Client Error with status code: (\d{3})$/
+
+/** Statuses that are answers and no failures: redirects, refusals, and a client that has gone away (499, nginx's). */
+export const QUIET_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 401, 403, 404, 499])
+
+/** Whether something that was thrown is to be reported. */
+export function isReportable(thrown: unknown): boolean {
+  if (controlFlowOf(thrown) !== undefined || isQuietDigest(digestOf(thrown))) return false
+  if (!isRecord(thrown)) return !isQuietMessage(textOf(thrown))
+  return !isQuietError(textOf(thrown['name']), textOf(thrown['message']))
+}
+
+/** Whether an error event is to be reported, as the service's SDKs write it. What does not look like one is. */
+export function isReportableError(event: unknown): boolean {
+  if (!isRecord(event)) return true
+  if (isQuietDigest(tagOf(event['tags'], 'digest'))) return false
+  const extra = event['extra']
+  if (isRecord(extra) && isQuietDigest(textOf(extra['digest']))) return false
+  const thrown = outermostException(event)
+  if (thrown !== undefined) return !isQuietException(thrown)
+  const entry = event['logentry']
+  const message = textOf(event['message']) || (isRecord(entry) ? textOf(entry['formatted'] ?? entry['message']) : '')
+  return !isQuietMessage(message)
+}
+
+function isQuietException(exception: Readonly<Record<string, unknown>>): boolean {
+  const { mechanism } = exception
+  const data = isRecord(mechanism) ? mechanism['data'] : undefined
+  if (isRecord(data) && isQuietDigest(textOf(data['digest']))) return true
+  return isQuietError(textOf(exception['type']), textOf(exception['value']))
+}
+
+function isQuietError(name: string, message: string): boolean {
+  return QUIET_NAMES.has(name) || (name === ABORT_NAME && !TOO_LATE.test(message)) || isQuietMessage(message)
+}
+
+function isQuietMessage(message: string): boolean {
+  if (message === ROUTE_CANCELLED || message === CONNECTION_ABORTED || FOREIGN_CONTROL_FLOW.test(message)) return true
+  if (message.startsWith(`${ABORT_NAME}:`)) return !TOO_LATE.test(message)
+  return QUIET_STATUSES.has(Number(HTTP_CLIENT_ERROR.exec(message)?.[1]))
+}
+
+function isQuietDigest(digest: string | undefined): boolean {
+  return digest !== undefined && (digest.startsWith(CONTROL_FLOW_DIGEST) || FOREIGN_CONTROL_FLOW.test(digest))
+}
+
+/** Causes come first: the last one is what was thrown. The service also takes an exception without a list. */
+function outermostException(event: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined {
+  const { exception } = event
+  const values = isRecord(exception) && 'values' in exception ? exception['values'] : exception
+  const last: unknown = Array.isArray(values) ? values.at(-1) : values
+  return isRecord(last) ? last : undefined
+}
+
+/** The service takes tags as an object and as pairs. */
+function tagOf(tags: unknown, name: string): string | undefined {
+  if (Array.isArray(tags)) {
+    const pair: unknown = tags.find((entry) => Array.isArray(entry) && entry[0] === name)
+    return Array.isArray(pair) ? textOf(pair[1]) : undefined
+  }
+  return isRecord(tags) ? textOf(tags[name]) : undefined
+}

@@ -1,0 +1,128 @@
+/**
+ * Transactions and spans that are never reported: those that end in a redirect, a refusal or an abort, those of the
+ * runtime's own URLs (assets, health, the relay), and prefetches. By the forms in which the service's SDKs write them:
+ * a transaction with its spans inside, and spans sent by themselves, whose attributes carry their type.
+ */
+import { QUIET_STATUSES } from './is-reportable.ts'
+import { isRecord, textOf } from './json-values.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Set to `true` on the span of a prefetch; one that answers or makes a request with `Sec-Purpose` is known by that. */
+export const PREFETCH_ATTRIBUTE = 'millrace.prefetch'
+
+/** Names of statuses as SDKs derive them from 404, 403, 401 and 499. */
+const QUIET_STATUS_NAMES: ReadonlySet<string> = new Set([
+  'not_found',
+  'permission_denied',
+  'unauthenticated',
+  'cancelled',
+])
+const STATUS_CODES = ['http.response.status_code', 'http.status_code', 'status_code']
+const STATUS_NAMES = ['sentry.status.message', 'status', 'sentry.status']
+const TARGETS = ['url.path', 'url.full', 'http.url', 'http.target', 'http.route', 'url']
+const PURPOSE = 'http.request.header.sec-purpose'
+const PURPOSES = [PURPOSE, 'http.request.header.sec_purpose']
+const RUNTIME_URL = /^(?:\/_m\/(?:assets|reports)\/|\/_m\/build\.json$|\/(?:healthz|readyz)$)/
+/** `GET /path`, `/path` or a whole URL; the path is taken, whatever follows it is not. */
+const NAMED_URL = /^(?:[A-Z]+ )?(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/
+
+/**
+ * Whether a span sent by itself is to be reported. What does not look like one is.
+ * @param relayPath path of the relay, where it is not one of the runtime's prefix.
+ */
+export function isReportableSpan(span: unknown, relayPath = ''): boolean {
+  if (!isRecord(span)) return true
+  const data = isRecord(span['attributes']) ? span['attributes'] : span['data']
+  const names = [span['name'], span['description']]
+  return !isQuiet({ data: isRecord(data) ? data : {}, status: textOf(span['status']), names, relayPath })
+}
+
+/**
+ * A transaction as it may be reported: the same object, one without some of its spans, or `undefined`. The spans inside
+ * a span that is left out hang from the one around it.
+ */
+export function reportableTransaction(transaction: Json, relayPath = ''): Json | undefined {
+  if (!isReportableRoot(transaction, relayPath)) return undefined
+  const { spans } = transaction
+  if (!Array.isArray(spans)) return transaction
+  const kept = reportableSpans(spans, relayPath)
+  return kept === spans ? transaction : { ...transaction, spans: kept }
+}
+
+/**
+ * Spans as they may be reported, the same array where all may. Those of a segment whose own span is left out go with it.
+ */
+export function reportableSpans(spans: readonly unknown[], relayPath = ''): readonly unknown[] {
+  const left = new Set(spans.filter((span) => !isReportableSpan(span, relayPath)))
+  if (left.size === 0) return spans
+  const parents = new Map<string, unknown>()
+  const segments = new Set<string>()
+  for (const span of left) {
+    if (!isRecord(span)) continue
+    const id = textOf(span['span_id'])
+    parents.set(id, span['parent_span_id'])
+    if (span['is_segment'] === true) segments.add(id)
+  }
+  // What has no id is nobody's parent and nobody's segment.
+  parents.delete('')
+  segments.delete('')
+  return spans.flatMap((span) => {
+    if (left.has(span)) return []
+    if (!isRecord(span)) return [span]
+    return segments.has(segmentOf(span)) ? [] : [withParent(span, parents)]
+  })
+}
+
+function isReportableRoot(transaction: Json, relayPath: string): boolean {
+  const contexts = isRecord(transaction['contexts']) ? transaction['contexts'] : {}
+  const trace = isRecord(contexts['trace']) ? contexts['trace'] : {}
+  const response = isRecord(contexts['response']) ? contexts['response'] : {}
+  const request = isRecord(transaction['request']) ? transaction['request'] : {}
+  const data = { [PURPOSE]: purposeOf(request['headers']), ...(isRecord(trace['data']) ? trace['data'] : {}) }
+  const names = [transaction['transaction'], request['url']]
+  const status = textOf(trace['status'])
+  return !isQuiet({ data, status, names, relayPath }) && !QUIET_STATUSES.has(Number(response['status_code']))
+}
+
+interface Traced {
+  readonly data: Json
+  readonly status: string
+  readonly names: readonly unknown[]
+  readonly relayPath: string
+}
+
+function isQuiet({ data, status, names, relayPath }: Traced): boolean {
+  if (QUIET_STATUS_NAMES.has(status)) return true
+  if (STATUS_CODES.some((name) => QUIET_STATUSES.has(Number(valueOf(data[name]))))) return true
+  if (STATUS_NAMES.some((name) => QUIET_STATUS_NAMES.has(textOf(valueOf(data[name]))))) return true
+  if (valueOf(data[PREFETCH_ATTRIBUTE]) === true) return true
+  if (PURPOSES.some((name) => String(valueOf(data[name]) ?? '').includes('prefetch'))) return true
+  return [...names, ...TARGETS.map((name) => valueOf(data[name]))].some((name) => {
+    const path = NAMED_URL.exec(textOf(name))?.[1]
+    return path !== undefined && (RUNTIME_URL.test(path) || path === relayPath)
+  })
+}
+
+/** Attributes of spans that are sent by themselves come as `{ type, value }`. */
+function valueOf(attribute: unknown): unknown {
+  return isRecord(attribute) && 'value' in attribute ? attribute['value'] : attribute
+}
+
+function purposeOf(headers: unknown): unknown {
+  if (!isRecord(headers)) return undefined
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'sec-purpose')?.[1]
+}
+
+function segmentOf(span: Json): string {
+  const { attributes } = span
+  return textOf(span['segment_id']) || (isRecord(attributes) ? textOf(valueOf(attributes['sentry.segment.id'])) : '')
+}
+
+function withParent(span: Json, left: ReadonlyMap<string, unknown>): Json {
+  const former = span['parent_span_id']
+  let parent = former
+  // As many steps as there are spans: ids that lead in a circle come from nobody's SDK, and end here too.
+  for (let step = 0; step < left.size && left.has(textOf(parent)); step += 1) parent = left.get(textOf(parent))
+  return parent === former ? span : { ...span, parent_span_id: parent }
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect } from 'vitest'
+import { INBOX_DSN } from '../../src/server/reports/dsn.ts'
+import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
+import { browserTest, JAVASCRIPT } from '../support/browser.ts'
+
+const newId = (): string => randomUUID().replaceAll('-', '')
+
+/** Sends an error to the relay, as the browser's SDK does. */
+async function report(origin: string, event: object): Promise<void> {
+  const lines = [{ event_id: newId(), dsn: INBOX_DSN }, { type: 'event' }, event]
+  const body = lines.map((line) => JSON.stringify(line)).join('\n')
+  const { status } = await fetch(origin + derivedTunnelPath(''), { method: 'POST', body })
+  expect(status).toBe(200)
+}
+
+/** A place in the middle of a built file: its beginning imports others. */
+async function builtFrame(origin: string): Promise<object> {
+  const html = await (await fetch(`${origin}/lab`)).text()
+  const filename = origin + (/\/_m\/assets\/client-[\w-]+\.js/.exec(html)?.[0] ?? '')
+  const lines = (await (await fetch(filename)).text()).trimEnd().split('\n')
+  return { filename, function: 'a', lineno: lines.length, colno: Math.floor((lines.at(-1) ?? '').length / 2) }
+}
+
+describe.for(JAVASCRIPT)('the inbox, JavaScript $name', ({ javaScript }) => {
+  browserTest('shows a reported failure, its place in the sources and its other side', async ({ open, server }) => {
+    const message = `stuck ${newId().replaceAll(/\d/g, 'x')}`
+    const trace = { contexts: { trace: { trace_id: newId() } } }
+    const frames = [await builtFrame(server.origin)]
+    const values = [{ type: 'MillError', value: message, stacktrace: { frames } }]
+    await report(server.origin, { message: `server side of ${message}`, platform: 'node', ...trace })
+    await report(server.origin, { exception: { values }, platform: 'javascript', ...trace })
+
+    const page = await open({ javaScript })
+    await page.goto('/lab/reports')
+    const entry = page.getByTestId('reports').getByRole('link', { name: `MillError: ${message}` })
+    await entry.click()
+    await page.getByTestId('report-title').getByText(message).waitFor()
+    expect(await page.getByTestId('report-side').innerText()).toBe('browser')
+    expect(await page.getByTestId('report-frames').innerText()).toMatch(/^(?:src|node_modules)\/[\w./-]+:\d+:\d+$/)
+    await page.getByTestId('report-trace-items').getByRole('link').click()
+    await page.getByTestId('report-title').getByText(`server side of ${message}`).waitFor()
+  })
+})
