@@ -140,12 +140,18 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   })
 
   const uploads = new Map<string, UploadProgress>()
+  let callCode: Promise<typeof import('./actions/call-action.ts')> | undefined
   let calls: CallAction | undefined
   /** Calls under way. */
   let running = 0
 
-  function loadCalls(): Promise<typeof import('./actions/call-action.ts')> {
-    return import('./actions/call-action.ts')
+  /** One promise for all who wait: Chromium settles several imports of a module in no order, and calls have one. */
+  function loadCalls(): NonNullable<typeof callCode> {
+    callCode ??= import('./actions/call-action.ts').catch((thrown: unknown) => {
+      callCode = undefined
+      throw thrown
+    })
+    return callCode
   }
 
   /** Calls are for pages that have forms: their code comes when somebody turns to one. */

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { actionTest as browserTest, isCall, openActions, press } from '../support/actions-app.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
-import { clickLink, heading, pathOf } from '../support/router-page.ts'
+import { clickLink, heading, hold, pathOf } from '../support/router-page.ts'
 
 /** Marks a call by what its body holds, and lets it wait on the way to the server or back. */
 async function holdCall(page: Page, holding: string, end: 'request' | 'answer') {
@@ -31,6 +31,8 @@ describe('calls', () => {
     const { page } = await openActions(await open({ allow: [statusComplaint(422)] }), 'on')
     const bodies: string[] = []
     page.on('request', (request) => isCall(new URL(request.url())) && bodies.push(request.postData() ?? ''))
+    // Whose code comes late, so that all of them wait for it together.
+    await hold(page, /call-action-[^/]*\.js$/).then(({ asked, release }) => void asked.then(release))
     const first = await holdCall(page, '"name":"a"', 'request')
     await press(page, 'Save four')
     await first.asked
