@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import type { BuildOptions, Plugin } from 'esbuild'
@@ -35,13 +35,14 @@ const expressInPlace: Plugin = {
 /**
  * Bundles the bare server as our own server is bundled: production React inside, Express outside, not minified.
  * @param folder where it goes.
+ * @param source the server, in this folder.
  * @returns the path of the bundle.
  */
-export async function bundleBareServer(folder: string): Promise<string> {
-  const outfile = join(folder, 'bare-server.mjs')
+export async function bundleBareServer(folder: string, source = 'bare-server.tsx'): Promise<string> {
+  const outfile = join(folder, `${parse(source).name}.mjs`)
   await build({
     ...PRODUCTION,
-    entryPoints: ['tests/bench/bare-server.tsx'],
+    entryPoints: [`tests/bench/${source}`],
     outfile,
     platform: 'node',
     target: 'node24',

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PROJECT } from './bundle.ts'
 
@@ -11,6 +12,20 @@ export interface LoadResult {
   readonly requests: number
 }
 
+/** A form that is sent again and again. */
+export interface PostedForm {
+  /** For what the generator wants in a file. */
+  readonly folder: string
+  /** URL-encoded; `[<id>]` stands for a number that no other request has. */
+  readonly body: string
+}
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+function formArgs({ body }: PostedForm): readonly string[] {
+  return ['-H', `Content-Type=${FORM_TYPE}`, '-b', body]
+}
+
 const hasWrk = spawnSync('wrk', ['-v']).error === undefined
 
 /** Which generator is used: wrk where there is one, since it takes less of its core; else autocannon. */
@@ -18,10 +33,15 @@ export const GENERATOR = hasWrk ? 'wrk' : 'autocannon'
 
 /**
  * Loads a URL for a time.
- * @throws {Error} when any answer was not 2xx, or any request failed: such a run measures something else.
+ * @throws {Error} when any answer was an error, or any request failed: such a run measures something else.
  */
-export async function loadFor(url: string, seconds: number): Promise<LoadResult> {
-  return hasWrk ? runWrk(url, seconds) : runAutocannon(url, ['-d', String(seconds)])
+export async function loadFor(url: string, seconds: number, form?: PostedForm): Promise<LoadResult> {
+  if (hasWrk) return runWrk(url, seconds, form)
+  return runAutocannon(url, [
+    '-d',
+    String(seconds),
+    ...(form === undefined ? [] : ['-m', 'POST', '-I', ...formArgs(form)]),
+  ])
 }
 
 /**
@@ -32,8 +52,9 @@ export async function loadTimes(url: string, requests: number): Promise<LoadResu
   return runAutocannon(url, ['-a', String(requests)])
 }
 
-async function runWrk(url: string, seconds: number): Promise<LoadResult> {
-  const text = await outputOf('wrk', ['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, url])
+async function runWrk(url: string, seconds: number, form?: PostedForm): Promise<LoadResult> {
+  const script = form === undefined ? [] : ['-s', await writeWrkScript(form)]
+  const text = await outputOf('wrk', ['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, ...script, url])
   const rate = /^Requests\/sec:\s+([\d.]+)$/m.exec(text)?.[1]
   const requests = /^\s+(\d+) requests in /m.exec(text)?.[1]
   const trouble = /^.*(?:Non-2xx|Socket errors).*$/m.exec(text)?.[0]
@@ -43,21 +64,44 @@ async function runWrk(url: string, seconds: number): Promise<LoadResult> {
   return { rate: Number(rate), requests: Number(requests) }
 }
 
+/** Each run begins its numbers elsewhere, so that no two requests of a benchmark are the same. */
+async function writeWrkScript({ folder, body }: PostedForm): Promise<string> {
+  const path = join(folder, 'post.lua')
+  await writeFile(
+    path,
+    `wrk.method = 'POST'
+wrk.headers['Content-Type'] = '${FORM_TYPE}'
+local before, after = [==[${body}]==]:match('^(.*)%[<id>%](.*)$')
+wrk.body = [==[${body}]==]
+local count = ${Date.now()} * 1000
+if before then
+  request = function()
+    count = count + 1
+    return wrk.format(nil, nil, nil, string.format('%s%.0f%s', before, count, after))
+  end
+end
+`,
+  )
+  return path
+}
+
 /** The part of autocannon's JSON that is read here. */
 interface AutocannonResult {
   readonly requests: { readonly total: number }
   readonly duration: number
   readonly errors: number
   readonly timeouts: number
-  readonly non2xx: number
+  readonly '4xx': number
+  readonly '5xx': number
 }
 
 async function runAutocannon(url: string, amount: readonly string[]): Promise<LoadResult> {
   const program = join(PROJECT, 'node_modules/autocannon/autocannon.js')
   const text = await outputOf(process.execPath, [program, '-j', '-n', '-c', String(CONNECTIONS), ...amount, url])
-  const { requests, duration, errors, timeouts, non2xx } = JSON.parse(text) as AutocannonResult
-  if (errors + timeouts + non2xx > 0) {
-    throw new Error(`${url}: ${errors} errors, ${timeouts} time-outs, ${non2xx} answers that are not 2xx`)
+  const { requests, duration, errors, timeouts, ...answers } = JSON.parse(text) as AutocannonResult
+  const faulty = answers['4xx'] + answers['5xx']
+  if (errors + timeouts + faulty > 0) {
+    throw new Error(`${url}: ${errors} errors, ${timeouts} time-outs, ${faulty} answers of 4xx and 5xx`)
   }
   return { rate: requests.total / duration, requests: requests.total }
 }

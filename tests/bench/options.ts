@@ -10,6 +10,8 @@ export const SECTIONS = [
   'throughput',
   'memory',
   'leaks',
+  'action',
+  'upload',
   'clicks',
   'link-watching',
   'navigations',
@@ -35,6 +37,8 @@ export interface BenchOptions {
   readonly startRounds: number
   readonly matchingMs: number
   readonly leak: { readonly rounds: number; readonly requests: number }
+  /** Bytes of the file that is sent. */
+  readonly uploadBytes: number
   /** Pairs of clicks, the client router's and a bare swap. */
   readonly clickPairs: number
   /** Loads of the page with a thousand links, in each of two windows. */
@@ -58,7 +62,7 @@ export class BenchUsageError extends Error {
 /** What `npm run bench -- --help` prints. */
 export const USAGE = `npm run bench -- [options]
 
-  --section <names>       comma-separated (all): ${SECTIONS.slice(0, 6).join(', ')},
+  --section <names>       comma-separated (all): ${SECTIONS.slice(0, -BROWSER_SECTIONS.length).join(', ')},
                           and in a Chromium: ${BROWSER_SECTIONS.join(', ')}
   --workload <names>      comma-separated: ${WORKLOADS.map(({ name }) => name).join(', ')} (all); throughput only, unless
                           --section says more
@@ -81,6 +85,7 @@ const FULL = {
   matchingMs: 4000,
   leakRounds: 10,
   leakRequests: 20_000,
+  uploadBytes: 2 ** 30,
   clickPairs: 100,
   linkLoads: 15,
   navigations: 10_000,
@@ -95,6 +100,7 @@ const QUICK: typeof FULL = {
   matchingMs: 1000,
   leakRounds: 4,
   leakRequests: 1000,
+  uploadBytes: 2 ** 28,
   clickPairs: 20,
   linkLoads: 3,
   navigations: 500,
@@ -122,6 +128,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       rounds: positive('--leak-rounds', values['leak-rounds']) ?? defaults.leakRounds,
       requests: positive('--leak-requests', values['leak-requests']) ?? defaults.leakRequests,
     },
+    uploadBytes: defaults.uploadBytes,
     clickPairs: defaults.clickPairs,
     linkLoads: defaults.linkLoads,
     navigations: positive('--navigations', values.navigations) ?? defaults.navigations,

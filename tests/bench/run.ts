@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { measureActions, measureUpload } from './actions.ts'
 import { missingChromium, startBrowser } from './browser-pages.ts'
 import type { BenchBrowser } from './browser-pages.ts'
 import { bundleBareServer, PROJECT } from './bundle.ts'
@@ -57,6 +58,8 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     },
     memory: async () => report(await measureMemory(ours, bare, options.memory)),
     leaks: async () => (await measureLeaks(ours, options.leak)).forEach(report),
+    action: async () => (await measureActions(folder.path, options)).forEach(report),
+    upload: async () => report(await measureUpload(folder.path, options.uploadBytes)),
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
     'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
     navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),

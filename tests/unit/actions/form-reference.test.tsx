@@ -1,11 +1,12 @@
 /**
  * What `src/server/actions/form-reference.ts` depends on in React 19.3. When one of these fails after an update of React,
- * that file is to be changed, and `docs/decisions/0018-actions.md` says what for.
+ * that file is to be changed, and `docs/decisions/0019-actions.md` says what for.
  */
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { useActionState, type ReactNode } from 'react'
-import { renderToPipeableStream, renderToString, type ReactFormState } from 'react-dom/server'
+import type { ReactFormState } from 'react-dom/client'
+import { renderToPipeableStream, renderToString } from 'react-dom/server'
 import { describe, expect, test, vi } from 'vitest'
 import { action, declaredAction } from '../../../src/server/actions/action.ts'
 import { withForms, type FormTarget } from '../../../src/server/actions/form-target.ts'
@@ -112,7 +113,10 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
 
 describe('a posted state', () => {
   /** The page, and after that the page with a state that was posted by its form. */
-  async function post(save: ReturnType<typeof namedAction>, state: readonly [unknown, string?, string?, number?]) {
+  async function post(
+    save: ReturnType<typeof namedAction>,
+    state: readonly [value: unknown, key?: string | undefined, id?: string | undefined, arity?: number | undefined],
+  ) {
     const page = <StateForm save={save} id="a" />
     const key = new Map(formIn(await withForms(target(), () => stream(page)), 'a').hidden).get('$ACTION_KEY')
     const [value, ofKey = key, id = ID, arity = 1] = state
@@ -124,11 +128,11 @@ describe('a posted state', () => {
   })
 
   test.for([
-    ['of another hook', ['k0000']],
-    ['of another action', [undefined, 'other']],
-    ['with more bound arguments', [undefined, undefined, 2]],
-  ] as const)('%s is not', async ([, rest]) => {
-    expect(await post(namedAction(), [{ saved: 5 }, ...(rest as [])])).toContain('<output>null</output>')
+    ['of another hook', 'k0000', undefined, undefined],
+    ['of another action', undefined, 'other', undefined],
+    ['with more bound arguments', undefined, undefined, 2],
+  ] as const)('%s is not', async ([, key, id, arity]) => {
+    expect(await post(namedAction(), [{ saved: 5 }, key, id, arity])).toContain('<output>null</output>')
   })
 
   test('is named otherwise by the other renderer, so that a page with one is streamed', async () => {

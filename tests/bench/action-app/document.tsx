@@ -1,0 +1,1 @@
+export { Document } from '../../../src/app/document.tsx'

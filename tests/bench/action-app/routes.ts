@@ -1,0 +1,4 @@
+import { defineRoutes } from '#client'
+
+/** One page. */
+export const routes = defineRoutes({ '/': { page: () => import('./page.tsx') } })
