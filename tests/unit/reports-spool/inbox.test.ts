@@ -1,0 +1,366 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { serializeEnvelope } from '../../../src/server/reports/envelope.ts'
+import { readEvent } from '../../../src/server/reports/inbox-event.ts'
+import { createInbox, type InboxOptions, type InboxStore } from '../../../src/server/reports/inbox-store.ts'
+import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
+import { SpoolFullError } from '../../../src/server/reports/spool.ts'
+import type { Database } from '../../../src/server/stores/open-database.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+import { eventEnvelope, NOW, sampleEnvelope } from './sample-envelope.ts'
+
+const TRACE = 'ab'.repeat(16)
+
+let folder: TempDir
+let opened: Database[]
+
+beforeEach(async () => {
+  folder = await makeTempDir('inbox')
+  opened = []
+})
+afterEach(async () => {
+  for (const database of opened) database.dispose()
+  await folder.remove()
+})
+
+function open(options: InboxOptions = {}): InboxStore {
+  const database = openReportDatabase(folder.path)
+  opened.push(database)
+  return createInbox(database, options)
+}
+
+function receive(inbox: InboxStore, event: object, receivedAt = NOW, eventId = '0'.repeat(32)): void {
+  inbox.accept({ ...sampleEnvelope({ eventId, receivedAt }), body: eventEnvelope(eventId, event) })
+}
+
+function failure(value: string, frames: object[] = [], type = 'Error'): object {
+  return { exception: { values: [{ type, value, stacktrace: { frames } }] } }
+}
+
+const titles = (inbox: InboxStore): string[] => inbox.list(1).groups.map(({ title }) => title)
+
+describe('the list', () => {
+  it('is empty where nothing has come', () => {
+    expect(open().list(1)).toEqual({ groups: [], page: 1, pages: 1, total: 0, envelopes: 0 })
+  })
+
+  it('shows each group once, with its count, the newest first', () => {
+    const inbox = open()
+    receive(inbox, { ...failure('a'), transaction: '/old', platform: 'node' }, NOW)
+    receive(inbox, failure('b'), NOW + 1)
+    receive(inbox, { ...failure('a'), transaction: '/new', platform: 'javascript' }, NOW + 2)
+    expect(inbox.list(1)).toMatchObject({ page: 1, pages: 1, total: 2, envelopes: 3 })
+    expect(inbox.list(1).groups).toMatchObject([
+      { title: 'Error: a', route: '/new', sides: ['browser', 'server'], count: 2, firstAt: NOW, lastAt: NOW + 2 },
+      { title: 'Error: b', route: undefined, sides: ['elsewhere'], count: 1, firstAt: NOW + 1, lastAt: NOW + 1 },
+    ])
+  })
+
+  it('has fifty groups on a page, and the last page for all behind it', () => {
+    const inbox = open()
+    for (let at = 0; at < 101; at += 1) receive(inbox, { fingerprint: [`f${at}`], message: `m${at}` })
+    expect(inbox.list(1).groups).toHaveLength(50)
+    expect(inbox.list(2).groups.at(-1)?.title).toBe('m1')
+    expect(inbox.list(3)).toMatchObject({ page: 3, pages: 3, total: 101, groups: [{ title: 'm0' }] })
+    expect(inbox.list(99).page).toBe(3)
+  })
+
+  it('shows no transactions, sessions and the like, and keeps them all the same', () => {
+    const inbox = open()
+    const items = ['transaction', 'session', 'replay_event'].map((type) => ({
+      type,
+      header: { type },
+      payload: Buffer.from('{}'),
+    }))
+    inbox.accept({ ...sampleEnvelope(), body: serializeEnvelope({ header: {}, items }) })
+    expect(inbox.list(1)).toMatchObject({ groups: [], total: 0, envelopes: 1 })
+  })
+
+  it('is there after the process has come back, and for other processes at once', () => {
+    const inbox = open()
+    receive(inbox, failure('a'))
+    expect(titles(open())).toEqual(['Error: a'])
+  })
+})
+
+describe('two events', () => {
+  const app = (name: string, file = 'app:///src/shop.ts', line = 1) => ({
+    function: name,
+    filename: file,
+    lineno: line,
+  })
+  const react = { function: 'render', filename: '/srv/node_modules/react-dom/index.js', lineno: 9 }
+
+  it.each([
+    [
+      'of the same fingerprint',
+      true,
+      { fingerprint: ['f', 'g'], message: 'a' },
+      { fingerprint: ['f', 'g'], message: 'b' },
+    ],
+    ['of other fingerprints', false, { fingerprint: ['f'], ...failure('a') }, { fingerprint: ['g'], ...failure('a') }],
+    [
+      'whose fingerprint adds to the default',
+      false,
+      { fingerprint: ['{{ default }}', 'tenant'], ...failure('a') },
+      { fingerprint: ['{{ default }}', 'tenant'], ...failure('b') },
+    ],
+    [
+      'from another line of one function',
+      true,
+      failure('a', [app('pay', undefined, 3)]),
+      failure('b', [app('pay', undefined, 9)]),
+    ],
+    ['from different functions', false, failure('a', [app('pay')]), failure('a', [app('refund')])],
+    ['of different types', false, failure('a', [app('pay')]), failure('a', [app('pay')], 'TypeError')],
+    [
+      'with the same own code below different library code',
+      true,
+      failure('a', [app('pay'), react]),
+      failure('a', [app('pay'), { ...react, function: 'commit' }]),
+    ],
+    [
+      'from the same file of two builds',
+      true,
+      failure('a', [app('x1', 'https://a.test/_m/assets/shop-AAAABBBB.js')]),
+      failure('b', [app('y2', 'https://b.test/_m/assets/shop-CCCC2222.js')]),
+    ],
+    ['without frames, that differ by a number', true, failure('mill 7 has no row'), failure('mill 12 has no row')],
+    ['without frames, that differ by a word', false, failure('mill has no row'), failure('mill has no wheel')],
+    ['that are messages', true, { message: 'done in 3 ms' }, { logentry: { message: 'done in 4 ms' } }],
+  ])('%s are one group: %s', (_, together, one, other) => {
+    const inbox = open()
+    receive(inbox, one)
+    receive(inbox, other)
+    expect(inbox.list(1).total).toBe(together ? 1 : 2)
+  })
+})
+
+describe('the details of a group', () => {
+  it('show what one needs to know of the newest event, and others on request', async () => {
+    const inbox = open()
+    receive(inbox, failure('first'), NOW, 'a'.repeat(32))
+    receive(inbox, {
+      ...failure('second'),
+      fingerprint: undefined,
+      level: 'fatal',
+      platform: 'node',
+      timestamp: NOW / 1_000,
+      transaction: '/mills/[id]',
+      release: 'r1',
+      environment: 'staging',
+      tags: [['digest', '3f1c9a0b7d52'], ['attempt', 1], ['attempt', 2], ['deep', {}], null],
+      contexts: { trace: { trace_id: TRACE } },
+      request: { url: 'https://example.com/mills/7' },
+    })
+    const [newest, oldest] = inbox.list(1).groups
+    expect(await inbox.group(newest?.id ?? '')).toMatchObject({
+      group: { title: 'Error: second', count: 1 },
+      event: {
+        side: 'server',
+        title: 'Error: second',
+        level: 'fatal',
+        at: NOW,
+        digest: '3f1c9a0b7d52',
+        release: 'r1',
+        environment: 'staging',
+        route: '/mills/[id]',
+        trace: TRACE,
+        url: 'https://example.com/mills/7',
+        tags: [
+          ['digest', '3f1c9a0b7d52'],
+          ['attempt', '2'],
+        ],
+      },
+    })
+    expect((await inbox.group(oldest?.id ?? ''))?.event.eventId).toBe('a'.repeat(32))
+  })
+
+  it('let one choose among its events, and show the newest where that one has gone', async () => {
+    const inbox = open()
+    for (const id of ['a', 'b', 'c']) receive(inbox, failure('same'), NOW, id.repeat(32))
+    const [group] = inbox.list(1).groups
+    const newest = await inbox.group(group?.id ?? '')
+    expect(newest?.event.eventId).toBe('c'.repeat(32))
+    const oldest = newest?.items.at(-1)?.id
+    expect((await inbox.group(group?.id ?? '', oldest))?.event.eventId).toBe('a'.repeat(32))
+    expect((await inbox.group(group?.id ?? '', 9_999))?.event.eventId).toBe('c'.repeat(32))
+    expect(await inbox.group('0123456789abcdef')).toBeUndefined()
+  })
+
+  it('show the innermost call first, and what is own code', async () => {
+    const inbox = open()
+    const frames = [
+      { function: 'outer', filename: 'node:internal/timers', lineno: 1, colno: 2 },
+      { function: 'inner', filename: 'app:///src/shop.ts', lineno: 7 },
+    ]
+    const cause = { type: 'TypeError', value: 'the cause' }
+    const thrown = { type: 'Error', value: 'the end', stacktrace: { frames } }
+    receive(inbox, { exception: { values: [cause, thrown] } })
+    const details = await inbox.group(inbox.list(1).groups[0]?.id ?? '')
+    expect(details?.event.exceptions).toEqual([
+      { type: 'TypeError', value: 'the cause', frames: [] },
+      {
+        type: 'Error',
+        value: 'the end',
+        frames: [
+          { function: 'inner', file: 'app:///src/shop.ts', line: 7, column: undefined, inApp: true, mapped: false },
+          { function: 'outer', file: 'node:internal/timers', line: 1, column: 2, inApp: false, mapped: false },
+        ],
+      },
+    ])
+  })
+
+  it('bring both sides of a trace together', async () => {
+    const inbox = open()
+    const trace = { contexts: { trace: { trace_id: TRACE } } }
+    const payload = Buffer.from(JSON.stringify({ ...trace, transaction: '/mills', platform: 'node' }))
+    const transaction = { type: 'transaction', header: { type: 'transaction' }, payload }
+    receive(inbox, { ...failure('on the server'), ...trace, platform: 'node' }, NOW)
+    receive(inbox, { ...failure('elsewhere'), contexts: { trace: { trace_id: 'cd'.repeat(16) } } }, NOW + 1)
+    receive(inbox, { ...failure('in the browser'), ...trace, platform: 'javascript' }, NOW + 2)
+    inbox.accept({ ...sampleEnvelope(), body: serializeEnvelope({ header: {}, items: [transaction] }) })
+    const browser = inbox.list(1).groups.find(({ title }) => title.includes('browser'))
+    expect((await inbox.group(browser?.id ?? ''))?.trace).toMatchObject([
+      { kind: 'error', side: 'server', title: 'Error: on the server', group: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      { kind: 'transaction', side: 'server', title: '/mills', group: undefined },
+    ])
+  })
+
+  it('give the envelope back byte for byte', async () => {
+    const inbox = open()
+    const attachment = { type: 'attachment', header: { type: 'attachment' }, payload: randomBytes(10_000) }
+    const event = { type: 'event', header: { type: 'event' }, payload: Buffer.from('{"message":"x"}') }
+    const body = serializeEnvelope({ header: {}, items: [attachment, event] })
+    inbox.accept({ ...sampleEnvelope(), body })
+    const details = await inbox.group(inbox.list(1).groups[0]?.id ?? '')
+    expect(details?.event.title).toBe('x')
+    expect(inbox.envelope(details?.envelope ?? 0)?.equals(body)).toBe(true)
+    expect(inbox.envelope(77)).toBeUndefined()
+  })
+})
+
+describe('frames of built files', () => {
+  async function buildSample(): Promise<{ readonly maps: string; readonly line: number; readonly column: number }> {
+    const maps = join(folder.path, 'maps')
+    await mkdir(maps)
+    const source = 'export function pay(sum) {\n  if (sum > 0) throw new RangeError(sum)\n}\n'
+    const { outputFiles } = await build({
+      stdin: { contents: source, sourcefile: 'src/app/shop.ts', loader: 'ts' },
+      minify: true,
+      sourcemap: 'external',
+      outfile: 'dist/public/shop.js',
+      write: false,
+    })
+    const [map, code] = outputFiles.toSorted((one) => (one.path.endsWith('.map') ? -1 : 1))
+    await writeFile(join(maps, 'shop-AAAABBBB.js.map'), map?.text ?? '')
+    await writeFile(join(folder.path, 'secret.js.map'), map?.text ?? '')
+    await writeFile(join(maps, 'broken-AAAABBBB.js.map'), '{')
+    return { maps, line: 1, column: (code?.text.indexOf('throw') ?? 0) + 1 }
+  }
+
+  it('are shown in the sources where this build has their map, and as they came where it has none', async () => {
+    const { maps, line, column } = await buildSample()
+    const inbox = open({ mapsFolder: maps })
+    const files = [
+      'https://example.com/_m/assets/shop-AAAABBBB.js',
+      'https://example.com/_m/assets/gone-AAAABBBB.js',
+      'https://example.com/_m/assets/broken-AAAABBBB.js',
+      'https://example.com/_m/assets/../secret.js',
+      'https://example.com/other/shop-AAAABBBB.js',
+    ]
+    const frames = files.map((filename) => ({ filename, function: 'e', lineno: line, colno: column })).toReversed()
+    receive(inbox, failure('paid too much', frames))
+    const details = await inbox.group(inbox.list(1).groups[0]?.id ?? '')
+    const shown = details?.event.exceptions[0]?.frames ?? []
+    expect(shown[0]).toMatchObject({ file: expect.stringMatching(/src\/app\/shop\.ts$/), line: 2, mapped: true })
+    expect(shown.slice(1).map(({ file, mapped }) => [file, mapped])).toEqual(
+      files.slice(1).map((file) => [file, false]),
+    )
+  })
+})
+
+describe('the bounds', () => {
+  it('keep the newest envelopes, and nothing of those that have gone', async () => {
+    const inbox = open({ bounds: { envelopes: 3, bytes: 1_000_000 } })
+    for (const message of ['one', 'two', 'three', 'four']) receive(inbox, { message })
+    expect(titles(inbox)).toEqual(['four', 'three', 'two'])
+    expect(inbox.list(1).envelopes).toBe(3)
+    expect(inbox.envelope(1)).toBeUndefined()
+    expect(opened[0]?.statement('SELECT count(*) AS rows FROM inbox_bodies').get()?.['rows']).toBe(3)
+  })
+
+  it('hold for bytes as well', () => {
+    const inbox = open({ bounds: { envelopes: 100, bytes: 2_500 } })
+    for (const message of ['one', 'two', 'three']) receive(inbox, { message, extra: 'x'.repeat(900) })
+    expect(titles(inbox)).toEqual(['three', 'two'])
+    expect(() => inbox.accept(sampleEnvelope({ bytes: 2_501 }))).toThrow(SpoolFullError)
+  })
+
+  it('of one event are those of the service: a larger one is kept and said to be too large', () => {
+    const inbox = open()
+    receive(inbox, { message: 'x'.repeat(1_100_000) })
+    expect(titles(inbox)).toEqual([expect.stringMatching(/^An event of 1100\d\d\d bytes, too large to be shown$/)])
+  })
+})
+
+describe('what comes from outside', () => {
+  it('may have any shape', () => {
+    const text = fc.oneof(fc.string(), fc.constant(null), fc.double(), fc.object())
+    const known = fc.record(
+      {
+        exception: fc.oneof(
+          text,
+          fc.record({
+            values: fc.array(
+              fc.oneof(
+                text,
+                fc.record({
+                  type: text,
+                  value: text,
+                  stacktrace: fc.oneof(text, fc.record({ frames: fc.array(fc.object()) })),
+                }),
+              ),
+            ),
+          }),
+        ),
+        fingerprint: fc.array(text),
+        timestamp: text,
+        tags: fc.oneof(text, fc.array(fc.array(text))),
+        contexts: fc.oneof(text, fc.record({ trace: fc.oneof(text, fc.record({ trace_id: text })) })),
+        message: text,
+        transaction: text,
+      },
+      { requiredKeys: [] },
+    )
+    const inbox = open()
+    fc.assert(
+      fc.property(known, (event) => {
+        receive(inbox, event)
+        expect(titles(inbox)[0]).toEqual(expect.any(String))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('is cut where it is long', () => {
+    const long = 'x'.repeat(100_000)
+    const frames = Array.from({ length: 1_000 }, () => ({ function: long, filename: long }))
+    const values = Array.from({ length: 100 }, () => ({ type: long, value: long, stacktrace: { frames } }))
+    const event = readEvent({ exception: { values }, message: long, release: long, tags: { [long]: long } })
+    expect(JSON.stringify(event).length).toBeLessThan(250_000)
+    expect(event.exceptions).toHaveLength(5)
+    expect(event.title.length).toBeLessThan(310)
+  })
+
+  it('is refused where the disk cannot be written', async () => {
+    const path = join(folder.path, 'a file')
+    await writeFile(path, '')
+    const database = openReportDatabase(path)
+    expect(() => createInbox(database).accept(sampleEnvelope())).toThrow(SpoolFullError)
+  })
+})

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { readReportBody, type ReportBody } from '../../../src/server/reports/read-report-body.ts'
+
+const never = new AbortController().signal
+
+/** A request whose body the test writes, and places that the test gives. */
+function setUp(headers: Readonly<Record<string, string>> = {}, now?: () => number) {
+  const stream = new PassThrough({ highWaterMark: 10_000_000 })
+  const seen = { asked: 0, left: 0, charged: 0, headers: 0 }
+  const place = Promise.withResolvers<() => void>()
+  const rules = {
+    judgeHeader: () => void (seen.headers += 1),
+    charge: (bytes: number) => void (seen.charged += bytes),
+    places: {
+      enter() {
+        seen.asked += 1
+        return place.promise
+      },
+    },
+  }
+  const req = Object.assign(stream, { headers }) as unknown as IncomingMessage
+  const body = readReportBody(req, rules, never, now)
+  const state: { body?: ReportBody } = {}
+  void body.then(
+    (read) => (state.body = read),
+    () => undefined,
+  )
+  return { stream, seen, body, state, give: () => place.resolve(() => void (seen.left += 1)) }
+}
+
+function envelopeOf(size: number): Buffer {
+  const head = '{"a":1}\n{"type":"attachment"}\n'
+  return Buffer.from(head + 'x'.repeat(size - head.length))
+}
+
+describe.for(['plain', 'gzip'] as const)('a large body (%s)', (coding) => {
+  const headers: Record<string, string> = coding === 'gzip' ? { 'content-encoding': 'gzip' } : {}
+  const sent = (size: number): Buffer => (coding === 'gzip' ? gzipSync(envelopeOf(size)) : envelopeOf(size))
+
+  test('is read on only when it has a place, and leaves it when it is no longer needed', async () => {
+    const { stream, seen, body, state, give } = setUp(headers)
+    stream.end(sent(2_000_000))
+    while (seen.asked === 0) await turn()
+    for (let count = 0; count < 20; count += 1) await turn()
+    expect(state.body).toBeUndefined()
+    give()
+    const read = await body
+    expect(read.bytes.equals(envelopeOf(2_000_000))).toBe(true)
+    expect(seen).toEqual({ asked: 1, left: 0, charged: 2_000_000, headers: 1 })
+    read[Symbol.dispose]()
+    expect(seen.left).toBe(1)
+  })
+
+  test('leaves its place when it is refused', async () => {
+    const { stream, seen, body, give } = setUp(headers)
+    give()
+    const bytes = sent(21_000_000)
+    stream.write(bytes.subarray(0, bytes.length / 2))
+    while (seen.asked === 0) await turn()
+    stream.end(bytes.subarray(bytes.length / 2))
+    await expect(body).rejects.toMatchObject({ status: 413 })
+    expect(seen).toMatchObject({ asked: 1, left: 1 })
+    expect(seen.charged).toBeLessThanOrEqual(20_971_520)
+  })
+
+  test('needs no place while it is small', async () => {
+    const { stream, seen, body } = setUp(headers)
+    stream.end(sent(262_144))
+    expect((await body).bytes).toHaveLength(262_144)
+    expect(seen.asked).toBe(0)
+  })
+})
+
+test('a body that comes steadily and never ends is given up', async () => {
+  const clock = { now: 0 }
+  const { stream, body } = setUp({}, () => clock.now)
+  stream.write('{"a":1}\n')
+  await turn()
+  clock.now = 60_001
+  stream.write('x')
+  await expect(body).rejects.toMatchObject({ status: 408 })
+})

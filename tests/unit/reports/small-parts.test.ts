@@ -1,0 +1,113 @@
+import { describe, expect, test, vi } from 'vitest'
+import { createBodyPlaces, NoPlaceError } from '../../../src/server/reports/body-places.ts'
+import { createClientAllowance, CREDITS_A_POINT } from '../../../src/server/reports/client-allowance.ts'
+import { clientKey } from '../../../src/server/reports/client-key.ts'
+import { itemCategory } from '../../../src/server/reports/item-category.ts'
+import { derivedTunnelPath, isTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
+
+const never = new AbortController().signal
+
+describe('places for large bodies', () => {
+  test('are given in the order of coming, as they become free', async () => {
+    const places = createBodyPlaces(2, 60_000)
+    const leave = await places.enter(never)
+    await places.enter(never)
+    const order: string[] = []
+    const third = places.enter(never).then((left) => (order.push('third'), left))
+    const fourth = places.enter(never).then((left) => (order.push('fourth'), left))
+    expect(order).toEqual([])
+    leave()
+    leave()
+    ;(await third)()
+    await fourth
+    expect(order).toEqual(['third', 'fourth'])
+  })
+
+  test('are not waited for by those who have gone', async () => {
+    const places = createBodyPlaces(1, 60_000)
+    const leave = await places.enter(never)
+    const gone = new AbortController()
+    const waiting = places.enter(gone.signal)
+    gone.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    await expect(places.enter(gone.signal)).rejects.toThrow('gone')
+    leave()
+    await expect(places.enter(never)).resolves.toBeTypeOf('function')
+  })
+
+  test('are refused to those who have waited long enough', async () => {
+    const places = createBodyPlaces(1, 1)
+    await places.enter(never)
+    await expect(places.enter(never)).rejects.toBeInstanceOf(NoPlaceError)
+  })
+})
+
+describe('the allowance of a client', () => {
+  const yes = { allowed: true, retryAfterSeconds: 0 }
+  const no = { allowed: false, retryAfterSeconds: 7 }
+
+  test('asks the store once for several envelopes', () => {
+    const allowance = createClientAllowance()
+    const take = vi.fn<() => typeof yes>(() => yes)
+    for (let count = 0; count < 2 * CREDITS_A_POINT; count += 1) expect(allowance.use('a', take).allowed).toBe(true)
+    expect(take).toHaveBeenCalledTimes(2)
+    expect(allowance.use('b', () => no)).toEqual(no)
+    expect(allowance.use('b', () => yes)).toEqual(yes)
+  })
+
+  test('is remembered of so many clients and no more', () => {
+    const allowance = createClientAllowance(2)
+    for (const client of ['a', 'b', 'c']) allowance.use(client, () => yes)
+    expect(allowance.use('a', () => no)).toEqual(no)
+    expect(allowance.use('b', () => no)).toEqual(yes)
+    expect(allowance.use('c', () => no)).toEqual(yes)
+  })
+})
+
+test.for([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:0002::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['1::', '1:0:0:0::/64'],
+  ['', ''],
+] as const)('%s is counted as %s', ([address, key]) => {
+  expect(clientKey(address)).toBe(key)
+})
+
+test('items count as what the service calls them', () => {
+  expect(itemCategory('event')).toBe('error')
+  expect(itemCategory('sessions')).toBe('session')
+  expect(itemCategory('replay_recording')).toBe('replay')
+  expect(itemCategory('toString')).toBeUndefined()
+})
+
+describe('the path of the relay', () => {
+  test('differs from DSN to DSN, stays the same for one, and tells nothing', () => {
+    const path = derivedTunnelPath('https://key@errors.test/1')
+    expect(path).toMatch(/^\/_m\/reports\/[0-9a-f]{8}$/)
+    expect(derivedTunnelPath('https://key@errors.test/1')).toBe(path)
+    expect(derivedTunnelPath('https://key@errors.test/2')).not.toBe(path)
+    expect(derivedTunnelPath('')).not.toBe(path)
+  })
+
+  test.for([
+    ['/reports', true],
+    ['/deep/er', true],
+    ['/_m/reports/mine', true],
+    ['/_m', false],
+    ['/_m/assets/x', false],
+    ['/_m/data', false],
+    ['/_m/build', false],
+    ['/_m/reports', false],
+    ['/healthz', false],
+    ['/readyz', false],
+    ['/_more', true],
+  ] as const)('%s: %s', ([path, free]) => {
+    expect(isTunnelPath(path)).toBe(free)
+  })
+})
