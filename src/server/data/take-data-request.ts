@@ -5,6 +5,7 @@ import { send } from '../render/send-document.ts'
 import { sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
+import { dropBody } from '../actions/drop-body.ts'
 import { refuseCall } from '../actions/refuse-call.ts'
 import { isForeignCall, readActionSearch, type CallJudge } from '../actions/take-action.ts'
 import { readDataUrl } from './data-url.ts'
@@ -76,6 +77,7 @@ export function createDataRequests({
 
 function refuse(context: RequestContext, status: number, reason: string): false {
   context.refusal = reason
+  if (context.req.method === 'POST') dropBody(context.req, context.res)
   sendDocumentHead(context, status)
   return false
 }

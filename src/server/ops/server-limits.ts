@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import type { Duplex } from 'node:stream'
 
 /** Longer than the idle time of common load balancers (60 s), so that the balancer is the one to close. */
 const KEEP_ALIVE_MS = 72_000
@@ -14,6 +13,8 @@ const MAX_HEADERS = 200
 export const SERVER_OPTIONS = {
   /** How often Node looks for connections past their time, in ms; its default of 30 s would add that to each limit. */
   connectionsCheckingInterval: 5_000,
+  /** A missing `Host` is refused as a malformed one is, by the request guard. */
+  requireHostHeader: false,
 } as const
 
 /** Sets every limit of the HTTP server explicitly: Node's own defaults change between versions. */
@@ -23,21 +24,4 @@ export function setServerLimits(server: Server): void {
   server.requestTimeout = REQUEST_MS
   server.maxConnections = MAX_CONNECTIONS
   server.maxHeadersCount = MAX_HEADERS
-}
-
-const STATUS_BY_CODE: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-}
-
-/** Answers what Node's parser refuses, and closes: on a malformed connection nothing that follows can be trusted. */
-export function answerClientError(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  const status = STATUS_BY_CODE[error.code ?? ''] ?? '400 Bad Request'
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n`, () =>
-    socket.destroy(),
-  )
 }

@@ -22,7 +22,8 @@ export type RequestJudge = (req: IncomingMessage) => JudgedRequest
 
 /** Makes the judge for a configuration. */
 export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origins' | 'trustProxy'>): RequestJudge {
-  const hosts = new Set(origins.map((origin) => new URL(origin).host))
+  const publicUrls = origins.map((origin) => new URL(origin))
+  const hosts = new Set(publicUrls.map(({ host }) => host))
 
   return (req) => {
     const url = req.url ?? ''
@@ -41,8 +42,17 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
     )
     const target = judgeTarget(absolute?.target ?? url)
     const refusal = refuse(req, host, absolute?.host, hosts, provenance.host)
-    return refusal === undefined ? { target, provenance } : { target, provenance, refusal }
+    if (refusal !== undefined) return { target, provenance, refusal }
+    const origin = originOf(provenance, publicUrls)
+    return { target, provenance: origin === undefined ? provenance : { ...provenance, origin } }
   }
+}
+
+/** The host has been judged; the scheme is the configured one, whatever a proxy says or leaves out. */
+function originOf({ host, protocol }: Provenance, publicUrls: readonly URL[]): string | undefined {
+  if (publicUrls.length === 0) return undefined
+  const ours = publicUrls.filter((url) => url.host === host.toLowerCase())
+  return (ours.find((url) => url.protocol === `${protocol}:`) ?? ours[0])?.origin
 }
 
 function refuse(

@@ -35,6 +35,8 @@ export interface Provenance {
   readonly address: string
   readonly protocol: 'http' | 'https'
   readonly host: string
+  /** The configured public origin of this host; absent where none is configured. What absolute URLs begin with. */
+  readonly origin?: string
 }
 
 /** The forwarding headers of a request, as sent. */

@@ -25,5 +25,6 @@ export function toWebRequest(context: RequestContext): Request {
     // `duplex` is missing from the DOM's types; a streamed body is refused without it.
     Object.assign(init, { body: Readable.toWeb(req), duplex: 'half' })
   }
-  return new Request(`${provenance.protocol}://${provenance.host || 'localhost'}${pathname}${search}`, init)
+  const origin = provenance.origin ?? `${provenance.protocol}://${provenance.host || 'localhost'}`
+  return new Request(origin + pathname + search, init)
 }
