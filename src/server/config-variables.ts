@@ -35,6 +35,11 @@ const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
 /** A render keeps a core busy or waits for data; beyond this many a core, waiting only makes every visitor slower. */
 const PENDING_RENDERS_PER_CORE = 128
 
+/** Places in each of so many processes, where `MAX_PENDING_RENDERS` does not say. */
+export function defaultPendingRenders(workers: number): number {
+  return PENDING_RENDERS_PER_CORE * Math.max(1, Math.floor(availableParallelism() / workers))
+}
+
 /** A key is not stretched, so it must be as hard to guess as it is long: 16 characters of base64 are 96 bits. */
 const LEAST_KEY_CHARACTERS = 16
 
@@ -165,12 +170,9 @@ export const VARIABLES = {
   maxPendingRenders: {
     name: 'MAX_PENDING_RENDERS',
     fallback: '',
-    meaning: `documents in progress above which new ones get 503 (default: ${PENDING_RENDERS_PER_CORE} a core)`,
+    meaning: `documents in progress in one process above which new ones get 503 (default: ${PENDING_RENDERS_PER_CORE} a core)`,
     example: '256',
-    schema: z.union([
-      z.literal('').transform(() => PENDING_RENDERS_PER_CORE * availableParallelism()),
-      wholeNumber(1, 1_000_000),
-    ]),
+    schema: z.union([z.literal('').transform(() => undefined), wholeNumber(1, 1_000_000)]),
   },
   sentryDsn: {
     name: 'SENTRY_DSN',
@@ -227,18 +229,19 @@ export const VARIABLES = {
   metricsPort: {
     name: 'METRICS_PORT',
     fallback: '',
-    meaning: 'where /metrics is served',
+    meaning: 'where /metrics is served, a port of its own; 0 picks a free one and logs it',
     example: '9464',
-    schema: z.union([z.literal(''), wholeNumber(0, 65_535)]),
-    later: true,
+    schema: z.union([z.literal('').transform(() => undefined), wholeNumber(0, 65_535)]),
   },
   workers: {
     name: 'WORKERS',
     fallback: '1',
     meaning: 'processes sharing the port; auto means one a core',
     example: 'auto',
-    schema: z.union([z.literal('auto'), wholeNumber(1, 1_024)], 'expected "auto" or a whole number from 1 to 1024'),
-    later: true,
+    schema: z.union(
+      [z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 1_024)],
+      'expected "auto" or a whole number from 1 to 1024',
+    ),
   },
 } as const satisfies Record<string, Variable>
 

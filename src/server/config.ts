@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { normalOrigin, VARIABLES, type LogLevel, type Variable } from './config-variables.ts'
+import { defaultPendingRenders, normalOrigin, VARIABLES, type LogLevel, type Variable } from './config-variables.ts'
 import { derivedTunnelPath } from './reports/tunnel-path.ts'
 import type { ProxyTrust } from './request/trusted-proxy.ts'
 
@@ -27,7 +27,7 @@ export interface Config {
   readonly shutdownGraceMs: number
   /** Milliseconds during which `/readyz` already says no while requests are still served. */
   readonly shutdownDelayMs: number
-  /** Documents in progress at once, above which new ones get 503. */
+  /** Documents in progress at once in one process, above which new ones get 503. */
   readonly maxPendingRenders: number
   /** DSN of the error service; `''` where the embedded inbox takes its place. */
   readonly sentryDsn: string
@@ -39,6 +39,10 @@ export interface Config {
   readonly sentryTracesSampleRate: number
   /** Path of this site at which browsers leave their reports. */
   readonly reportTunnelPath: string
+  /** TCP port of `/metrics`, 0 for a free one; `undefined` where nothing is measured. */
+  readonly metricsPort: number | undefined
+  /** Processes that share the port; 1 is this process alone. */
+  readonly workers: number
 }
 
 /** A value of the environment that the server cannot start with; its message is one line for a person. */
@@ -70,8 +74,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     throw new ConfigError('SECRET_KEYS', 'must be given when REDIS_URL is, so that all instances share them')
   }
   const sentryDsn = read('sentryDsn')
+  const [port, metricsPort, workers] = [read('port'), read('metricsPort'), read('workers')]
+  if (metricsPort === port && port !== 0) {
+    throw new ConfigError('METRICS_PORT', `${port} is the PORT of the site; metrics need one of their own`)
+  }
   return Object.freeze({
-    port: read('port'),
+    port,
     host: read('host'),
     origins: read('origins').map(normalOrigin),
     trustProxy: read('trustProxy'),
@@ -82,12 +90,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     renderTimeoutMs: read('renderTimeoutMs'),
     shutdownGraceMs: read('shutdownGraceMs'),
     shutdownDelayMs: read('shutdownDelayMs'),
-    maxPendingRenders: read('maxPendingRenders'),
     sentryDsn,
     sentryEnvironment: read('sentryEnvironment'),
     sentryRelease: read('sentryRelease'),
     sentryTracesSampleRate: read('sentryTracesSampleRate'),
     reportTunnelPath: read('reportTunnelPath') || derivedTunnelPath(sentryDsn),
+    maxPendingRenders: read('maxPendingRenders') ?? defaultPendingRenders(workers),
+    metricsPort,
+    workers,
   })
 }
 
