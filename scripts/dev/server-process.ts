@@ -55,7 +55,7 @@ export function createServerProcess(
 
   function start(main: string): Generation {
     const child = spawn(process.execPath, [main], {
-      env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0' },
+      env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0', WORKERS: '', METRICS_PORT: '' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     running.add(child)

@@ -14,9 +14,9 @@ import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
-import { createAdmission } from './ops/admission.ts'
+import { createAdmission, type Admission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
-import { requestLogThrough, requestLogTo } from './ops/request-log.ts'
+import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
@@ -48,11 +48,17 @@ export interface CreateAppOptions {
   readonly log?: Logger
   /** Where the runtime's own logger writes its JSON lines, stdout when absent; not used with `log`. */
   readonly logDestination?: DestinationStream
+  /** Told of each request when it is over. */
+  readonly observe?: RequestObserver
+  /** Which of several processes this is, for the log. */
+  readonly worker?: number | undefined
 }
 
 /** An Express application that is a Millrace server: hand it to `http.createServer`, or to supertest. */
 export interface MillraceApp extends Express {
   readonly readiness: Readiness
+  /** Pages in progress, and what is refused for load: nothing while nobody samples it. */
+  readonly admission: Admission
   readonly log: Logger
   /** Error reports: where they go, and the way in for those of this server itself. */
   readonly reports: Reports
@@ -79,16 +85,19 @@ export function createApp({
   actions: actionModules = {},
   log: given,
   logDestination,
+  observe,
+  worker,
 }: CreateAppOptions): MillraceApp {
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
   const destination = logDestination ?? pino.destination(1)
-  const log = given ?? pino({ level: config.logLevel, base: null, serializers: { err: keepDescribed } }, destination)
-  const requestLog = given === undefined ? requestLogTo(destination, log) : requestLogThrough(given)
+  const base = worker === undefined ? null : { worker }
+  const log = given ?? pino({ level: config.logLevel, base, serializers: { err: keepDescribed } }, destination)
+  const requestLog = given === undefined ? requestLogTo(destination, log, worker) : requestLogThrough(given)
   const manifest = assets?.manifest ?? NO_ASSETS
   const modules = createModuleCache()
   const readiness = createReadiness()
-  const admission = createAdmission(config.maxPendingRenders)
+  const admission = createAdmission({ limit: config.maxPendingRenders })
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const scope = routeScope(definition)
@@ -114,10 +123,17 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
-  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, services }))
+  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, observe, services }))
   app.use(reports.relay)
   app.use(
-    serveRuntime({ readiness, buildId: manifest.buildId, assets: assets?.folder, routes: definition.routes, calls }),
+    serveRuntime({
+      readiness,
+      buildId: manifest.buildId,
+      assets: assets?.folder,
+      routes: definition.routes,
+      calls,
+      isOverloaded: () => admission.load.overloaded,
+    }),
   )
   app.use(takeActions(calls))
   if (definition.middleware !== undefined) app.use(plainUrl)
@@ -127,6 +143,7 @@ export function createApp({
 
   return Object.assign(app, {
     readiness,
+    admission,
     log,
     warm: async () => {
       const all = Object.values(definition.routes).flatMap((segment) => Object.values(segment))

@@ -9,21 +9,34 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import actions from 'millrace:actions'
 import application from 'millrace:app'
-import { createApp } from './app.ts'
+import { createApp, type MillraceApp } from './app.ts'
 import type { AssetManifest } from './assets/manifest.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts'
+import { makeMetrics, openMetrics } from './metrics/open-metrics.ts'
 import { drain } from './ops/drain.ts'
 import { guardConnections } from './ops/guard-connections.ts'
+import { watchLoad } from './ops/load-watch.ts'
+import { openPrivateDoor } from './ops/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
+import type { ServerProcess } from './ops/server-process.ts'
+import type { PrimaryLink } from './workers/primary-link.ts'
 
 const LOG_BUFFER_BYTES = 4_096 // measured: a quarter of what handing each line to another thread costs
 const LOG_FLUSH_MS = 100 // how late a line may be on a quiet server
+/** Processes that share a pipe can write so much at a time without cutting each other's lines. Source: pipe(7), PIPE_BUF. */
+const SHARED_LOG = { minLength: 2_048, maxWrite: 4_096 } as const
+
+/** A worker's id and its way to the primary. */
+interface Membership {
+  readonly worker: number
+  readonly link: PrimaryLink
+}
 
 if (process.argv.includes('--help')) {
   console.log(describeConfig())
 } else {
-  start(configOrExit())
+  await start(configOrExit())
 }
 
 function configOrExit(): Config {
@@ -36,9 +49,7 @@ function configOrExit(): Config {
   }
 }
 
-function start(config: Config): void {
-  const dist = join(import.meta.dirname, '..')
-  const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest
+async function start(config: Config): Promise<void> {
   // Gathered, and flushed before the process ends. Synchronous, so that a reader who is too slow slows us down instead
   // of filling our memory.
   const destination = pino.destination({
@@ -46,21 +57,8 @@ function start(config: Config): void {
     sync: true,
     minLength: LOG_BUFFER_BYTES,
     periodicFlush: LOG_FLUSH_MS,
+    ...(config.workers > 1 ? SHARED_LOG : {}),
   })
-  const app = createApp({
-    app: application,
-    actions,
-    config,
-    assets: { manifest, folder: join(dist, 'public'), maps: join(dist, 'maps') },
-    logDestination: destination,
-  })
-  const { log } = app
-
-  const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
-  setServerLimits(server)
-  guardConnections(server)
-  server.on('upgrade', app.upgrade)
-
   const leave = (code: number): never => {
     try {
       destination.flushSync()
@@ -69,15 +67,67 @@ function start(config: Config): void {
     }
     process.exit(code)
   }
+  const self: ServerProcess = {
+    config,
+    destination,
+    announce: (line) => {
+      destination.flushSync()
+      console.log(line)
+    },
+    complain: (line) => console.error(line),
+    leave,
+  }
+  if (config.workers === 1) return serve(self)
+  const { default: cluster } = await import('node:cluster')
+  if (cluster.worker === undefined) {
+    const { lead } = await import('./workers/lead.ts')
+    return lead(self, join(import.meta.dirname, 'main.js'))
+  }
+  const { createPrimaryLink } = await import('./workers/primary-link.ts')
+  return serve(self, { worker: cluster.worker.id, link: createPrimaryLink(process) })
+}
+
+/** The server: alone, or as a worker. */
+async function serve(self: ServerProcess, member?: Membership): Promise<void> {
+  const { config, destination, announce, complain, leave } = self
+  const dist = join(import.meta.dirname, '..')
+  const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest
+  const made: { app?: MillraceApp } = {}
+  const metrics = await makeMetrics(
+    config,
+    manifest,
+    () => made.app,
+    (count) => server.getConnections(count),
+  )
+  const app = createApp({
+    app: application,
+    actions,
+    config,
+    assets: { manifest, folder: join(dist, 'public'), maps: join(dist, 'maps') },
+    logDestination: destination,
+    worker: member?.worker,
+    ...(metrics === undefined ? {} : { observe: metrics.observe }),
+  })
+  made.app = app
+  const { log } = app
+
+  const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
+  setServerLimits(server)
+  guardConnections(server)
+  server.on('upgrade', app.upgrade)
 
   server.on('error', (error) => {
+    if (member !== undefined) {
+      return member.link.tell({ kind: 'cannot-listen', message: error.message }, () => leave(1))
+    }
     log.fatal({ err: { message: error.message } }, 'cannot listen')
-    console.error(`Cannot listen on ${config.host}:${config.port}: ${error.message}`)
+    complain(`Cannot listen on ${config.host}:${config.port}: ${error.message}`)
     leave(1)
   })
 
   const shutdown = async (signal: string, code: number): Promise<void> => {
     log.info({ signal }, 'shutting down')
+    member?.link.tell({ kind: 'leaving' })
     const deadline = AbortSignal.timeout(config.shutdownGraceMs)
     const orderly = await drain({ server, readiness: app.readiness, config })
     // What the service does not take in time waits on the disk for the next start.
@@ -88,12 +138,18 @@ function start(config: Config): void {
   }
   const once = { started: false }
   const onSignal = (signal: string): void => {
-    if (once.started) leave(1) // a second signal means now
+    // A second signal means now. To a worker it comes twice, from the terminal and from the primary; that one decides.
+    if (once.started) return member === undefined ? leave(1) : undefined
     once.started = true
     void shutdown(signal, 0)
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
+  member?.link.serve({
+    drain: () => onSignal('drain'),
+    leave: () => leave(1),
+    metrics: metrics === undefined ? undefined : () => metrics.registry.getMetricsAsJSON(),
+  })
 
   // What nobody has caught leaves the process in an unknown state: say so once, serve what is in flight, and go.
   const onFatal = (error: unknown): void => {
@@ -109,12 +165,37 @@ function start(config: Config): void {
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
 
+  // What the start itself costs is no load.
+  const watch = (): void => {
+    watchLoad(app.admission.longestWaitMs, (reading) => {
+      app.admission.sample(reading)
+      metrics?.load(reading)
+    })
+  }
+  if (member === undefined) {
+    if (metrics !== undefined) {
+      const { registry } = metrics
+      await openMetrics(self, () => registry.metrics(), log)
+    }
+    server.listen(config.port, config.host, () => {
+      const { port } = server.address() as AddressInfo
+      void warmUp(app, port, config, log).finally(() => {
+        if (app.readiness.state() === 'draining') return
+        watch()
+        announce(`Millrace is listening on http://localhost:${port}`)
+      })
+    })
+    return
+  }
+  // Nobody is sent to a worker that has not rendered a page yet.
+  const door = await openPrivateDoor(server)
+  await warmUp(app, door.port, { ...config, host: '127.0.0.1' }, log)
+  if (app.readiness.state() === 'ready') door.close()
+  if (app.readiness.state() === 'draining') return
+  watch()
   server.listen(config.port, config.host, () => {
     const { port } = server.address() as AddressInfo
-    void warmUp(app, port, config, log).finally(() => {
-      if (app.readiness.state() === 'draining') return
-      destination.flushSync()
-      console.log(`Millrace is listening on http://localhost:${port}`)
-    })
+    destination.flushSync()
+    member.link.tell({ kind: 'ready', port })
   })
 }

@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import { serveData, type DataParts } from './data/serve-data.ts'
 import { runLoaders, type LoadResult } from './load/run-loaders.ts'
 import type { LoaderArgs } from './loader-types.ts'
-import { takePlace, type Admission } from './ops/admission.ts'
+import type { Admission, Shed } from './ops/admission.ts'
 import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
 import { send } from './render/send-document.ts'
 import { sendConstantPage, sendText } from './render/send-plain.ts'
@@ -60,8 +60,10 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
         context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
         return sendText(context, resolution.status, resolution.status < 500 ? 'Bad request' : 'This rewrite is broken')
       case 'none':
-        return admit(parts, context, () =>
-          parts.renderer.serve(
+        context.kind = 'document'
+        return admit(parts, context, async () => {
+          if (await isLate(parts, context)) return undefined
+          return parts.renderer.serve(
             {
               chain: rootChain,
               params: {},
@@ -76,16 +78,18 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
               thrown: { value: new RefusalSignal('notFound'), boundaryFrom: 0 },
             },
             context,
-          ),
-        )
+          )
+        })
       case 'route':
         break
     }
     const { route, params } = resolution.match
     context.route = route.pattern
     if (route.kind === 'handler') {
+      context.kind = 'resource'
       return serveResource(route, params, resolution.search, context, modules)
     }
+    context.kind = 'document'
     const page: CalledPage = { route, params, search: resolution.search }
     const { method } = context.req
     if (method === 'POST') {
@@ -115,17 +119,30 @@ function admit(
   context: RequestContext,
   work: () => Promise<void>,
 ): Promise<void> | undefined {
-  if (takePlace(admission, context)) return work()
-  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, ['Retry-After', '1'])
+  const shed = admission.enter(context)
+  if (shed === undefined) return work()
+  refuseBusy(shed, context)
   return undefined
 }
 
+function refuseBusy({ headers }: Shed, context: RequestContext): void {
+  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, headers)
+}
+
+/** Waits for the turn to render; whose turn comes too late is refused here. */
+async function isLate({ admission }: RouteParts, context: RequestContext): Promise<boolean> {
+  const shed = await admission.turn(context)
+  if (shed !== undefined) refuseBusy(shed, context)
+  return shed !== undefined
+}
+
 async function servePage(
-  { renderer, modules, config }: RouteParts,
+  parts: RouteParts,
   { route, params, search }: CalledPage,
   context: RequestContext,
   after?: AfterForm,
 ): Promise<void> {
+  const { renderer, modules, config } = parts
   const running = runLoaders(route, params, search, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
   const loaded = running instanceof Promise ? await running : running
@@ -134,6 +151,8 @@ async function servePage(
     context.refusal = 'search params are not valid'
     return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
   }
+  // What an action has done is told in any case: who is refused sends the form again.
+  if (after === undefined && (await isLate(parts, context))) return
   const thrown = stopped === undefined ? thrownAfter(after) : thrownBy(stopped, route)
   await renderer.serve(
     viewOf(route, params, loaded, config.origins[0]),

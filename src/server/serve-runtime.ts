@@ -19,6 +19,8 @@ export interface RuntimeParts {
   /** The table's entries: their segments are what route data may be asked of. */
   readonly routes: RouteDefinitions
   readonly calls: CallJudge
+  /** Whether documents are being refused. */
+  readonly isOverloaded: () => boolean
 }
 
 const ASSETS = '/_m/assets/'
@@ -28,7 +30,8 @@ const ONLY_READ: HeaderList = ['Allow', 'GET, HEAD']
  * Answers the URLs of contract section 3: assets, build id, health. Route data is only recognised here, and answered
  * where the page is. One look at the path tells the rest apart.
  */
-export function serveRuntime({ readiness, buildId, assets, routes, calls }: RuntimeParts): RequestHandler {
+export function serveRuntime(parts: RuntimeParts): RequestHandler {
+  const { readiness, buildId, assets, routes, calls, isOverloaded } = parts
   const files = serveAssets(assets)
   const takeDataRequest = createDataRequests({
     buildId,
@@ -44,24 +47,26 @@ export function serveRuntime({ readiness, buildId, assets, routes, calls }: Runt
     if (answer === undefined) return next()
     if (answer === 'data') return takeDataRequest(context) ? next() : undefined
     context.route = answer.route
+    context.kind = answer.kind
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(context, 405, 'Method not allowed', ONLY_READ)
     answer.send(context)
   }
 
   function answerOf(pathname: string): RuntimeAnswer | 'data' | undefined {
-    if (pathname.startsWith(ASSETS)) return { route: `${ASSETS}*`, send: files }
-    if (pathname === '/healthz') return { route: pathname, send: (context) => sendText(context, 200, 'ok') }
-    if (pathname === '/readyz') return { route: pathname, send: sendReadiness }
-    if (pathname === '/_m/build.json') return { route: pathname, send: sendBuild }
+    if (pathname.startsWith(ASSETS)) return { route: `${ASSETS}*`, kind: 'asset', send: files }
+    if (pathname === '/healthz')
+      return { route: pathname, kind: 'health', send: (context) => sendText(context, 200, 'ok') }
+    if (pathname === '/readyz') return { route: pathname, kind: 'health', send: sendReadiness }
+    if (pathname === '/_m/build.json') return { route: pathname, kind: 'other', send: sendBuild }
     if (isDataPath(pathname)) return 'data'
     if (pathname === '/_m' || pathname.startsWith('/_m/')) {
-      return { route: '/_m/*', send: (context) => sendText(context, 404, 'No such URL') }
+      return { route: '/_m/*', kind: 'other', send: (context) => sendText(context, 404, 'No such URL') }
     }
     return undefined
   }
 
   function sendReadiness(context: RequestContext): void {
-    const state = readiness.state()
+    const state = readiness.state() === 'ready' && isOverloaded() ? 'shedding' : readiness.state()
     if (state === 'ready') sendText(context, 200, state)
     else sendText(context, 503, state, ['Retry-After', '1'])
   }
@@ -75,5 +80,6 @@ export function serveRuntime({ readiness, buildId, assets, routes, calls }: Runt
 interface RuntimeAnswer {
   /** Names the URL in the log. */
   readonly route: string
+  readonly kind: RequestContext['kind']
   readonly send: (context: RequestContext) => void
 }

@@ -178,7 +178,7 @@ describe('admission', () => {
       const first = requestRaw(port, getRequest('/slow'))
       await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(503)
       const refused = await requestRaw(port, getRequest('/'))
-      expect(refused.header('retry-after')).toBe('1')
+      expect(refused.header('retry-after')).toMatch(/^[1-4]$/)
       expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
       gate.resolve()
       expect((await first).status).toBe(200)

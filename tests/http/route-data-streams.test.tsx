@@ -271,7 +271,7 @@ describe('under load', () => {
         const refused = await requestRaw(port, getRequest('/_m/data/', headers))
         expect([refused.status, refused.header('retry-after'), refused.header('x-millrace-build')]).toEqual([
           503,
-          '1',
+          expect.stringMatching(/^[1-4]$/),
           'development',
         ])
         expect(refused.header('cache-control')).toBe('no-store')

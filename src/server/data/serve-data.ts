@@ -6,7 +6,7 @@ import type { ActionParts, CalledPage } from '../actions/serve-action.ts'
 import { serveCall, type CallDelivery } from '../actions/serve-call.ts'
 import { neededLoaders, segmentLoaders } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
-import { takePlace, type Admission } from '../ops/admission.ts'
+import type { Admission } from '../ops/admission.ts'
 import { sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { AppRules } from '../rules/apply-rules.ts'
@@ -53,7 +53,9 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
   const { route, params } = resolution.match
   context.route = ROUTE_DATA_PREFIX + route.pattern
   if (route.kind === 'handler') return sendDocumentHead(context, 200)
-  if (!takePlace(parts.admission, context)) return sendText(context, 503, 'Too busy', ['Retry-After', '1'])
+  const { admission } = parts
+  const shed = admission.enter(context) ?? (context.action === undefined ? await admission.turn(context) : undefined)
+  if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
   const page: CalledPage = { route, params, search: resolution.search }
   if (context.action === undefined) return servePage(parts, page, context)
   const delivery: CallDelivery = {

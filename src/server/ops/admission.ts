@@ -1,56 +1,125 @@
 import type { IncomingMessage } from 'node:http'
 import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
+import type { HeaderList } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
+import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
+import { createRenderTurns, type RenderTurns } from './render-turns.ts'
+import { classOf, type RequestClass } from './request-class.ts'
 
 /** For a guess at what somebody may want next. */
 export type RequestPurpose = 'prefetch'
 
 /**
- * Bounds how many documents and data answers are being made at once, so that overload ends in quick refusals and not in
- * slow answers.
+ * Why a page is refused. `places`: as many answers are in progress as may be. `load`: this process is late. `wait`: its
+ * turn to be rendered did not come in time.
+ */
+export type ShedReason = 'places' | 'load' | 'wait'
+
+/** A refusal; to be answered with 503. */
+export interface Shed {
+  readonly reason: ShedReason
+  /** `Retry-After`: 1 to 4 seconds, so that those who were refused together do not come back together. */
+  readonly headers: HeaderList
+}
+
+/**
+ * Bounds how many documents and data answers are being made at once and how late they may be, so that overload ends in
+ * quick refusals and not in slow answers.
  */
 export interface Admission {
   /**
-   * Takes a place; `false` when there is none. Every place taken must be left.
-   * @param purpose prefetches get a place only while less than half of them are taken.
+   * Takes a place for as long as the answer is in progress.
+   * @returns why there is none, noted in the context for log and metrics.
    */
-  enter(purpose?: RequestPurpose): boolean
-  leave(): void
+  enter(context: RequestContext): Shed | undefined
+  /**
+   * Waits for the turn to render, or to do what else keeps the event loop; it must begin in the very continuation.
+   * @returns `undefined` at once where nobody else waits.
+   */
+  turn(context: RequestContext): Promise<Shed | undefined> | undefined
+  /** Tells how late the process is; what `enter` refuses follows from it. */
+  sample(sample: LoadSample): void
+  /** Milliseconds that somebody has waited for a turn at most, since it was last asked. */
+  longestWaitMs(): number
+  readonly load: LoadState
   /** Answers in progress. */
   readonly pending: number
+  /** Of those, renders that wait for their turn. */
+  readonly waiting: number
 }
 
-/** @param limit places, at least 1. */
-export function createAdmission(limit: number): Admission {
+/** What admission is made of. */
+export interface AdmissionOptions {
+  /** Places, at least 1. */
+  readonly limit: number
+  readonly turns?: RenderTurns
+  /** 0 to 1. */
+  readonly random?: () => number
+}
+
+const RETRY_SPREAD_SECONDS = 4
+
+const REASONS: Readonly<Record<ShedReason, string>> = {
+  places: 'too many answers in progress',
+  load: 'too much load',
+  wait: 'waited too long for its turn',
+}
+
+/** Everybody is let in until there is no place, or `sample` tells of lateness. */
+export function createAdmission({
+  limit,
+  turns = createRenderTurns(),
+  random = Math.random,
+}: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
+  /** What is refused of a class by its share is spread evenly: a debt grows by the share and is paid by a refusal. */
+  const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
+  let load = NO_LOAD
   let pending = 0
+
   return {
-    enter(purpose) {
-      if (pending >= (purpose === undefined ? limit : prefetchLimit)) return false
+    enter(context) {
+      const requestClass = classOf(context)
+      if (isRefused(requestClass)) return shed(context, 'load')
+      if (pending >= (requestClass === 'prefetch' ? prefetchLimit : limit)) return shed(context, 'places')
       pending += 1
-      return true
+      context.onFinish(() => (pending -= 1))
+      return undefined
     },
-    leave() {
-      pending -= 1
+    turn(context) {
+      const turn = turns.take(classOf(context), () => context.aborted?.cause === 'gone')
+      if (!(turn instanceof Promise)) return undefined
+      return turn.then((came) => (came === 'now' ? undefined : shed(context, 'wait')))
+    },
+    sample(sample) {
+      load = reduceLoad(load, sample)
+    },
+    longestWaitMs: () => turns.longestWaitMs(),
+    get load() {
+      return load
     },
     get pending() {
       return pending
     },
+    get waiting() {
+      return turns.waiting
+    },
   }
-}
 
-/**
- * Takes a place for as long as the answer is in progress.
- * @returns `false` when there is none: then the request is to be refused with 503.
- */
-export function takePlace(admission: Admission, context: RequestContext): boolean {
-  const purpose = purposeOf(context.req)
-  if (!admission.enter(purpose)) {
-    context.refusal = purpose === undefined ? 'too many answers in progress' : 'too busy for a prefetch'
-    return false
+  function isRefused(requestClass: RequestClass): boolean {
+    const share = refusedShare(load, requestClass)
+    if (share === 0) return false
+    debts[requestClass] += share
+    if (debts[requestClass] < 1) return false
+    debts[requestClass] -= 1
+    return true
   }
-  context.onFinish(() => admission.leave())
-  return true
+
+  function shed(context: RequestContext, reason: ShedReason): Shed {
+    context.shed = reason
+    context.refusal = REASONS[reason]
+    return { reason, headers: ['Retry-After', String(1 + Math.floor(random() * RETRY_SPREAD_SECONDS))] }
+  }
 }
 
 /** Browsers say `Sec-Purpose: prefetch;...`, and keep that header from scripts, which say `Purpose: prefetch`. */

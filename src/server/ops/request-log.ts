@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { RequestContext } from '../request/context.ts'
 
 /** What the log says of one request. Never its URL, headers or body: those hold secrets. */
 export interface RequestLine {
@@ -30,14 +31,19 @@ export function requestLogThrough(log: Logger): RequestLog {
 /**
  * The same line as pino writes it, put together here: on the path of every request, a general serialiser costs as much
  * as rendering a small page's head.
+ * @param worker which of several processes writes it.
  */
-export function requestLogTo(destination: { write(line: string): unknown }, log: Logger): RequestLog {
+export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
+  const start = worker === undefined ? '' : `"worker":${worker},`
   return ({ requestId, method, route, status, durationMs, bytes, aborted, refused }) => {
     if (!log.isLevelEnabled('info')) return
     destination.write(
-      `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":${JSON.stringify(method)},` +
+      `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}","method":${JSON.stringify(method)},` +
         `"route":${JSON.stringify(route)},"status":${status},"durationMs":${durationMs},"bytes":${bytes}` +
         `${aborted ? ',"aborted":true' : ''}${refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`}}\n`,
     )
   }
 }
+
+/** Looks at each request when it is over, beside the log. */
+export type RequestObserver = (context: RequestContext, line: RequestLine) => void

@@ -10,18 +10,23 @@ export function varyOf(context: RequestContext): string {
 
 /**
  * One entry a loader, then the time to the first byte. Metric names are tokens, so segments are named in the description.
+ * The context keeps the times for metrics.
  * @param last names the time to the first byte: `shell` of a document, `head` of route data.
  */
 export function serverTiming(
   timings: readonly LoaderTiming[],
   last: 'shell' | 'head',
-  { startedAt }: RequestContext,
+  context: RequestContext,
 ): string {
+  const headMs = performance.now() - context.startedAt
+  let loadersMs = 0
   let text = ''
   for (const { segment, milliseconds } of timings) {
+    loadersMs = Math.max(loadersMs, milliseconds)
     text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
   }
-  return `${text}${last};dur=${(performance.now() - startedAt).toFixed(1)}`
+  context.timing = { loadersMs, headMs }
+  return `${text}${last};dur=${headMs.toFixed(1)}`
 }
 
 /** Adds what loaders have set, but for the headers that the runtime answers for. */

@@ -82,6 +82,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     const context = contextOf(req)
     if (context.pathname !== path) return next()
     context.route = path
+    context.kind = 'relay'
     return answer(context)
   }
 

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
 import type { Logger } from 'pino'
 import type { LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
-import { purposeOf } from '../ops/admission.ts'
+import { purposeOf, type ShedReason } from '../ops/admission.ts'
+import type { RequestKind } from '../ops/request-class.ts'
 import type { ReportInbox } from '../reports/inbox.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Provenance } from './trusted-proxy.ts'
@@ -49,6 +50,14 @@ export interface DataRequest {
   readonly segments?: readonly string[]
 }
 
+/** Times of one answer, in milliseconds. */
+export interface HeadTiming {
+  /** The longest of its loaders; they run side by side. */
+  readonly loadersMs: number
+  /** From the request to the head. */
+  readonly headMs: number
+}
+
 /** Which action a request calls. */
 export interface ActionTarget {
   readonly id: string
@@ -75,6 +84,12 @@ export class RequestContext implements LoaderContext {
   route: string | undefined = undefined
   /** Why the request was refused before it reached a route, for the log. */
   refusal: string | undefined = undefined
+  /** What is answered, for metrics. Data, prefetches and actions are known by their own members. */
+  kind: Extract<RequestKind, 'document' | 'resource' | 'asset' | 'health' | 'relay' | 'other'> = 'other'
+  /** Why there was no place for the request, for metrics. */
+  shed: ShedReason | undefined = undefined
+  /** How the time up to the head of a document or its data was spent, for metrics. */
+  timing: HeadTiming | undefined = undefined
   /** The path holds dot segments: no page, rule or file may take it for anything. */
   namesNothing = false
 

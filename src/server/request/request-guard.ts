@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
-import type { RequestLog } from '../ops/request-log.ts'
+import type { RequestLine, RequestLog, RequestObserver } from '../ops/request-log.ts'
 import { attachContext, RequestContext } from './context.ts'
 import { createNonceSource } from './nonce.ts'
 import type { RequestServices } from './services.ts'
@@ -16,6 +16,7 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
   readonly log: Logger
   readonly requestLog: RequestLog
+  readonly observe: RequestObserver | undefined
   readonly services: RequestServices
 }
 
@@ -23,7 +24,8 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
  * The first middleware: judges Host and URL, makes the request's context, and writes the log line when it is over.
  * What it refuses never reaches Express's own routing.
  */
-export function requestGuard({ judge, trustProxy, log, requestLog, services }: GuardParts): RequestHandler {
+export function requestGuard(parts: GuardParts): RequestHandler {
+  const { judge, trustProxy, log, services } = parts
   const newNonce = createNonceSource()
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -42,7 +44,7 @@ export function requestGuard({ judge, trustProxy, log, requestLog, services }: G
       startedAt,
     })
     attachContext(req, context)
-    watch(context, requestLog)
+    watch(context, parts)
 
     if (refusal !== undefined) return reject(context, refusal)
     if (target.kind === 'refused') return reject(context, target)
@@ -60,14 +62,14 @@ function reject(context: RequestContext, { status, reason }: Refusal): void {
 }
 
 /** One log line a request, and the end of its work when the client goes away. */
-function watch(context: RequestContext, requestLog: RequestLog): void {
+function watch(context: RequestContext, { requestLog, observe }: GuardParts): void {
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
   res.once('close', () => {
     if (!res.writableFinished) context.abort('gone')
     context.finish()
-    requestLog({
+    const line: RequestLine = {
       requestId: context.requestId,
       method: req.method ?? '',
       route: context.route ?? null,
@@ -76,6 +78,8 @@ function watch(context: RequestContext, requestLog: RequestLog): void {
       bytes: socket.bytesWritten - bytesBefore,
       aborted: !res.writableFinished,
       refused: context.refusal,
-    })
+    }
+    requestLog(line)
+    observe?.(context, line)
   })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAdmission, purposeOf } from '../../../src/server/ops/admission.ts'
+import { purposeOf } from '../../../src/server/ops/admission.ts'
 import { createReadiness } from '../../../src/server/ops/readiness.ts'
 import { isCrawler } from '../../../src/server/render/crawler.ts'
 import { createNonceSource } from '../../../src/server/request/nonce.ts'
@@ -47,36 +47,7 @@ describe('a client that reads once and runs no script', () => {
   })
 })
 
-test('as many documents are admitted at once as there are places', () => {
-  const admission = createAdmission(2)
-  expect([admission.enter(), admission.enter(), admission.enter(), admission.enter()]).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ])
-  expect(admission.pending).toBe(2)
-  admission.leave()
-  expect([admission.enter(), admission.enter()]).toEqual([true, false])
-  admission.leave()
-  admission.leave()
-  expect(admission.pending).toBe(0)
-})
-
 describe('prefetches', () => {
-  test.for([
-    [1, 1],
-    [2, 1],
-    [3, 2],
-    [8, 4],
-  ] as const)('of %i places get no more than %i, whoever has taken them', ([limit, most]) => {
-    const admission = createAdmission(limit)
-    const admitted = Array.from({ length: limit }, () => admission.enter('prefetch')).filter(Boolean)
-    expect(admitted).toHaveLength(most)
-    for (let place = most; place < limit; place += 1) expect(admission.enter()).toBe(true)
-    expect(admission.enter()).toBe(false)
-  })
-
   test.for([
     [{ 'sec-purpose': 'prefetch' }, 'prefetch'],
     [{ 'sec-purpose': 'prefetch;anonymous-client-ip' }, 'prefetch'],

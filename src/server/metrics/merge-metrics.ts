@@ -1,0 +1,39 @@
+import { AggregatorRegistry } from 'prom-client'
+
+/** One metric as a worker hands it over: `Registry.getMetricsAsJSON`. */
+export interface MetricValues {
+  readonly name: string
+  /** `counter`, `gauge`, `histogram` or `summary`; prom-client types it as an enum. */
+  readonly type: unknown
+}
+
+/** Metrics of several processes as if they were one. */
+export interface MergedMetrics {
+  /** The newest metrics of a worker. */
+  update(worker: number, metrics: readonly MetricValues[]): void
+  /** A worker is gone. What it has counted stays counted: a sum that falls would look like a restart of everything. */
+  remove(worker: number): void
+  /** Prometheus text. */
+  text(): Promise<string>
+}
+
+/** Types whose values only ever grow. */
+const GROWING = new Set(['counter', 'histogram'])
+
+/** No metrics yet. */
+export function createMergedMetrics(): MergedMetrics {
+  const current = new Map<number, readonly MetricValues[]>()
+  let retired: Promise<readonly MetricValues[]> = Promise.resolve([])
+  return {
+    update: (worker, metrics) => void current.set(worker, metrics),
+    remove(worker) {
+      const last = current.get(worker)?.filter(({ type }) => GROWING.has(String(type))) ?? []
+      current.delete(worker)
+      retired = retired.then((before) => AggregatorRegistry.aggregate([[...before], last]).getMetricsAsJSON())
+    },
+    async text() {
+      const kept = await retired
+      return AggregatorRegistry.aggregate([...current.values(), kept].map((metrics) => [...metrics])).metrics()
+    },
+  }
+}

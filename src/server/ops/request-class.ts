@@ -1,0 +1,20 @@
+import type { RequestContext } from '../request/context.ts'
+
+/** Who is refused first under load: guesses, then data of pages, then documents and calls of actions. */
+export const REQUEST_CLASSES = ['prefetch', 'data', 'document'] as const
+/** One of `REQUEST_CLASSES`. */
+export type RequestClass = (typeof REQUEST_CLASSES)[number]
+
+/**
+ * What a request is, for metrics. `other` is what the runtime answers itself: refused and redirected URLs, rules,
+ * external rewrites.
+ */
+export type RequestKind =
+  'document' | 'data' | 'prefetch' | 'action' | 'resource' | 'asset' | 'health' | 'relay' | 'other'
+
+/** Tells in which order a request for a page is refused. */
+export function classOf(context: Pick<RequestContext, 'prefetch' | 'data' | 'action'>): RequestClass {
+  if (context.prefetch) return 'prefetch'
+  // Somebody waits for what an action does, and nothing asks again for them.
+  return context.data === undefined || context.action !== undefined ? 'document' : 'data'
+}

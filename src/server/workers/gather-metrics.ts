@@ -1,0 +1,70 @@
+import type { Worker } from 'node:cluster'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { createMergedMetrics, type MetricValues } from '../metrics/merge-metrics.ts'
+import type { PrimaryMessage } from './worker-messages.ts'
+
+/** A worker that is too busy to answer in time counts with what it last said. */
+const PATIENCE_MS = 2_000
+
+/** Metrics of all workers, gathered when somebody asks. */
+export interface GatheredMetrics {
+  /** Asks all workers. */
+  text(): Promise<string>
+  /** A worker has answered. */
+  take(worker: number, asked: number, metrics: readonly MetricValues[]): void
+  /** A worker is gone; `asked` if it was told to. */
+  remove(worker: number, asked: boolean): void
+}
+
+/** @param workers those that there are when it is called. */
+export function gatherMetrics(workers: () => readonly Worker[]): GatheredMetrics {
+  const merged = createMergedMetrics()
+  const own = new Registry()
+  const registers = [own]
+  const alive = new Gauge({ name: 'millrace_workers', help: 'Worker processes that are alive.', registers })
+  const deaths = new Counter({
+    name: 'millrace_worker_deaths_total',
+    help: 'Workers that have ended without being asked to.',
+    registers,
+  })
+  const open = new Map<number, { readonly missing: Set<number>; readonly done: () => void }>()
+  let asked = 0
+
+  const settle = (worker: number, question: number): void => {
+    const waiting = open.get(question)
+    waiting?.missing.delete(worker)
+    if (waiting?.missing.size === 0) waiting.done()
+  }
+
+  return {
+    async text() {
+      const all = workers().filter((worker) => worker.isConnected())
+      asked += 1
+      const question = asked
+      if (all.length > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, PATIENCE_MS)
+          const done = (): void => {
+            clearTimeout(timer)
+            resolve()
+          }
+          open.set(question, { missing: new Set(all.map(({ id }) => id)), done })
+          const message: PrimaryMessage = { kind: 'metrics', asked: question }
+          for (const worker of all) worker.send(message, () => undefined)
+        })
+        open.delete(question)
+      }
+      alive.set(all.length)
+      return `${await merged.text()}\n${await own.metrics()}`
+    },
+    take(worker, question, metrics) {
+      merged.update(worker, metrics)
+      settle(worker, question)
+    },
+    remove(worker, asked) {
+      if (!asked) deaths.inc()
+      merged.remove(worker)
+      for (const question of open.keys()) settle(worker, question)
+    },
+  }
+}

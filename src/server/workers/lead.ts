@@ -1,0 +1,29 @@
+import cluster from 'node:cluster'
+import { pino } from 'pino'
+import { openMetrics } from '../metrics/open-metrics.ts'
+import type { ServerProcess } from '../ops/server-process.ts'
+import { gatherMetrics } from './gather-metrics.ts'
+import { runPrimary } from './run-primary.ts'
+
+/**
+ * Runs this process as the primary: it has the workers, the signals, the metrics port and the last line of the start.
+ * @param script absolute path of what workers run.
+ */
+export async function lead(self: ServerProcess, script: string): Promise<void> {
+  const { config, destination, announce, complain, leave } = self
+  const log = pino({ level: config.logLevel, base: null }, destination)
+  const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  const metrics = config.metricsPort === undefined ? undefined : gatherMetrics(workers)
+  if (metrics !== undefined) await openMetrics(self, metrics.text, log)
+  const primary = runPrimary({
+    config,
+    script,
+    log,
+    metrics,
+    onComplete: (port) => announce(`Millrace is listening on http://localhost:${port}`),
+    complain,
+    leave,
+  })
+  process.on('SIGTERM', (signal) => primary.stop(signal))
+  process.on('SIGINT', (signal) => primary.stop(signal))
+}

@@ -1,0 +1,21 @@
+import type { MetricValues } from '../metrics/merge-metrics.ts'
+
+/** What a worker tells its primary. */
+export type WorkerMessage =
+  /** It serves. */
+  | { readonly kind: 'ready'; readonly port: number }
+  /** It takes nothing new any more and will end. */
+  | { readonly kind: 'leaving' }
+  /** It cannot listen; the same would happen to every other. */
+  | { readonly kind: 'cannot-listen'; readonly message: string }
+  /** Its metrics, as they were asked for. */
+  | { readonly kind: 'metrics'; readonly asked: number; readonly metrics: readonly MetricValues[] }
+
+/** What the primary tells a worker. */
+export type PrimaryMessage =
+  /** Finish what has begun, and end. */
+  | { readonly kind: 'drain' }
+  /** End now. */
+  | { readonly kind: 'leave' }
+  /** Send your metrics. */
+  | { readonly kind: 'metrics'; readonly asked: number }

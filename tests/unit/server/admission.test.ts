@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { createAdmission, type Admission } from '../../../src/server/ops/admission.ts'
+import type { RequestContext } from '../../../src/server/request/context.ts'
+
+/** Of a request, what admission looks at; its answer ends when `finish` is called. */
+function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'document') {
+  const listeners: (() => void)[] = []
+  const context = {
+    prefetch: kind === 'prefetch',
+    data: kind === 'document' ? undefined : { build: 'x' },
+    action: kind === 'action' ? { id: 'x', form: '' } : undefined,
+    shed: undefined as string | undefined,
+    refusal: undefined as string | undefined,
+    onFinish: (listener: () => void) => listeners.push(listener),
+  }
+  return {
+    context: context as typeof context & RequestContext,
+    finish: () => {
+      for (const listener of listeners) listener()
+    },
+  }
+}
+
+const enters = (admission: Admission, kind?: Parameters<typeof fakeRequest>[0]): boolean =>
+  admission.enter(fakeRequest(kind).context) === undefined
+
+/** Late documents until nothing but a tenth of them is let in. */
+function overload(admission: Admission): void {
+  for (let sample = 0; sample < 50; sample += 1) admission.sample({ latenessMs: 4_000, utilization: 1 })
+}
+
+test('as many documents are admitted at once as there are places', () => {
+  const admission = createAdmission({ limit: 2 })
+  const first = fakeRequest()
+  expect(admission.enter(first.context)).toBeUndefined()
+  expect([enters(admission), enters(admission), enters(admission)]).toEqual([true, false, false])
+  expect(admission.pending).toBe(2)
+  first.finish()
+  expect(admission.pending).toBe(1)
+  expect([enters(admission), enters(admission)]).toEqual([true, false])
+})
+
+test.for([
+  [1, 1],
+  [2, 1],
+  [3, 2],
+  [8, 4],
+] as const)('prefetches get of %i places no more than %i, whoever has taken them', ([limit, most]) => {
+  const admission = createAdmission({ limit })
+  const admitted = Array.from({ length: limit }, () => enters(admission, 'prefetch')).filter(Boolean)
+  expect(admitted).toHaveLength(most)
+  for (let place = most; place < limit; place += 1) expect(enters(admission)).toBe(true)
+  expect(enters(admission)).toBe(false)
+})
+
+describe('a refusal', () => {
+  test('asks those who were refused together to come back at different times', () => {
+    const numbers = [0, 0.25, 0.5, 0.999]
+    const admission = createAdmission({ limit: 1, random: () => numbers.shift() ?? 0 })
+    expect(enters(admission)).toBe(true)
+    const headers = [1, 2, 3, 4].map(() => admission.enter(fakeRequest().context)?.headers)
+    expect(headers).toEqual([1, 2, 3, 4].map((seconds) => ['Retry-After', String(seconds)]))
+  })
+
+  test('says in log and metrics why', () => {
+    const admission = createAdmission({ limit: 1 })
+    enters(admission)
+    const { context } = fakeRequest()
+    expect(admission.enter(context)?.reason).toBe('places')
+    expect(context).toMatchObject({ shed: 'places', refusal: 'too many answers in progress' })
+    overload(admission)
+    const { context: prefetch } = fakeRequest('prefetch')
+    expect(admission.enter(prefetch)?.reason).toBe('load')
+    expect(prefetch).toMatchObject({ shed: 'load', refusal: 'too much load' })
+  })
+})
+
+describe('under load', () => {
+  test('prefetches are refused first, spread evenly', () => {
+    const admission = createAdmission({ limit: 1_000 })
+    admission.sample({ latenessMs: 101, utilization: 1 })
+    for (let sample = 0; sample < 3; sample += 1) admission.sample({ latenessMs: 101, utilization: 1 })
+    const admitted = Array.from({ length: 100 }, () => enters(admission, 'prefetch'))
+    expect(admitted.filter(Boolean)).toHaveLength(60)
+    expect(admitted.slice(0, 50).filter(Boolean)).toHaveLength(30)
+    for (const kind of ['data', 'document', 'action'] as const) expect(enters(admission, kind)).toBe(true)
+  })
+
+  test('a tenth of documents and actions is still let in, and no data', () => {
+    const admission = createAdmission({ limit: 1_000 })
+    overload(admission)
+    const count = (kind: Parameters<typeof fakeRequest>[0]): number =>
+      Array.from({ length: 100 }, () => enters(admission, kind)).filter(Boolean).length
+    expect([count('prefetch'), count('data')]).toEqual([0, 0])
+    for (const kind of ['document', 'action'] as const) expect(Math.abs(count(kind) - 10)).toBeLessThanOrEqual(1)
+  })
+})
