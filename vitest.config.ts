@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const UNIT_TIMEOUT_MS = 10_000 // for hangs only; no test measures speed
+const UNIT_TIMEOUT_MS = 30_000 // for hangs only; no test measures speed
 const BROWSER_TIMEOUT_MS = 60_000 // a cold Chromium on a busy two-core machine
 
 /** What every project shares. A `.css` import is empty, a `.module.css` import gives its own class names back. */
@@ -49,6 +49,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: BROWSER_TIMEOUT_MS,
           hookTimeout: BROWSER_TIMEOUT_MS,
+          expect: { poll: { timeout: BROWSER_TIMEOUT_MS / 4 } },
         },
       },
     ],
