@@ -21,6 +21,11 @@ app.post('/', async (request, response) => {
   entries.add(input.data)
   response.redirect(303, '/')
 })
+app.post('/upload', async (request, response) => {
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) bytes += chunk.length
+  response.setHeader('X-Bytes', bytes).redirect(303, '/')
+})
 
 const server = app.listen(Number(process.env['PORT']), '127.0.0.1')
 process.once('SIGTERM', () => {

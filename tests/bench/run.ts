@@ -59,7 +59,7 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     memory: async () => report(await measureMemory(ours, bare, options.memory)),
     leaks: async () => (await measureLeaks(ours, options.leak)).forEach(report),
     action: async () => (await measureActions(folder.path, options)).forEach(report),
-    upload: async () => report(await measureUpload(folder.path, options.uploadBytes)),
+    upload: async () => (await measureUpload(folder.path, options.uploadBytes)).forEach(report),
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
     'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
     navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),

@@ -37,7 +37,15 @@ export async function runAction(
     const checked = await check(definition.input, call.input)
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
     const value = await handler({
-      ...surroundings,
+      params: surroundings.params,
+      context: surroundings.context,
+      // Made when somebody asks: most handlers never do.
+      get request() {
+        return surroundings.request
+      },
+      get signal() {
+        return surroundings.signal
+      },
       input: checked.data,
       args,
       state,
