@@ -18,7 +18,10 @@ export interface FinishedCall {
 }
 
 /** What the handler is given beside the call. */
-export type CallSurroundings = Pick<ActionCall, 'params' | 'signal' | 'context' | 'request'>
+export interface CallSurroundings extends Pick<ActionCall, 'params' | 'signal' | 'context' | 'request'> {
+  /** The response headers of `context`, if somebody has asked for them. */
+  readonly givenHeaders: Headers | undefined
+}
 
 /**
  * Checks a call by the action's schemas and runs its handler.
@@ -53,7 +56,7 @@ export async function runAction(
       revalidate: (...targets) => void revalidate.push(...targets),
     })
     // Who somebody is decides what all pages show.
-    if (surroundings.context.headers.has('set-cookie')) revalidate.push('/*')
+    if (surroundings.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return done({ kind: 'value', value })
   } catch (thrown) {
     if (thrown instanceof BodyError) throw thrown

@@ -90,6 +90,9 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
       runAction(declared, received, {
         params: page.params,
         context,
+        get givenHeaders() {
+          return context.givenHeaders
+        },
         get signal() {
           return context.signal
         },

@@ -27,7 +27,7 @@ function run<Input, Args extends readonly unknown[], Result>(
 ) {
   const declared = declaredAction(action(definition))
   if (declared === undefined) throw new Error('not an action')
-  return runAction(declared, call, { params: {}, context: { headers } } as never)
+  return runAction(declared, call, { params: {}, context: { headers }, givenHeaders: headers } as never)
 }
 
 describe('an action gets', () => {
