@@ -129,9 +129,10 @@ function refuseBusy({ headers }: Shed, context: RequestContext): void {
   sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, headers)
 }
 
-/** Waits for the turn to render; whose turn comes too late is refused here. */
-async function isLate({ admission }: RouteParts, context: RequestContext): Promise<boolean> {
-  const shed = await admission.turn(context)
+/** Waits for a turn; whose turn comes too late is refused here. */
+async function isLate({ admission }: RouteParts, context: RequestContext, loaded?: boolean): Promise<boolean> {
+  const turn = admission.turn(context, loaded)
+  const shed = turn === undefined ? undefined : await turn
   if (shed !== undefined) refuseBusy(shed, context)
   return shed !== undefined
 }
@@ -143,6 +144,8 @@ async function servePage(
   after?: AfterForm,
 ): Promise<void> {
   const { renderer, modules, config } = parts
+  // What an action has done is told in any case: who is refused sends the form again.
+  if (after === undefined && (await isLate(parts, context))) return
   const running = runLoaders(route, params, search, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
   const loaded = running instanceof Promise ? await running : running
@@ -151,8 +154,7 @@ async function servePage(
     context.refusal = 'search params are not valid'
     return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
   }
-  // What an action has done is told in any case: who is refused sends the form again.
-  if (after === undefined && (await isLate(parts, context))) return
+  if (after === undefined && running instanceof Promise && (await isLate(parts, context, true))) return
   const thrown = stopped === undefined ? thrownAfter(after) : thrownBy(stopped, route)
   await renderer.serve(
     viewOf(route, params, loaded, config.origins[0]),

@@ -33,10 +33,12 @@ export interface Admission {
    */
   enter(context: RequestContext): Shed | undefined
   /**
-   * Waits for the turn to render, or to do what else keeps the event loop; it must begin in the very continuation.
+   * Waits for the turn to run loaders and to render. To be asked when a request comes, and again when its loaders are
+   * done: where those have waited for something, others have had their turn meanwhile.
+   * @param loaded whether the loaders are done.
    * @returns `undefined` at once where nobody else waits.
    */
-  turn(context: RequestContext): Promise<Shed | undefined> | undefined
+  turn(context: RequestContext, loaded?: boolean): Promise<Shed | undefined> | undefined
   /** Tells how late the process is; what `enter` refuses follows from it. */
   sample(sample: LoadSample): void
   /** Milliseconds that somebody has waited for a turn at most, since it was last asked. */
@@ -44,7 +46,7 @@ export interface Admission {
   readonly load: LoadState
   /** Answers in progress. */
   readonly pending: number
-  /** Of those, renders that wait for their turn. */
+  /** Of those, how many wait for their turn. */
   readonly waiting: number
 }
 
@@ -86,10 +88,21 @@ export function createAdmission({
       context.onFinish(() => (pending -= 1))
       return undefined
     },
-    turn(context) {
-      const turn = turns.take(classOf(context), () => context.aborted?.cause === 'gone')
-      if (!(turn instanceof Promise)) return undefined
-      return turn.then((came) => (came === 'now' ? undefined : shed(context, 'wait')))
+    turn(context, loaded = false) {
+      if (loaded && context.turn === turns.number) return undefined
+      const turn = turns.take({
+        requestClass: classOf(context),
+        loaded,
+        isGone: () => context.aborted?.cause === 'gone',
+      })
+      if (!(turn instanceof Promise)) {
+        context.turn = turns.number
+        return undefined
+      }
+      return turn.then((came) => {
+        context.turn = turns.number
+        return came === 'now' ? undefined : shed(context, 'wait')
+      })
     },
     sample(sample) {
       load = reduceLoad(load, sample)

@@ -1,38 +1,49 @@
 /**
- * Keeps renders from holding the event loop: a turn of the loop renders for `TURN_MS`, `MOST_A_TURN` at most, and what is
- * ready then waits for the next ones, so that connections are read and health is answered in between. Who has waited too long is refused:
- * their visitor has given up, or asks again. Bounded by the places of `admission.ts`, of which everyone here holds one.
+ * Keeps pages from holding the event loop: each turn of the loop lets a batch of them go, and what comes beyond it waits
+ * for the next turns, so that connections are read and health is answered in between. The batch follows what a turn costs:
+ *
+ * | a turn with a full batch lasted | the next batch                  |
+ * |---------------------------------|---------------------------------|
+ * | less than half of `TURN_MS`     | twice as many, `MOST_A_TURN` at most |
+ * | more than `TURN_MS`             | half as many, 1 at least        |
+ *
+ * Those who have their data go first: it fills memory while they wait. Then documents, data, and guesses. Who has waited
+ * too long is refused: their visitor has given up, or asks again. Bounded by the places of `admission.ts`, of which
+ * everyone here holds one.
  */
 import { LIMIT_MS } from './load-shedding.ts'
 import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 
 const TURN_MS = 25
-/** React does the work of a stream a moment later, where the clock does not see it. */
 const MOST_A_TURN = 16
 /** Shedding starts at the limit of a class and needs some seconds to settle; only what it was too slow for ends here. */
 const DEADLINE_LIMITS = 3
 
-/** How a wait for a turn ends. `late`: too late, nothing is to be rendered any more. */
+/** How a wait for a turn ends. `late`: too late, nothing is to be done for it any more. */
 export type Turn = 'now' | 'late'
 
-/** The order in which renders get the event loop. */
-export interface RenderTurns {
-  /**
-   * Asks for a turn; what is to be rendered must begin in the very continuation.
-   * @param isGone whether nobody waits for the answer any more.
-   * @returns `'now'` at once while this turn of the loop has time left and nobody waits.
-   */
-  take(requestClass: RequestClass, isGone: () => boolean): Turn | Promise<Turn>
-  /** Milliseconds that somebody has waited at most, since it was last asked. */
-  longestWaitMs(): number
-  /** Renders that wait for their turn. */
-  readonly waiting: number
+/** Somebody who asks for a turn. */
+export interface TurnRequest {
+  readonly requestClass: RequestClass
+  /** Its loaders are done. */
+  readonly loaded?: boolean
+  /** Whether nobody waits for the answer any more. */
+  isGone(): boolean
 }
 
-interface Waiting {
-  readonly since: number
-  readonly isGone: () => boolean
-  readonly resolve: (turn: Turn) => void
+/** The order in which pages get the event loop. */
+export interface RenderTurns {
+  /**
+   * Asks for a turn; the work is to begin behind it without another wait.
+   * @returns `'now'` at once while this turn of the loop has room and nobody waits.
+   */
+  take(request: TurnRequest): Turn | Promise<Turn>
+  /** Another one in each turn of the event loop in which somebody has asked, and between those. */
+  readonly number: number
+  /** Milliseconds that somebody has waited at most, since it was last asked. */
+  longestWaitMs(): number
+  /** Pages that wait for their turn. */
+  readonly waiting: number
 }
 
 /** What turns are made of, for tests. */
@@ -43,34 +54,49 @@ export interface TurnClock {
   readonly nextTurn: (run: () => void) => void
 }
 
+interface Waiting {
+  readonly since: number
+  readonly request: TurnRequest
+  readonly resolve: (turn: Turn) => void
+}
+
+interface Queue {
+  readonly deadlineMs: number
+  /** From `head` on. */
+  waiting: Waiting[]
+  head: number
+}
+
 const SYSTEM_CLOCK: TurnClock = { now: () => performance.now(), nextTurn: (run) => void setImmediate(run) }
 
 /** Nobody waits at first. */
 export function createRenderTurns({ now, nextTurn }: TurnClock = SYSTEM_CLOCK): RenderTurns {
-  // Documents go first, guesses last.
-  const queues = REQUEST_CLASSES.toReversed().map((requestClass) => ({
-    deadlineMs: LIMIT_MS[requestClass] * DEADLINE_LIMITS,
-    requestClass,
-    waiting: [] as Waiting[],
-    head: 0,
-  }))
+  const loaded = createQueue('document')
+  const byClass = Object.fromEntries(REQUEST_CLASSES.map((name) => [name, createQueue(name)])) as unknown as Readonly<
+    Record<RequestClass, Queue>
+  >
+  const queues = [loaded, byClass.document, byClass.data, byClass.prefetch]
   let startedAt: number | undefined
+  let number = 0
+  let batch = MOST_A_TURN
   let granted = 0
   let waiting = 0
   let longest = 0
 
   return {
-    take(requestClass, isGone) {
+    take(request) {
       const at = now()
       if (startedAt === undefined) begin(at)
-      if (waiting === 0 && hasTime(at)) {
+      if (waiting === 0 && hasRoom(at)) {
         granted += 1
         return 'now'
       }
       waiting += 1
-      return new Promise((resolve) => {
-        queues.find((queue) => queue.requestClass === requestClass)?.waiting.push({ since: at, isGone, resolve })
-      })
+      const queue = request.loaded === true ? loaded : byClass[request.requestClass]
+      return new Promise((resolve) => queue.waiting.push({ since: at, request, resolve }))
+    },
+    get number() {
+      return number
     },
     longestWaitMs() {
       const at = now()
@@ -84,49 +110,59 @@ export function createRenderTurns({ now, nextTurn }: TurnClock = SYSTEM_CLOCK): 
     },
   }
 
-  function hasTime(at: number): boolean {
-    return startedAt !== undefined && at - startedAt < TURN_MS && granted < MOST_A_TURN
+  function hasRoom(at: number): boolean {
+    return startedAt !== undefined && granted < batch && at - startedAt < TURN_MS
   }
 
   function begin(at: number): void {
     startedAt = at
+    number += 1
     granted = 0
     nextTurn(() => {
+      const ended = now()
+      adapt(ended - at)
       startedAt = undefined
+      number += 1
       if (waiting === 0) return
-      begin(now())
-      release()
+      begin(ended)
+      for (let next = shift(ended); next !== undefined; next = granted < batch ? shift(ended) : undefined) {
+        granted += 1
+        next.resolve('now')
+      }
     })
   }
 
-  /** Lets one go, and the next behind its render, as long as the turn has time. */
-  function release(): void {
-    const next = shift()
-    if (next === undefined) return
-    granted += 1
-    next.resolve('now')
-    // The render runs in the continuation that this has just put in line.
-    queueMicrotask(() => {
-      if (hasTime(now())) release()
-    })
+  function adapt(lastedMs: number): void {
+    if (lastedMs > TURN_MS) batch = Math.max(1, Math.floor(batch / 2))
+    else if (lastedMs < TURN_MS / 2 && granted >= batch) batch = Math.min(MOST_A_TURN, batch * 2)
   }
 
   /** The next who is still in time; those before are told. */
-  function shift(): Waiting | undefined {
-    const at = now()
+  function shift(at: number): Waiting | undefined {
     for (const queue of queues) {
-      for (let next = queue.waiting[queue.head]; next !== undefined; next = queue.waiting[queue.head]) {
-        queue.head += 1
+      for (let next = take(queue); next !== undefined; next = take(queue)) {
         waiting -= 1
-        if (queue.head > queue.waiting.length / 2) {
-          queue.waiting.splice(0, queue.head)
-          queue.head = 0
-        }
         longest = Math.max(longest, at - next.since)
-        if (!next.isGone() && at - next.since <= queue.deadlineMs) return next
+        if (!next.request.isGone() && at - next.since <= queue.deadlineMs) return next
         next.resolve('late')
       }
     }
     return undefined
   }
+}
+
+function createQueue(requestClass: RequestClass): Queue {
+  return { deadlineMs: LIMIT_MS[requestClass] * DEADLINE_LIMITS, waiting: [], head: 0 }
+}
+
+/** Takes the first; the rest is moved up only once in a while. */
+function take(queue: Queue): Waiting | undefined {
+  const first = queue.waiting[queue.head]
+  if (first === undefined) return undefined
+  queue.head += 1
+  if (queue.head * 2 > queue.waiting.length) {
+    queue.waiting = queue.waiting.slice(queue.head)
+    queue.head = 0
+  }
+  return first
 }
