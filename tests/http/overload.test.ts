@@ -51,19 +51,21 @@ test('under ten times the load it can bear, most of what it can do is still good
   state.done = true
   await probing
 
-  const share = overload.good / best.good
+  // Other work on the machine comes and goes: what it can do is the mean of before and after.
+  await expect
+    .poll(async () => (await requestRaw(server.port, getRequest('/readyz'))).status, { timeout: 20_000 })
+    .toBe(200)
+  const again = await load(server.origin, { connections: 4, duration: BEST_SECONDS })
+  const most = (best.good + again.good) / 2
+  const share = overload.good / most
   const slowest = Math.max(...health.map(({ milliseconds }) => milliseconds))
   console.log(
-    `best ${best.good.toFixed(0)}/s; at ${TIMES} times that: ${overload.good.toFixed(0)}/s good (${share.toFixed(2)}), ` +
+    `best ${best.good.toFixed(0)}/s and ${again.good.toFixed(0)}/s; at ${TIMES} times that: ${overload.good.toFixed(0)}/s good (${share.toFixed(2)}), ` +
       `${overload.refused.toFixed(0)}/s refused, p99 ${overload.p99} ms; slowest of ${health.length} probes ${slowest.toFixed(0)} ms`,
   )
   expect(overload.other).toBe(0)
   expect(overload.refused).toBeGreaterThan(0)
   expect(share).toBeGreaterThan(LEAST_SHARE)
   expect(new Set(health.map(({ status }) => status))).toEqual(new Set([200]))
-  // It is over as soon as the load is.
-  await expect
-    .poll(async () => (await requestRaw(server.port, getRequest('/readyz'))).status, { timeout: 20_000 })
-    .toBe(200)
   expect((await requestRaw(server.port, getRequest(PATH))).status).toBe(200)
 })

@@ -16,6 +16,11 @@ import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 
 const TURN_MS = 25
 const MOST_A_TURN = 16
+/**
+ * After a batch the event loop goes round once for each millisecond that it took, up to so many times: each time round it
+ * accepts one connection, and only one (libuv since 1.47). Going round for nothing costs some microseconds.
+ */
+const MOST_ROUNDS = 50
 /** Shedding starts at the limit of a class and needs some seconds to settle; only what it was too slow for ends here. */
 const DEADLINE_LIMITS = 3
 
@@ -119,17 +124,27 @@ export function createRenderTurns({ now, nextTurn }: TurnClock = SYSTEM_CLOCK): 
     number += 1
     granted = 0
     nextTurn(() => {
-      const ended = now()
-      adapt(ended - at)
-      startedAt = undefined
+      const lastedMs = now() - at
+      adapt(lastedMs)
       number += 1
-      if (waiting === 0) return
-      begin(ended)
-      for (let next = shift(ended); next !== undefined; next = granted < batch ? shift(ended) : undefined) {
+      rest(Math.min(MOST_ROUNDS, Math.floor(lastedMs)))
+    })
+  }
+
+  /** Lets the event loop go round so many times, if anybody waits, before the next batch. */
+  function rest(rounds: number): void {
+    if (waiting === 0) {
+      startedAt = undefined
+    } else if (rounds > 0) {
+      nextTurn(() => rest(rounds - 1))
+    } else {
+      const at = now()
+      begin(at)
+      for (let next = shift(at); next !== undefined; next = granted < batch ? shift(at) : undefined) {
         granted += 1
         next.resolve('now')
       }
-    })
+    }
   }
 
   function adapt(lastedMs: number): void {

@@ -1,82 +1,109 @@
 import { describe, expect, test } from 'vitest'
-import { createRenderTurns, type Turn } from '../../../src/server/ops/render-turns.ts'
+import { createRenderTurns, type Turn, type TurnRequest } from '../../../src/server/ops/render-turns.ts'
 
-/** Turns on a clock that stands still, and an event loop that turns when it is told. */
+/** Turns on a clock that stands still, and an event loop that goes round when it is told. */
 function setUp() {
   const clock = { now: 0 }
   const loop: (() => void)[] = []
   const turns = createRenderTurns({ now: () => clock.now, nextTurn: (run) => loop.push(run) })
   const order: string[] = []
-  /** Asks for a turn and renders for so long, in the continuation. */
-  const render = (name: string, milliseconds: number, kind: 'prefetch' | 'data' | 'document' = 'document') => {
+  /** Asks for a turn and works for so long, in the continuation. */
+  const render = (name: string, milliseconds: number, request: Partial<TurnRequest> = {}) => {
     const work = (turn: Turn): void => {
       order.push(turn === 'now' ? name : `${name} late`)
       if (turn === 'now') clock.now += milliseconds
     }
-    const turn = turns.take(kind, () => false)
+    const turn = turns.take({ requestClass: 'document', isGone: () => false, ...request })
     if (turn instanceof Promise) void turn.then(work)
     else work(turn)
   }
-  const nextTurn = async (): Promise<void> => {
-    loop.shift()?.()
-    // Continuations of the continuations.
-    for (let hop = 0; hop < 100; hop += 1) await Promise.resolve()
+  const settle = async (): Promise<void> => {
+    for (let hop = 0; hop < 20; hop += 1) await Promise.resolve()
+  }
+  /** Goes round until somebody has had a turn, or there is nothing left to do. @returns how often. */
+  const nextTurn = async (): Promise<number> => {
+    const before = order.length
+    let rounds = 0
+    for (let run = loop.shift(); run !== undefined; run = loop.shift()) {
+      rounds += 1
+      run()
+      await settle()
+      if (order.length > before) break
+    }
+    return rounds
   }
   return { clock, turns, order, render, nextTurn }
 }
 
-describe('renders', () => {
-  test('begin at once while nobody has kept the event loop for long', () => {
+describe('pages', () => {
+  test('get their turn at once while nobody has kept the event loop for long', () => {
     const { order, render } = setUp()
     render('a', 10)
     render('b', 10)
     expect(order).toEqual(['a', 'b'])
   })
 
-  test('of more than 25 ms wait for the next turn of the event loop, in order', async () => {
+  test('that take more than 25 ms let the event loop go round between them, once for each millisecond', async () => {
     const { order, render, nextTurn, turns } = setUp()
     for (const name of ['a', 'b', 'c', 'd', 'e']) render(name, 15)
     expect(order).toEqual(['a', 'b'])
     expect(turns.waiting).toBe(3)
-    await nextTurn()
-    expect(order).toEqual(['a', 'b', 'c', 'd'])
-    await nextTurn()
-    expect(order).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(await nextTurn()).toBe(31)
+    expect(order).toHaveLength(5)
     expect(turns.waiting).toBe(0)
   })
 
-  test('that cost nothing at first sight are 16 a turn: streams do their work later', async () => {
+  test('that are slow come one by one in the end, and never wait for more than 50 rounds', async () => {
     const { order, render, nextTurn } = setUp()
-    for (let index = 0; index < 40; index += 1) render(String(index), 0)
-    expect(order).toHaveLength(16)
-    await nextTurn()
-    expect(order).toHaveLength(32)
-    await nextTurn()
-    expect(order).toHaveLength(40)
+    const sizes: number[] = []
+    for (let index = 0; index < 60; index += 1) render(String(index), 100)
+    for (let turn = 0; turn < 8; turn += 1) {
+      const before = order.length
+      expect(await nextTurn()).toBe(51)
+      sizes.push(order.length - before)
+    }
+    expect(sizes).toEqual([8, 4, 2, 1, 1, 1, 1, 1])
   })
 
-  test('of documents go before data, and data before prefetches', async () => {
+  test('that are quick come 16 at once, and so again after slow ones', async () => {
+    const { order, render, nextTurn } = setUp()
+    for (let index = 0; index < 10; index += 1) render('slow', 100)
+    while (order.length < 10) await nextTurn()
+    await nextTurn()
+    const sizes: number[] = []
+    for (let index = 0; index < 60; index += 1) render('quick', 0)
+    sizes.push(order.length - 10)
+    while (order.length < 70) {
+      const before = order.length
+      await nextTurn()
+      sizes.push(order.length - before)
+    }
+    expect(sizes).toEqual([2, 4, 8, 16, 16, 14])
+  })
+
+  test('with their data go first, then documents, then data, then prefetches', async () => {
     const { order, render, nextTurn } = setUp()
     render('first', 30)
-    render('guess', 30, 'prefetch')
-    render('data', 30, 'data')
+    render('guess', 30, { requestClass: 'prefetch' })
+    render('data', 30, { requestClass: 'data' })
     render('page', 30)
-    for (let turn = 0; turn < 4; turn += 1) await nextTurn()
-    expect(order).toEqual(['first', 'page', 'data', 'guess'])
+    render('guess with its data', 30, { requestClass: 'prefetch', loaded: true })
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn()
+    expect(order).toEqual(['first', 'guess with its data', 'page', 'data', 'guess'])
   })
 
   test.for([
     ['prefetch', 300],
     ['data', 1_200],
     ['document', 3_000],
-  ] as const)('of kind %s that have waited more than %d ms are not begun', async ([kind, deadline]) => {
+  ] as const)('of kind %s that have waited more than %d ms are refused', async ([requestClass, deadline]) => {
     for (const [waited, expected] of [
       [deadline, 'x'],
       [deadline + 1, 'x late'],
     ] as const) {
       const { clock, order, render, nextTurn } = setUp()
       render('first', 30)
-      render('x', 0, kind)
+      render('x', 0, { requestClass })
       clock.now = waited + 30
       await nextTurn()
       expect(order).toEqual(['first', expected])
@@ -84,14 +111,12 @@ describe('renders', () => {
   })
 
   test('whose client has gone take nobody else’s turn', async () => {
-    const { order, render, nextTurn, turns } = setUp()
+    const { order, render, nextTurn } = setUp()
     render('first', 30)
-    let told: Turn | undefined
-    void Promise.resolve(turns.take('document', () => true)).then((turn) => (told = turn))
+    render('gone', 30, { isGone: () => true })
     render('second', 1)
     await nextTurn()
-    expect(order).toEqual(['first', 'second'])
-    expect(told).toBe('late')
+    expect(order).toEqual(['first', 'gone late', 'second'])
   })
 
   test('tell how long somebody has waited, still waiting or not, since it was last asked', async () => {
@@ -105,5 +130,15 @@ describe('renders', () => {
     await nextTurn()
     expect(turns.longestWaitMs()).toBe(100)
     expect(turns.longestWaitMs()).toBe(0)
+  })
+
+  test('are told from those of another turn by its number', async () => {
+    const { render, nextTurn, turns } = setUp()
+    render('a', 1)
+    const { number } = turns
+    render('b', 1)
+    expect(turns.number).toBe(number)
+    await nextTurn()
+    expect(turns.number).not.toBe(number)
   })
 })
