@@ -108,6 +108,7 @@ export function createApp({
     registry: calls.registry,
     modules,
     calls: createCallsOnce(services, Date.now),
+    admission,
     bodyLimit: config.actionBodyLimit,
   }
   const renderer = createDocumentRenderer({

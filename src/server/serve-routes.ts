@@ -93,10 +93,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     const page: CalledPage = { route, params, search: resolution.search }
     const { method } = context.req
     if (method === 'POST') {
-      return admit(parts, context, () =>
-        serveForm({ ...actions, origins: config.origins }, page, context, (after) =>
-          servePage(parts, page, context, after),
-        ),
+      return serveForm({ ...actions, origins: config.origins }, page, context, (after) =>
+        servePage(parts, page, context, after),
       )
     }
     if (method !== 'GET' && method !== 'HEAD') return refuseMethod(context)

@@ -8,6 +8,8 @@ import { action } from '../../src/server/actions/action.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { filledForm, formIn } from '../support/html-forms.ts'
+import { withServer } from '../support/listening.ts'
+import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 
 /** A server with one action of each kind, and what they have done. */
 async function actionApp() {
@@ -76,7 +78,7 @@ async function actionApp() {
       },
       '/plain': { page: page(() => <p>plain</p>) },
     } as never,
-    environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test' },
+    environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test', MAX_PENDING_RENDERS: '1' },
     actions: { 'actions.server.ts': actions },
   })
   onTestFinished(async () => {
@@ -256,4 +258,17 @@ test('the URL of a form that was refused is no page of its own', async () => {
   const { app } = await actionApp()
   const answer = await request(app).get('/form?page=2&_action=abc.1').set('Host', 'good.test')
   expect([answer.status, answer.headers['location']]).toEqual([303, '/form?page=2'])
+})
+
+test('a form that comes slowly keeps nobody from the pages', async () => {
+  const { app } = await actionApp()
+  await withServer(app, async (port) => {
+    using slow = await connectRaw(port)
+    await slow.send(
+      'POST /form HTTP/1.1\r\nHost: good.test\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 900\r\n\r\na=b',
+    )
+    for (let count = 0; count < 3; count += 1) {
+      expect((await requestRaw(port, getRequest('/form', {}, 'good.test'))).status).toBe(200)
+    }
+  })
 })

@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 })
 async function load(origin: string, options: Partial<autocannon.Options>) {
   const result = await autocannon({ url: `${origin}${PATH}`, timeout: 20, ...options })
   const { duration } = result
-  const refused = result.statusCodeStats['503']?.count ?? 0
+  const refused = result.statusCodeStats?.['503']?.count ?? 0
   return {
     good: result['2xx'] / duration,
     refused: refused / duration,

@@ -7,6 +7,7 @@ import { startLoaders } from '../load/start-loaders.ts'
 import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
 import type { LoaderArgs } from '../loader-types.ts'
 import { reportFailure } from '../render/failure.ts'
+import type { Admission } from '../ops/admission.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from './body-error.ts'
@@ -24,6 +25,7 @@ export interface ActionParts {
   readonly registry: ActionRegistry
   readonly modules: ModuleCache
   readonly calls: CallsOnce
+  readonly admission: Admission
   /** Most bytes of a body, where the action does not say. */
   readonly bodyLimit: number
 }
@@ -60,7 +62,7 @@ const ANSWERED = { kind: 'answered' } as const
  * refused on the way is answered here.
  */
 export async function performCall(parts: ActionParts, page: CalledPage, context: RequestContext): Promise<CallResult> {
-  const { registry, calls } = parts
+  const { registry, calls, admission } = parts
   const kind = bodyKind(context.req.headers['content-type'])
   const byScript = context.data !== undefined
   const named = context.action === undefined ? undefined : registry.get(context.action.id)
@@ -80,6 +82,9 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const body = await readBody(context.req, limitsOf(named, parts.bodyLimit), context.signal)
     const declared = named ?? namedInBody(body, registry)
     if (declared?.id === undefined) return refuse(named === undefined && !hasIdField(body) ? 405 : 404)
+    // Not before: whoever sends slowly must not keep others from their pages. Nor do uploads, which take their time.
+    const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
+    if (shed !== undefined) return refuse(503)
     const { id } = declared
     const received = readCall(
       body,

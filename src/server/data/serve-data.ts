@@ -54,7 +54,8 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
   context.route = ROUTE_DATA_PREFIX + route.pattern
   if (route.kind === 'handler') return sendDocumentHead(context, 200)
   const { admission } = parts
-  const shed = admission.enter(context) ?? (context.action === undefined ? await admission.turn(context) : undefined)
+  // A call takes its place once its body is there.
+  const shed = context.action === undefined ? (admission.enter(context) ?? (await admission.turn(context))) : undefined
   if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
   const page: CalledPage = { route, params, search: resolution.search }
   if (context.action === undefined) return servePage(parts, page, context)
