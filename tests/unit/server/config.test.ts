@@ -137,6 +137,7 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['REPORT_TUNNEL_PATH', '/healthz'],
     ['REPORT_TUNNEL_PATH', '/_m/data/x'],
     ['METRICS_PORT', 'x'],
+    ['METRICS_PORT', '3000'],
     ['WORKERS', '0'],
     ['ACTION_BODY_LIMIT', '1 mib'],
     ['ACTION_BODY_LIMIT', '0'],
