@@ -127,11 +127,13 @@ describe('with few places for renders', () => {
     using rest = await occupy(PLACES / 2)
     for (const target of ['/lab/params/x', '/_m/data/lab/params/x', '/', '/lab/private', '/nope']) {
       const answer = await site.get(target)
-      expect([target, answer.status, answer.header('retry-after')]).toEqual([target, 503, '1'])
+      expect([target, answer.status]).toEqual([target, 503])
+      expect(answer.header('retry-after')).toMatch(/^[1-9]$/)
       expect(answer.header('cache-control')).toBe('no-store')
       expect(answer.body.length).toBeLessThan(2_000)
     }
-    for (const target of ['/healthz', '/readyz', '/_m/build.json', '/robots.txt']) {
+    // What is not ready says so to its balancer alone.
+    for (const target of ['/healthz', '/_m/build.json', '/robots.txt']) {
       expect([target, await statusOf(target)]).toEqual([target, 200])
     }
     expect(half.connections.length + rest.connections.length).toBe(PLACES)
