@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { LoadSample } from './load-shedding.ts'
 
@@ -10,6 +11,16 @@ export interface LoadReading extends LoadSample {
   readonly delayMs: number
 }
 
+/** Processors that a container leaves to this process: 1, unless it leaves less. */
+function cpuQuota(): number {
+  try {
+    const [most, period] = readFileSync('/sys/fs/cgroup/cpu.max', 'utf8').split(' ').map(Number)
+    return most !== undefined && period !== undefined && most > 0 ? Math.min(1, most / period) : 1
+  } catch {
+    return 1
+  }
+}
+
 /**
  * Measures this process four times a second, until it ends.
  * @param longestWaitMs milliseconds that a render has waited for its turn since it was last asked.
@@ -18,7 +29,10 @@ export interface LoadReading extends LoadSample {
 export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadReading) => void): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
+  const quota = cpuQuota()
   let utilization = performance.eventLoopUtilization()
+  let cpu = process.cpuUsage()
+  let sampledAt = performance.now()
   let due = performance.now() + SAMPLE_MS
 
   const timer = setInterval(() => {
@@ -30,7 +44,12 @@ export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadR
     const total = performance.eventLoopUtilization()
     const share = performance.eventLoopUtilization(total, utilization).utilization
     utilization = total
-    listener({ delayMs, latenessMs: Math.max(delayMs, longestWaitMs()), utilization: share })
+    const { user, system } = process.cpuUsage(cpu)
+    cpu = process.cpuUsage()
+    // A process that others keep from the processor is late as well, and refusing would not help it.
+    const worked = (user + system) / 1_000 / (quota * Math.max(1, now - sampledAt))
+    sampledAt = now
+    listener({ delayMs, latenessMs: Math.max(delayMs, longestWaitMs()), utilization: Math.min(share, worked) })
   }, SAMPLE_MS).unref()
   return () => {
     clearInterval(timer)

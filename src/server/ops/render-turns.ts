@@ -22,7 +22,7 @@ const MOST_A_TURN = 16
  */
 const MOST_ROUNDS = 50
 /** Shedding starts at the limit of a class and needs some seconds to settle; only what it was too slow for ends here. */
-const DEADLINE_LIMITS = 3
+const DEADLINE_LIMITS = 10
 
 /** How a wait for a turn ends. `late`: too late, nothing is to be done for it any more. */
 export type Turn = 'now' | 'late'

@@ -93,9 +93,9 @@ describe('pages', () => {
   })
 
   test.for([
-    ['prefetch', 300],
-    ['data', 1_200],
-    ['document', 3_000],
+    ['prefetch', 1000],
+    ['data', 4_000],
+    ['document', 10_000],
   ] as const)('of kind %s that have waited more than %d ms are refused', async ([requestClass, deadline]) => {
     for (const [waited, expected] of [
       [deadline, 'x'],
