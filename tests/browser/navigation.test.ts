@@ -60,9 +60,14 @@ describe('a click on a link', () => {
   browserTest('whose page was fetched ahead makes no request', async ({ open }) => {
     const page = await openAlive(open, '/lab/cache/1')
     const asked = recordData(page)
-    const answered = page.waitForResponse(/_m\/data\/lab\/cache\/3/)
+    const isAhead = (one: Request): boolean => /_m\/data\/lab\/cache\/3/.test(one.url())
+    // Chromium takes some answers for broken off that have come as a whole.
+    const over = Promise.race([
+      page.waitForEvent('requestfinished', isAhead),
+      page.waitForEvent('requestfailed', isAhead),
+    ])
     await page.getByRole('link', { name: '3', exact: true }).hover()
-    await (await answered).finished()
+    await over
     expect(asked).toEqual(['/lab/cache/3 ahead'])
     await page.getByRole('link', { name: '3', exact: true }).click()
     await heading(page, 'Key 3')
