@@ -8,7 +8,8 @@
  * | 1 to 2   | refused                     | what is over 1 is refused   | served                            |
  * | 2 to 2.9 | refused                     | refused                     | what is over 2 is refused         |
  *
- * With each sample it moves by the limit of the class that is next, or partly refused: `LIMIT_MS`.
+ * With each sample it moves by the limit of the class that is next, or partly refused: `LIMIT_MS`. What counts is the
+ * lesser lateness of the last two samples: one alone is a pause of the garbage collector.
  *
  * | lateness         | utilization  | pressure                                     |
  * |------------------|--------------|----------------------------------------------|
@@ -36,6 +37,8 @@ export interface LoadState {
   readonly pressure: number
   /** Documents are being refused, or were a moment ago. */
   readonly overloaded: boolean
+  /** Of the last sample. */
+  readonly latenessMs: number
 }
 
 /** How late each class may be served, in ms. A guess must cost nobody anything; a visitor rather waits than is refused. */
@@ -52,14 +55,17 @@ const OVERLOADED_ABOVE = 2
 const RECOVERED_BELOW = 1.5
 
 /** Nothing is refused. */
-export const NO_LOAD: LoadState = { pressure: 0, overloaded: false }
+export const NO_LOAD: LoadState = { pressure: 0, overloaded: false, latenessMs: 0 }
 
 /** The state after a sample; samples come four times a second. */
-export function reduceLoad({ pressure, overloaded }: LoadState, { latenessMs, utilization }: LoadSample): LoadState {
-  const step = stepOf(latenessMs / LIMIT_MS[nextRefused(pressure)], utilization)
+export function reduceLoad(
+  { pressure, overloaded, latenessMs: before }: LoadState,
+  { latenessMs, utilization }: LoadSample,
+): LoadState {
+  const step = stepOf(Math.min(before, latenessMs) / LIMIT_MS[nextRefused(pressure)], utilization)
   // The next class has a limit of its own.
   const next = round(Math.min(clamp(pressure + step), Math.floor(pressure) + 1))
-  return { pressure: next, overloaded: overloaded ? next >= RECOVERED_BELOW : next > OVERLOADED_ABOVE }
+  return { pressure: next, overloaded: overloaded ? next >= RECOVERED_BELOW : next > OVERLOADED_ABOVE, latenessMs }
 }
 
 /** Which share of a class is refused, 0 to 1. */

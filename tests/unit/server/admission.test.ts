@@ -79,7 +79,7 @@ describe('under load', () => {
   test('prefetches are refused first, spread evenly', () => {
     const admission = createAdmission({ limit: 1_000 })
     admission.sample({ latenessMs: 101, utilization: 1 })
-    for (let sample = 0; sample < 3; sample += 1) admission.sample({ latenessMs: 101, utilization: 1 })
+    for (let sample = 0; sample < 4; sample += 1) admission.sample({ latenessMs: 101, utilization: 1 })
     const admitted = Array.from({ length: 100 }, () => enters(admission, 'prefetch'))
     expect(admitted.filter(Boolean)).toHaveLength(60)
     expect(admitted.slice(0, 50).filter(Boolean)).toHaveLength(30)

@@ -10,7 +10,7 @@ import {
   type LoadState,
 } from '../../../src/server/ops/load-shedding.ts'
 
-const at = (pressure: number, overloaded = false): LoadState => ({ pressure, overloaded })
+const at = (pressure: number, latenessMs = 0): LoadState => ({ pressure, overloaded: false, latenessMs })
 const busy = (latenessMs: number): LoadSample => ({ latenessMs, utilization: 1 })
 const after = (state: LoadState, sample: LoadSample, times: number): LoadState =>
   Array.from({ length: times }).reduce<LoadState>((current) => reduceLoad(current, sample), state)
@@ -38,8 +38,15 @@ describe('the pressure after a sample', () => {
     [2, 499, 1, 1.95],
     [2.8, 9_000, 1, MOST_PRESSURE],
   ] as const)('at %d, late by %d ms, at work for %d: %d', ([from, latenessMs, utilization, to]) => {
-    expect(reduceLoad(at(from), { latenessMs, utilization }).pressure).toBeCloseTo(to, 2)
+    expect(reduceLoad(at(from, latenessMs), { latenessMs, utilization }).pressure).toBeCloseTo(to, 2)
   })
+})
+
+test('one late sample between others is nothing', () => {
+  let state = NO_LOAD
+  for (const latenessMs of [0, 5_000, 0, 3_000, 10, 9_000]) state = reduceLoad(state, busy(latenessMs))
+  expect(state.pressure).toBe(0)
+  expect(reduceLoad(state, busy(200)).pressure).toBeCloseTo(0.2)
 })
 
 describe('who is refused', () => {
@@ -71,7 +78,7 @@ describe('who is refused', () => {
 describe('an instance is taken out of the balancer', () => {
   test('by lateness that lasts, for documents, and comes back with a distance', () => {
     const late = after(NO_LOAD, busy(1_500), 20)
-    expect(late).toEqual({ pressure: MOST_PRESSURE, overloaded: true })
+    expect(late).toMatchObject({ pressure: MOST_PRESSURE, overloaded: true })
     const easing = after(late, busy(0), 27)
     expect(easing.pressure).toBeCloseTo(1.55)
     expect(easing.overloaded).toBe(true)
