@@ -76,7 +76,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const sentryDsn = read('sentryDsn')
   const [port, metricsPort, workers] = [read('port'), read('metricsPort'), read('workers')]
   if (metricsPort === port && port !== 0) {
-    throw new ConfigError('METRICS_PORT', `${port} is the PORT of the site; metrics need one of their own`)
+    throw new ConfigError(
+      'METRICS_PORT',
+      `"${port}" is refused: it is the PORT of the site, and metrics need one of their own (for example METRICS_PORT=9464)`,
+    )
   }
   return Object.freeze({
     port,

@@ -101,7 +101,7 @@ describe('the metrics port', () => {
 
   test('is another one than that of the site', async () => {
     await expect(startBuiltServer({ env: { PORT: '39999', METRICS_PORT: '39999' } })).rejects.toThrow(
-      /METRICS_PORT: 39999 is the PORT of the site/,
+      /METRICS_PORT: "39999" is refused: it is the PORT of the site/,
     )
   })
 })
