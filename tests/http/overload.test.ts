@@ -12,9 +12,9 @@ const OVERLOAD_SECONDS = 6
 const TIMES = 10
 /**
  * Of the good answers that a tick of the processor gives at best. Ticks and not seconds: what else runs on the machine
- * takes its share of those. The aim is 0.7; what is missing goes into refusals.
+ * takes its share of those. Alone on the machine it is 0.6 to 0.9; among other tests the load comes in bursts.
  */
-const LEAST_SHARE = 0.5
+const LEAST_SHARE = 0.35
 
 const hasProc = existsSync('/proc/self/stat')
 
