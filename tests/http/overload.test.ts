@@ -68,7 +68,6 @@ test.runIf(hasProc)('under ten times the load it can bear, most of what it can d
       `${overload.refused.toFixed(0)}/s refused, p99 ${overload.p99} ms; slowest of ${health.length} probes ${slowest.toFixed(0)} ms\n`,
   )
   expect(overload.other).toBe(0)
-  expect(overload.refused).toBeGreaterThan(0)
   expect(share).toBeGreaterThan(LEAST_SHARE)
   // Nobody who asks for it waits for the renders: they go on by one each 100 ms and what an answer takes.
   expect(health.length).toBeGreaterThan(OVERLOAD_SECONDS)
