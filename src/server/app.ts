@@ -19,6 +19,7 @@ import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
+import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { plainUrl } from './request/plain-url.ts'
@@ -44,6 +45,11 @@ export interface CreateAppOptions {
   }
   /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
   readonly actions?: ActionModules
+  /**
+   * Whether failures of this server are reported as those of browsers are; they are logged in any case. Default: only
+   * where a DSN is set.
+   */
+  readonly reportFailures?: boolean
   /** A logger of your own. */
   readonly log?: Logger
   /** Where the runtime's own logger writes its JSON lines, stdout when absent; not used with `log`. */
@@ -62,6 +68,8 @@ export interface MillraceApp extends Express {
   readonly log: Logger
   /** Error reports: where they go, and the way in for those of this server itself. */
   readonly reports: Reports
+  /** The reporter of this server's own failures, where they are reported. */
+  readonly reporter: ServerReporter | undefined
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
   /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
@@ -83,6 +91,7 @@ export function createApp({
   config = readConfig({}),
   assets,
   actions: actionModules = {},
+  reportFailures = config.sentryDsn !== '',
   log: given,
   logDestination,
   observe,
@@ -103,6 +112,20 @@ export function createApp({
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps)
   const reports = createReports(config, services, log)
+  const reporter = reportFailures
+    ? createServerReporter({
+        intake: reports.intake,
+        dsn: reports.dsn,
+        relayPath: reports.tunnelPath,
+        release: config.sentryRelease || manifest.buildId,
+        environment: config.sentryEnvironment,
+        sampleRate: config.sentryTracesSampleRate,
+        log,
+        now: () => performance.now(),
+        timeOrigin: performance.timeOrigin,
+        random: Math.random,
+      })
+    : undefined
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -124,7 +147,7 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
-  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, observe, services }))
+  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, observe, services, reporter }))
   app.use(reports.relay)
   app.use(
     serveRuntime({
@@ -153,6 +176,7 @@ export function createApp({
     shouldUpgrade: rules.shouldUpgrade,
     upgrade: rules.upgrade,
     reports,
+    reporter,
     dispose: () => {
       rules.dispose()
       reports.dispose()

@@ -105,6 +105,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     config,
     assets: { manifest, folder: join(dist, 'public'), maps: join(dist, 'maps') },
     logDestination: destination,
+    reportFailures: true,
     worker: member?.worker,
     ...(metrics === undefined ? {} : { observe: metrics.observe }),
   })
@@ -130,6 +131,8 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     member?.link.tell({ kind: 'leaving' })
     const deadline = AbortSignal.timeout(config.shutdownGraceMs)
     const orderly = await drain({ server, readiness: app.readiness, config })
+    // What this server has to say itself comes first.
+    await app.reporter?.flush()
     // What the service does not take in time waits on the disk for the next start.
     await app.reports.flush(deadline)
     app.dispose()
@@ -158,6 +161,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
         ? { type: error.name, message: error.message, stack: error.stack }
         : { message: String(error) }
     log.fatal({ err: shown }, 'uncaught exception')
+    void app.reporter?.fatal(error)
     if (once.started) return
     once.started = true
     void shutdown('uncaught exception', 1)
@@ -167,6 +171,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
 
   // What the start itself costs is no load.
   const watch = (): void => {
+    void app.reporter?.warm()
     watchLoad(app.admission.longestWaitMs, (reading) => {
       app.admission.sample(reading)
       metrics?.load(reading)

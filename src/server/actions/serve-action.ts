@@ -106,7 +106,9 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
         },
       })
     const key = onceKey(declared, received, context)
+    const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)
+    context.addSpan('action', id, startedAt, performance.now())
     if (body.kind === 'form') body.discard()
     if (!context.req.complete) dropBody(context.req, context.res)
     // The client router asks again by itself, and gets the outcome.

@@ -151,15 +151,18 @@ export function createDataAnswer(context: RequestContext, progress: DataProgress
     },
     open(status, head, headers = []) {
       opened = { status, headers }
+      if (head.redirect !== undefined) context.left = true
       if (hasBody) writer.head({ build, ...head })
     },
     segment(id, values, meta) {
       if (hasBody) writer.segment(id, values, meta)
     },
     outcome(outcome) {
+      if (outcome.kind !== 'error') context.left = true
       if (hasBody) writer.outcome(outcome)
     },
     redirect(redirect) {
+      context.left = true
       if (hasBody) writer.redirect(redirect)
     },
     async finish() {

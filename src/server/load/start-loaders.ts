@@ -109,7 +109,11 @@ function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerMo
 
 function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Promise<Deferrable> {
   const started = performance.now()
-  return callLoader(call).finally(() => timings.push({ segment, milliseconds: performance.now() - started }))
+  return callLoader(call).finally(() => {
+    const ended = performance.now()
+    timings.push({ segment, milliseconds: ended - started })
+    call.context.addSpan('loader', segment, started, ended)
+  })
 }
 
 /** A loader that does not listen to its signal must not hold the answer back for ever. */

@@ -7,7 +7,7 @@ import type { HeaderList } from './security-headers.ts'
 
 /**
  * The one file that knows what of an exception may be seen outside: a status, a digest, and nothing else. The log line
- * of the same exception carries the same digest. One failure is logged once a
+ * and the report of the same exception carry the same digest. One failure is logged and reported once a
  * request, however many ways it takes through React and however often a render meets it again.
  */
 
@@ -60,6 +60,7 @@ export function reportFailure(thrown: unknown, context: RequestContext, place: F
   if (context.reported.has(digest)) return digest
   context.reported.add(digest)
   context.log.error({ err: describe(thrown), digest, place, route: context.route }, 'uncaught failure')
+  context.reporter?.failed(thrown, digest, place, context)
   return digest
 }
 

@@ -4,6 +4,7 @@ import { RedirectSignal, controlFlowOf } from '../../shared/control-flow.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../assets/content-encoding.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
+import { traceTimings } from '../reports/sdk/request-trace.ts'
 import type { RequestContext } from '../request/context.ts'
 import { addGivenHeaders, serverTiming, varyOf } from './answer-headers.ts'
 import { createBodyStream } from './body-stream.ts'
@@ -44,7 +45,9 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   const etag = status === 200 ? documentTag(html, parts.buildId + jsonLd + stable) : undefined
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
-    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context)])
+    const trace = traceFor(caching, context)
+    const headers = ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context)]
+    send(context, 304, trace === '' ? headers : headers.concat('Server-Timing', trace.slice(TIMING_SEPARATOR.length)))
     context.res.end()
     return
   }
@@ -102,7 +105,10 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   )
   live.onLateThrown = (thrown) => {
     const verdict = controlFlowOf(thrown)
-    if (verdict !== undefined) sink.add(lateVerdict(verdict))
+    if (verdict !== undefined) {
+      context.left = true
+      sink.add(lateVerdict(verdict))
+    }
     return reportFailure(thrown, context, 'stream')
   }
   context.onAbort((reason) => {
@@ -162,6 +168,14 @@ function privateCaching(caching: Caching): Caching {
   return caching.shared ? PRIVATE : caching
 }
 
+const TIMING_SEPARATOR = ', '
+
+/** The trace that the page goes on with: only where each load of the page asks the server, and nobody shares answers. */
+function traceFor({ value, shared }: Caching, { trace }: RequestContext): string {
+  const asksAnew = !shared && /\bno-(?:cache|store)\b/i.test(value)
+  return trace === undefined || !asksAnew ? '' : TIMING_SEPARATOR + traceTimings(trace)
+}
+
 function documentHeaders(
   { assets, retryAfter, status, timings }: DocumentParts,
   context: RequestContext,
@@ -171,7 +185,7 @@ function documentHeaders(
 ): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
   headers.push('Content-Security-Policy', caching.shared ? SHARED_DOCUMENT_POLICY : documentPolicy(nonce))
-  headers.push('Server-Timing', serverTiming(timings, 'shell', context))
+  headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)

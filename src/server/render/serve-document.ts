@@ -136,6 +136,7 @@ export function createDocumentRenderer({
     })
 
     const shape = request.route ?? ''
+    const startedAt = performance.now()
     // Only a stream takes over a posted state.
     const canBeWhole =
       posted === undefined && !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
@@ -144,6 +145,7 @@ export function createDocumentRenderer({
       const attempt = withForms(forms, () => renderWhole(tree))
       if (attempt?.kind === 'thrown') return attempt
       if (attempt?.kind === 'whole' && !forms.hasState) {
+        context.addSpan('render', 'whole', startedAt, performance.now())
         await sendWhole(attempt.html, parts(), context)
         return undefined
       }
@@ -153,6 +155,9 @@ export function createDocumentRenderer({
     const attempt = await withForms(forms, () => renderStream(tree, context, whole, posted?.state))
     if (attempt.kind === 'thrown') return attempt
     if (canBeWhole) suspending.add(shape)
+    const shellAt = performance.now()
+    context.addSpan('render', 'shell', startedAt, shellAt)
+    context.addSpan('stream', 'holes', shellAt)
     sendStream(attempt.stream, parts(), context)
     return undefined
   }

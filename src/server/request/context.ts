@@ -6,11 +6,16 @@ import type { LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
 import { purposeOf, type ShedReason } from '../ops/admission.ts'
 import type { RequestKind } from '../ops/request-class.ts'
 import type { ReportInbox } from '../reports/inbox.ts'
+import type { RequestSpan } from '../reports/sdk/request-transaction.ts'
+import type { RequestTrace } from '../reports/sdk/request-trace.ts'
+import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Provenance } from './trusted-proxy.ts'
 import type { NonceSource } from './nonce.ts'
 import type { RequestServices } from './services.ts'
 import { toWebRequest } from './web-request.ts'
+
+const MOST_SPANS = 200 // of one request
 
 /** Why a request's signal was aborted. */
 export class RequestAborted extends Error {
@@ -38,6 +43,8 @@ export interface RequestFacts {
   readonly log: Logger
   readonly newNonce: NonceSource
   readonly services: RequestServices
+  /** Absent where failures of this server are only logged. */
+  readonly reporter?: ServerReporter | undefined
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
 }
@@ -94,11 +101,16 @@ export class RequestContext implements LoaderContext {
   timing: HeadTiming | undefined = undefined
   /** The path holds dot segments: no page, rule or file may take it for anything. */
   namesNothing = false
+  /** The answer is a redirect or a refusal, whatever its status says: no work worth tracing. */
+  left = false
 
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
   readonly #newNonce: NonceSource
   readonly services: RequestServices
+  readonly reporter: ServerReporter | undefined
+  #trace: RequestTrace | undefined = undefined
+  #spans: RequestSpan[] | undefined = undefined
   #log: Logger | undefined = undefined
   #controller: AbortController | undefined = undefined
   #aborted: RequestAborted | undefined = undefined
@@ -120,6 +132,24 @@ export class RequestContext implements LoaderContext {
     this.#parentLog = facts.log
     this.#newNonce = facts.newNonce
     this.services = facts.services
+    this.reporter = facts.reporter
+  }
+
+  /** The trace that this request continues or begins; `undefined` where nothing is reported. */
+  get trace(): RequestTrace | undefined {
+    return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers))
+  }
+
+  /** What has been measured so far, if the request is sampled. */
+  get spans(): readonly RequestSpan[] {
+    return this.#spans ?? []
+  }
+
+  /** Keeps a measurement, if the request is sampled. */
+  addSpan(op: RequestSpan['op'], name: string, startedAt: number, endedAt?: number): void {
+    if (this.trace?.sampled !== true) return
+    this.#spans ??= []
+    if (this.#spans.length < MOST_SPANS) this.#spans.push({ op, name, startedAt, endedAt })
   }
 
   /** Of the page or resource that is asked for, whether its document or its data. */

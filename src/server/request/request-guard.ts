@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../ops/request-log.ts'
+import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import { attachContext, RequestContext } from './context.ts'
 import { createNonceSource } from './nonce.ts'
 import type { RequestServices } from './services.ts'
@@ -18,6 +19,8 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly requestLog: RequestLog
   readonly observe: RequestObserver | undefined
   readonly services: RequestServices
+  /** Absent where failures of this server are only logged. */
+  readonly reporter?: ServerReporter | undefined
 }
 
 /**
@@ -25,7 +28,7 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
  * What it refuses never reaches Express's own routing.
  */
 export function requestGuard(parts: GuardParts): RequestHandler {
-  const { judge, trustProxy, log, services } = parts
+  const { judge, trustProxy, log, services, reporter } = parts
   const newNonce = createNonceSource()
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -41,6 +44,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
       log,
       newNonce,
       services,
+      reporter,
       startedAt,
     })
     attachContext(req, context)
@@ -69,6 +73,7 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
   res.once('close', () => {
     if (!res.writableFinished) context.abort('gone')
     context.finish()
+    reportTrace(context)
     const line: RequestLine = {
       requestId: context.requestId,
       method: req.method ?? '',
@@ -81,5 +86,27 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
     }
     requestLog(line)
     observe?.(context, line)
+  })
+}
+
+/** The spans of a request that was sampled. */
+function reportTrace(context: RequestContext): void {
+  const { reporter, req, res, route } = context
+  if (reporter === undefined || route === undefined) return
+  const { trace } = context
+  if (trace?.sampled !== true) return
+  reporter.answered({
+    trace,
+    requestId: context.requestId,
+    method: req.method ?? '',
+    route,
+    kind: context.action !== undefined ? 'action' : context.data !== undefined ? 'data' : 'document',
+    status: res.statusCode,
+    prefetch: context.prefetch,
+    aborted: !res.writableFinished,
+    left: context.left,
+    startedAt: context.startedAt,
+    endedAt: performance.now(),
+    spans: context.spans,
   })
 }

@@ -1,0 +1,34 @@
+/** How much may be reported: so many a second, and some more after quiet times. What is beyond it is counted. */
+export interface ReportBudget {
+  /** Takes one. @param now milliseconds. @returns whether there was one to take. */
+  take(now: number): boolean
+  /** How many were refused since the last call. */
+  refused(): number
+}
+
+/**
+ * @param perSecond how many come in a second.
+ * @param most how many are kept for a burst.
+ */
+export function createReportBudget(perSecond: number, most: number): ReportBudget {
+  let left = most
+  let lastAt = Number.NEGATIVE_INFINITY
+  let refused = 0
+  return {
+    take(now) {
+      left = Math.min(most, left + (Math.max(0, now - lastAt) / 1_000) * perSecond)
+      lastAt = now
+      if (left < 1) {
+        refused += 1
+        return false
+      }
+      left -= 1
+      return true
+    },
+    refused() {
+      const count = refused
+      refused = 0
+      return count
+    },
+  }
+}

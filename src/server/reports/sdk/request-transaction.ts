@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import type { TransactionEvent } from '@sentry/core'
+import { QUIET_STATUSES } from '../../../shared/reports/is-reportable.ts'
+import type { RequestTrace } from './request-trace.ts'
+
+/** A part of a request's work, measured while it was done. */
+export interface RequestSpan {
+  readonly op: 'loader' | 'render' | 'stream' | 'action' | 'http.client'
+  /** Segment id, action id, way of rendering, or the origin of an outgoing request. */
+  readonly name: string
+  /** Milliseconds, on the clock of `performance.now()`. */
+  readonly startedAt: number
+  /** As `startedAt`; `undefined` for what lasts until the answer is over. */
+  readonly endedAt: number | undefined
+  /** Of an outgoing request's answer. */
+  readonly status?: number
+}
+
+/** A request that is over. */
+export interface TracedAnswer {
+  readonly trace: RequestTrace
+  readonly requestId: string
+  readonly method: string
+  /** Pattern of the route, `undefined` where none matched. */
+  readonly route: string | undefined
+  readonly kind: 'document' | 'data' | 'action'
+  readonly status: number
+  readonly prefetch: boolean
+  /** The answer was cut off. */
+  readonly aborted: boolean
+  /** It ended in a redirect or refusal, whatever its status says. */
+  readonly left: boolean
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly spans: readonly RequestSpan[]
+}
+
+/**
+ * The transaction of a request, made from what was measured on the way.
+ * @param timeOrigin of the clock, in milliseconds since the epoch.
+ * @returns `undefined` for what is never traced: redirects, refusals, prefetches, requests that were given up or that no
+ * route answers.
+ */
+export function transactionOf(answer: TracedAnswer, timeOrigin: number): TransactionEvent | undefined {
+  const { trace, route, status, method, kind, requestId, startedAt, endedAt } = answer
+  if (route === undefined || answer.prefetch || answer.aborted || answer.left || QUIET_STATUSES.has(status)) {
+    return undefined
+  }
+  const { traceId, spanId, parentSpanId, sampling } = trace
+  const seconds = (at: number): number => (timeOrigin + at) / 1_000
+  return {
+    type: 'transaction',
+    transaction: `${method} ${route}`,
+    transaction_info: { source: 'route' },
+    start_timestamp: seconds(startedAt),
+    timestamp: seconds(endedAt),
+    tags: { request_id: requestId },
+    contexts: {
+      trace: {
+        trace_id: traceId,
+        span_id: spanId,
+        ...(parentSpanId === undefined ? {} : { parent_span_id: parentSpanId }),
+        op: 'http.server',
+        origin: 'auto.http.millrace',
+        status: status < 400 ? 'ok' : statusName(status),
+        data: {
+          'http.request.method': method,
+          'http.response.status_code': status,
+          'http.route': route,
+          'millrace.kind': kind,
+          'sentry.op': 'http.server',
+          'sentry.source': 'route',
+        },
+      },
+      response: { status_code: status },
+    },
+    spans: answer.spans.map((span) => spanOf(span, trace, seconds, endedAt)) as never,
+    sdkProcessingMetadata: { dynamicSamplingContext: { ...sampling, transaction: `${method} ${route}` } },
+  }
+}
+
+function spanOf(
+  { op, name, startedAt, endedAt, status }: RequestSpan,
+  { traceId, spanId }: RequestTrace,
+  seconds: (at: number) => number,
+  over: number,
+): Record<string, unknown> {
+  return {
+    trace_id: traceId,
+    span_id: randomUUID().replaceAll('-', '').slice(16),
+    parent_span_id: spanId,
+    op,
+    description: name,
+    origin: 'auto.http.millrace',
+    start_timestamp: seconds(startedAt),
+    timestamp: seconds(endedAt ?? over),
+    data: { 'sentry.op': op, ...(status === undefined ? {} : { 'http.response.status_code': status }) },
+    ...(status === undefined ? {} : { status: status < 400 ? 'ok' : statusName(status) }),
+  }
+}
+
+/** https://develop.sentry.dev/sdk/data-model/event-payloads/contexts/#trace-context */
+function statusName(status: number): string {
+  if (status === 429) return 'resource_exhausted'
+  if (status === 503) return 'unavailable'
+  if (status === 504) return 'deadline_exceeded'
+  return status >= 500 ? 'internal_error' : status === 409 ? 'already_exists' : 'invalid_argument'
+}

@@ -1,0 +1,176 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import { isReportable } from '../../../shared/reports/is-reportable.ts'
+import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
+import type { FailurePlace } from '../../render/failure.ts'
+import { parseDsn } from '../dsn.ts'
+import type { Intake, ReportSender } from '../intake.ts'
+import type { ReportClient, ReportClientOptions } from './report-client.ts'
+import { createReportBudget, type ReportBudget } from './report-budget.ts'
+import { beginTrace, type RequestTrace } from './request-trace.ts'
+import { transactionOf, type TracedAnswer } from './request-transaction.ts'
+
+/** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
+const ERRORS_A_SECOND = 20
+const ERRORS_AT_ONCE = 100
+/** Callers decide what is sampled by a header; they must not decide how much of our time goes into it. */
+const TRANSACTIONS_A_SECOND = 50
+const TRANSACTIONS_AT_ONCE = 200
+
+/** By this name the reports of servers are kept in order; browsers are named by their addresses. */
+const SENDER: ReportSender = { client: 'server', headers: {} }
+
+const ROUTE_DATA = new RegExp(`^${ROUTE_DATA_PREFIX}/`)
+
+/** What of a request goes into the report of its failure. Never its URL, headers or body: those hold secrets. */
+export interface FailedRequest {
+  readonly requestId: string
+  readonly req: { readonly method?: string | undefined }
+  /** Pattern of the matched route. */
+  readonly route: string | undefined
+  readonly trace: RequestTrace | undefined
+}
+
+/** Reports what happens on this server: to the same place, by the same way in, as browsers do. */
+export interface ServerReporter {
+  /** Continues the trace that a request names, or begins one. */
+  traceOf(requestId: string, headers: IncomingHttpHeaders): RequestTrace
+  /** Reports a failure. To be called once a failure; what is no failure is left out. */
+  failed(thrown: unknown, digest: string, place: FailurePlace, request: FailedRequest): void
+  /** Reports a request that was sampled. */
+  answered(answer: TracedAnswer): void
+  /**
+   * Reports what nobody has caught.
+   * @returns resolves when it has been kept.
+   */
+  fatal(thrown: unknown): Promise<void>
+  /** Loads what the first report needs, so that no failure has to. */
+  warm(): Promise<void>
+  /** Resolves when all that was reported has been kept. */
+  flush(): Promise<void>
+}
+
+/** What a reporter is made with. */
+export interface ServerReporterParts {
+  readonly intake: Intake
+  readonly dsn: string
+  readonly relayPath: string
+  readonly release: string
+  readonly environment: string
+  /** 0 to 1. */
+  readonly sampleRate: number
+  readonly log: Logger
+  /** Milliseconds, on the clock of `performance.now()`. */
+  readonly now: () => number
+  /** Of that clock, in milliseconds since the epoch. */
+  readonly timeOrigin: number
+  /** 0 to below 1. */
+  readonly random: () => number
+  /** Brings the code that makes events. */
+  readonly loadClient?: () => Promise<(options: ReportClientOptions) => ReportClient>
+}
+
+/** Makes the reporter of a server. The SDK is loaded by the first report or by `warm`. */
+export function createServerReporter({
+  loadClient = importClient,
+  intake,
+  log,
+  now,
+  random,
+  ...parts
+}: ServerReporterParts): ServerReporter {
+  const { dsn, release, environment, relayPath, sampleRate, timeOrigin } = parts
+  const traces = { sampleRate, publicKey: parseDsn(dsn)?.publicKey ?? '', release, environment, random }
+  const budgets = {
+    error: createReportBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
+    transaction: createReportBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
+  }
+  let loading: Promise<ReportClient> | undefined
+  /** Captures that wait for the client. */
+  const pending = new Set<Promise<void>>()
+
+  function client(): Promise<ReportClient> {
+    loading ??= loadClient().then((create) => create({ dsn, release, environment, relayPath, hand }))
+    return loading
+  }
+
+  function hand(envelope: Buffer): void {
+    try {
+      intake.take(envelope, SENDER)
+    } catch (error) {
+      log.warn({ err: { message: messageOf(error) } }, 'a report of this server could not be kept')
+    }
+  }
+
+  function use(capture: (by: ReportClient) => void): Promise<void> {
+    const done = client()
+      .then(capture)
+      .catch((error: unknown) => {
+        log.error({ err: { message: messageOf(error) } }, 'a failure could not be reported')
+      })
+      .finally(() => pending.delete(done))
+    pending.add(done)
+    return done
+  }
+
+  /** Takes one from a budget, and tells of those that found nothing there. */
+  function admit(category: keyof typeof budgets): boolean {
+    const budget: ReportBudget = budgets[category]
+    if (!budget.take(now())) return false
+    const quantity = budget.refused()
+    if (quantity > 0) {
+      log.warn({ category, quantity }, 'too much to report')
+      void use((by) => by.captureLoss(category, quantity))
+    }
+    return true
+  }
+
+  async function flush(): Promise<void> {
+    await Promise.all(pending)
+    if (loading !== undefined) await (await loading.catch(() => undefined))?.flush()
+  }
+
+  return {
+    traceOf(requestId, headers) {
+      return beginTrace(
+        { requestId, trace: single(headers['sentry-trace']), baggage: single(headers['baggage']) },
+        traces,
+      )
+    },
+    failed(thrown, digest, place, { requestId, req, route, trace }) {
+      if (!isReportable(thrown) || !admit('error')) return
+      const transaction = route === undefined ? undefined : `${req.method ?? 'GET'} ${route}`
+      // Of a page's data, the pattern of the page: what a page has to do with stands under one name.
+      const page = route?.replace(ROUTE_DATA, '/')
+      const tags = { digest, request_id: requestId, place, ...(page === undefined ? {} : { route: page }) }
+      void use((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace }))
+    },
+    answered(answer) {
+      const transaction = transactionOf(answer, timeOrigin)
+      if (transaction !== undefined && admit('transaction')) void use((by) => by.captureTransaction(transaction))
+    },
+    async fatal(thrown) {
+      if (!isReportable(thrown)) return
+      const facts = { place: 'process', level: 'fatal', tags: {}, transaction: undefined, trace: undefined } as const
+      await use((by) => by.captureFailure(thrown, facts))
+      await flush()
+    },
+    async warm() {
+      await use(() => undefined)
+    },
+    flush,
+  }
+}
+
+async function importClient(): Promise<(options: ReportClientOptions) => ReportClient> {
+  return (await import('./report-client.ts')).createReportClient
+}
+
+/** Twice the same header is nobody's SDK. */
+function single(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

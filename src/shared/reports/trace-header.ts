@@ -1,0 +1,65 @@
+/**
+ * The two headers by which SDKs of the error service hand a trace on: `sentry-trace` (trace, span, decision) and the
+ * `sentry-` members of W3C `baggage`, which say how the trace was sampled.
+ * https://develop.sentry.dev/sdk/telemetry/traces/
+ */
+
+/** The span that something happens inside of. */
+export interface TraceParent {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string
+  /** 16 hexadecimal digits. */
+  readonly spanId: string
+  /** Whether the trace is kept; `undefined` where that is left to whoever continues it. */
+  readonly sampled: boolean | undefined
+}
+
+const TRACE = /^\s*([0-9a-f]{32})-([0-9a-f]{16})(?:-([01]))?\s*$/i
+const MEMBER_PREFIX = 'sentry-'
+const MOST_BAGGAGE_CHARACTERS = 8_192 // W3C's own limit
+const MOST_MEMBERS = 16 // SDKs write nine
+
+/** Reads `sentry-trace`. @returns `undefined` for anything else. */
+export function parseTraceHeader(text: string | undefined): TraceParent | undefined {
+  const [, traceId, spanId, flag] = TRACE.exec(text ?? '') ?? []
+  if (traceId === undefined || spanId === undefined) return undefined
+  return {
+    traceId: traceId.toLowerCase(),
+    spanId: spanId.toLowerCase(),
+    sampled: flag === undefined ? undefined : flag === '1',
+  }
+}
+
+/** Writes `sentry-trace`. */
+export function traceHeader({ traceId, spanId, sampled }: TraceParent): string {
+  return `${traceId}-${spanId}${sampled === undefined ? '' : sampled ? '-1' : '-0'}`
+}
+
+/** What `baggage` says of the trace, by name without prefix; what others have put there is left out. */
+export function parseBaggage(text: string | undefined): Readonly<Record<string, string>> {
+  const members: Record<string, string> = {}
+  if (text === undefined || text.length > MOST_BAGGAGE_CHARACTERS) return members
+  for (const member of text.split(',')) {
+    const at = member.indexOf('=')
+    const name = member.slice(0, Math.max(at, 0)).trim()
+    if (!/^sentry-[a-z_]{1,32}$/.test(name) || Object.keys(members).length >= MOST_MEMBERS) continue
+    const value = decoded(member.slice(at + 1).trim())
+    if (value !== undefined) members[name.slice(MEMBER_PREFIX.length)] = value
+  }
+  return members
+}
+
+/** Writes `baggage`. */
+export function baggageHeader(members: Readonly<Record<string, string>>): string {
+  return Object.entries(members)
+    .map(([name, value]) => `${MEMBER_PREFIX}${name}=${encodeURIComponent(value)}`)
+    .join(',')
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
