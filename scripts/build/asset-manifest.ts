@@ -1,5 +1,5 @@
 import type { Metafile } from 'esbuild'
-import type { AssetManifest, SegmentAssets } from '../../src/server/assets/manifest.ts'
+import type { AssetManifest, ReportAssets, SegmentAssets } from '../../src/server/assets/manifest.ts'
 import { BuildFault } from './build-fault.ts'
 import { PUBLIC_PATH } from './build-options.ts'
 import { shapesChunksOnly } from './bundle-options.ts'
@@ -16,6 +16,7 @@ export interface ManifestParts {
   readonly sources: RouteSources
   readonly groups: StyleGroups
   readonly styles: Pick<BuiltStyles, 'outputs'>
+  readonly reports?: ReportAssets
 }
 
 /** Loaded by the browser for documents that hand over more than JSON. */
@@ -38,7 +39,7 @@ export function browserModules(sources: RouteSources): readonly string[] {
  */
 export function assetManifest(
   buildId: string,
-  { metafile, entry, sources, groups, styles }: ManifestParts,
+  { metafile, entry, sources, groups, styles, reports }: ManifestParts,
 ): AssetManifest {
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
   const entryKey = outputs.get(entry) ?? ''
@@ -73,6 +74,7 @@ export function assetManifest(
     ...(entryKey === '' ? {} : { entry: publicPaths(entryKey)[0] ?? '' }),
     entryImports: publicPaths(...entryImports),
     entryStyles: stylesheets(groups.entry),
+    ...(reports === undefined ? {} : { reports }),
     ...(decoder === undefined ? {} : { valueDecoder: publicPaths(decoder, ...beyondEntry(decoder)) }),
     segments,
   }

@@ -11,6 +11,7 @@ import { BuildFault } from './build-fault.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
 import { checkBuildOptions, displayPath, type BuildOptions } from './build-options.ts'
+import { buildReports } from './build-reports.ts'
 import { buildStyles } from './build-styles.ts'
 import {
   browserEntry,
@@ -81,8 +82,9 @@ export async function buildApplication(
     const sources = await readApplication(context, inspection, onServer)
     await rm(inspection, { recursive: true })
 
-    const [browser, server] = await Promise.all([
+    const [browser, reports, server] = await Promise.all([
       buildBrowser(context, shared),
+      buildReports(context),
       build(nodeOptions(context, { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }, onServer)),
     ])
     const entry = metafileKey(root, browserEntry(context))
@@ -101,7 +103,11 @@ export async function buildApplication(
       (server.outputFiles ?? []).map(({ path, contents }) => [basename(path), contents] as const),
     )
 
-    const parts = { metafile: browser.metafile, entry, sources, groups, styles }
+    for (const { path, contents } of reports.outputFiles) {
+      const name = basename(path)
+      ;(name.endsWith('.map') ? maps : files).set(name, contents)
+    }
+    const parts = { metafile: browser.metafile, entry, sources, groups, styles, reports: reports.assets }
     const manifest = assetManifest(buildIdOf(files, serverFiles), parts)
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which names it; all that it says follows from what is.

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
 import { actionRegistry } from './action-modules.ts'
+import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 
 /** Whether a bundle is for visitors or for the one who is writing it. */
@@ -62,6 +63,38 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     plugins: [reactEntry(context.root), ...plugins],
+  }
+}
+
+/** esbuild's options for the browser's SDK: one file that shares nothing, so that it changes with no application. */
+export function reportOptions(context: Pick<BundleContext, 'root'>): EsbuildOptions {
+  const { root } = context
+  return {
+    ...commonOptions({ root, app: root, mode: 'production', defines: { __SENTRY_DEBUG__: 'false' } }),
+    splitting: false,
+    entryPoints: { reports: join(root, 'src/client/reports/start-reports.ts') },
+    outdir: virtualOut(root, 'public'),
+    platform: 'browser',
+    target: BROWSER_TARGET,
+    minify: true,
+    sourcemap: 'external',
+    entryNames: '[name]-[hash]',
+  }
+}
+
+/** esbuild's options for the recorder: an inline script with a free name, in whose place its settings are written. */
+export function recorderOptions({ root }: Pick<BundleContext, 'root'>): EsbuildOptions {
+  return {
+    ...commonOptions({ root, app: root, mode: 'production', defines: {} }),
+    splitting: false,
+    stdin: {
+      contents: `import { startRecorder } from './recorder.ts'; startRecorder(window, ${RECORDER_SETTINGS})`,
+      resolveDir: join(root, 'src/client/reports'),
+    },
+    format: 'iife',
+    platform: 'browser',
+    target: BROWSER_TARGET,
+    minify: true,
   }
 }
 

@@ -12,6 +12,7 @@ import { instanceKey } from './react/instance-key.ts'
 import { createModuleCache } from './react/module-cache.ts'
 import { routeTree } from './react/route-tree.tsx'
 import { viewMetadata, viewModules, type RouteView } from './react/route-view.ts'
+import { pageReports, type FailureKind } from './reports/page-reports.ts'
 import { createRouterHandle } from './router-handle.ts'
 import type { Screen } from './router-types.ts'
 
@@ -46,6 +47,8 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   })
 
   connectActions(router)
+  const reports = pageReports()
+  if (reports) reports.router = router
 
   function treeOf(screen: Screen): ReactNode {
     const { view: shown, visit } = screen
@@ -75,16 +78,21 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   startTransition(() => {
     root = hydrateRoot(document, treeOf(first), {
       formState: (posted ?? null) as ReactFormState | null,
-      onCaughtError: (thrown) => isFailure(thrown) && console.error(thrown),
-      onUncaughtError: (thrown) => isFailure(thrown) && reportError(thrown),
-      onRecoverableError: (thrown) => isFailure(thrown) && reportError(thrown),
+      onCaughtError: told('caught', console.error),
+      onUncaughtError: told('uncaught', reportError),
+      onRecoverableError: told('recoverable', reportError),
     })
   })
 }
 
-/** Control flow takes React's error channel, and has no place on the console. */
-function isFailure(thrown: unknown): boolean {
-  return controlFlowOf(thrown) === undefined
+/** Control flow takes React's error channel, and has no place on the console and in reports. */
+function told(kind: FailureKind, show: (thrown: unknown) => void) {
+  return (thrown: unknown, info: { readonly componentStack?: string | null | undefined }): void => {
+    if (controlFlowOf(thrown)) return
+    // Before it is shown: what is uncaught comes back as an event of the window, and is the same failure then.
+    pageReports()?.add({ kind, thrown, stack: info.componentStack })
+    show(thrown)
+  }
 }
 
 function outcomeOf({ outcome }: HandOffState): Pick<RouteView, 'outcome'> {

@@ -11,6 +11,7 @@ export {
   useOnline,
 } from './hooks/use-router.ts'
 export type { Fetcher, Navigate } from './hooks/use-router.ts'
+export { allowReports } from './reports/page-reports.ts'
 export { useUploadProgress } from './hooks/use-action.ts'
 export { isInvalidInput, type InvalidInput } from '../shared/action-result.ts'
 export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'

@@ -72,7 +72,8 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const known = createKnownRoutes(now, changed)
   const world = {
     buildId: state.build,
-    fetch: window.fetch.bind(window),
+    // Looked up at each call: what traces requests comes later than this.
+    fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,
     outdated: () => void (outdated = true),
     journal,

@@ -19,6 +19,7 @@ import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
+import { createPageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
@@ -112,13 +113,25 @@ export function createApp({
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps)
   const reports = createReports(config, services, log)
+  const release = config.sentryRelease || manifest.buildId
+  const environment = config.sentryEnvironment
+  const recorder =
+    manifest.reports &&
+    createPageRecorder(manifest.reports, {
+      dsn: reports.dsn,
+      tunnel: reports.tunnelPath,
+      release,
+      environment,
+      rate: config.sentryTracesSampleRate,
+      ...(definition.reports?.consent === 'ask' ? { consent: true } : {}),
+    })
   const reporter = reportFailures
     ? createServerReporter({
         intake: reports.intake,
         dsn: reports.dsn,
         relayPath: reports.tunnelPath,
-        release: config.sentryRelease || manifest.buildId,
-        environment: config.sentryEnvironment,
+        release,
+        environment,
         sampleRate: config.sentryTracesSampleRate,
         log,
         now: () => performance.now(),
@@ -138,6 +151,7 @@ export function createApp({
     document: definition.document,
     modules,
     manifest,
+    recorder,
     renderTimeoutMs: config.renderTimeoutMs,
     scope,
   })

@@ -13,6 +13,14 @@ export interface AppDefinition {
   readonly rules?: RuleSet
   /** Express middleware of the application; runs after the URL guard and before rules and pages. */
   readonly middleware?: readonly RequestHandler[]
+  /** Error reports of browsers. */
+  readonly reports?: {
+    /**
+     * `ask`: nothing is loaded or sent before the page has called `allowReports`; what fails until then is kept in the
+     * page. Default: reports are sent.
+     */
+    readonly consent?: 'ask'
+  }
 }
 
 /** States the application: the default export of its `app.ts`. Checked by the build and by `createApp`. */

@@ -8,6 +8,8 @@ export interface AssetManifest {
   readonly entryImports: readonly string[]
   /** Stylesheets of the document itself. */
   readonly entryStyles: readonly string[]
+  /** What documents carry for error reports; absent where browsers report nothing. */
+  readonly reports?: ReportAssets
   /** What a browser loads for values that JSON cannot say; absent where it is part of the entry. */
   readonly valueDecoder?: readonly string[]
   /** By pattern (groups included) and module kind (`page`, `layout`, `loading`, `error`, ...): the chunks of that module. */
@@ -21,6 +23,17 @@ export interface SegmentAssets {
   /** Its stylesheets: public paths. */
   readonly styles: readonly string[]
 }
+
+/** The two halves of error reports in the browser. */
+export interface ReportAssets {
+  /** Script text for the first bytes of documents, with `RECORDER_SETTINGS` for a `ReportSettings` as JSON. */
+  readonly recorder: string
+  /** Public path of the module that the recorder loads later. */
+  readonly sdk: string
+}
+
+/** Stands in the recorder's script where its settings belong. */
+export const RECORDER_SETTINGS = '__MILLRACE_REPORTS__'
 
 /** For applications that were not built: documents without scripts and styles. */
 export const NO_ASSETS: AssetManifest = {

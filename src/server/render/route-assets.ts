@@ -1,5 +1,6 @@
 import { shownChain, type RouteView } from '../../client/react/route-view.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
+import type { PageRecorder } from '../reports/sdk/page-recorder.ts'
 import { escapeHtml } from './html-escape.ts'
 
 /** What the first bytes of a document say about the files it needs. */
@@ -13,26 +14,31 @@ export interface DocumentAssets {
   link(nonce: string): string | undefined
   /** The tag that starts hydration, or `''` where nothing hydrates. */
   bootstrap(nonce: string): string
+  /** The one inline script that is the same in all documents, if there is one. */
+  readonly recorder: PageRecorder | undefined
 }
 
 const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
 const NONCE_MARK = '%NONCE%'
 
 /** Works the tags out once a view's shape; the result is kept. Bound: routes times boundaries of the table. */
-export function createDocumentAssets(manifest: AssetManifest): (view: RouteView) => DocumentAssets {
+export function createDocumentAssets(
+  manifest: AssetManifest,
+  recorder?: PageRecorder,
+): (view: RouteView) => DocumentAssets {
   const known = new Map<string, DocumentAssets>()
   return (view) => {
     const shape = `${view.chain.at(-1)?.key ?? ''} ${view.outcome?.kind ?? ''} ${view.outcome?.at ?? ''}`
     let assets = known.get(shape)
     if (assets === undefined) {
-      assets = describeAssets(view, manifest)
+      assets = describeAssets(view, manifest, recorder)
       known.set(shape, assets)
     }
     return assets
   }
 }
 
-function describeAssets(view: RouteView, manifest: AssetManifest): DocumentAssets {
+function describeAssets(view: RouteView, manifest: AssetManifest, recorder: PageRecorder | undefined): DocumentAssets {
   const scripts = new Set<string>()
   const styles = new Set(manifest.entryStyles)
   if (manifest.entry !== undefined) {
@@ -55,7 +61,9 @@ function describeAssets(view: RouteView, manifest: AssetManifest): DocumentAsset
     `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"/>`
   const preloads = hydrates ? [...scripts].map(preload) : []
   const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
-  const head = META + styleTags.join('') + preloads.join('')
+  // Before all that may fail.
+  const record = recorder === undefined ? '' : `<script nonce="${NONCE_MARK}">${recorder.script}</script>`
+  const head = META + record + styleTags.join('') + preloads.join('')
   // What must come first; the tags for the rest stand in the same packet, and long headers cost every answer.
   const link = [
     ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
@@ -70,6 +78,7 @@ function describeAssets(view: RouteView, manifest: AssetManifest): DocumentAsset
     head: (nonce, late) => (late ? withDecoder(nonce) : plain(nonce)),
     link: link === '' ? () => undefined : stamp(link),
     bootstrap: stamp(bootstrap),
+    recorder,
   }
 }
 

@@ -35,8 +35,17 @@ export function documentPolicy(nonce: string): string {
   )
 }
 
-/** Policy of a document that caches may share: it has no nonce, and needs none, having no inline script that runs. */
-export const SHARED_DOCUMENT_POLICY =
+/**
+ * Policy of a document that caches may share: it has no nonce, so its one inline script is named by its hash.
+ * @param inline source expression of that script, `undefined` where there is none.
+ */
+export function sharedDocumentPolicy(inline: string | undefined): string {
+  return inline === undefined
+    ? SHARED_POLICY
+    : SHARED_POLICY.replace("script-src 'self'", `script-src 'self' ${inline}`)
+}
+
+const SHARED_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 

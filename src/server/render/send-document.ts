@@ -16,7 +16,7 @@ import type { HandOff } from './hand-off-writer.ts'
 import { escapeHtml, escapeJson } from './html-escape.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
-import { documentPolicy, securityHeaders, SHARED_DOCUMENT_POLICY, type HeaderList } from './security-headers.ts'
+import { documentPolicy, securityHeaders, sharedDocumentPolicy, type HeaderList } from './security-headers.ts'
 
 /** All that goes into the answer beside the HTML that React writes. */
 export interface DocumentParts {
@@ -42,7 +42,8 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
-  const etag = status === 200 ? documentTag(html, parts.buildId + jsonLd + stable) : undefined
+  const etag =
+    status === 200 ? documentTag(html, parts.buildId + (assets.recorder?.source ?? '') + jsonLd + stable) : undefined
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
     const trace = traceFor(caching, context)
@@ -184,7 +185,10 @@ function documentHeaders(
   encoding: Encoding | undefined,
 ): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
-  headers.push('Content-Security-Policy', caching.shared ? SHARED_DOCUMENT_POLICY : documentPolicy(nonce))
+  headers.push(
+    'Content-Security-Policy',
+    caching.shared ? sharedDocumentPolicy(assets.recorder?.source) : documentPolicy(nonce),
+  )
   headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)

@@ -9,7 +9,7 @@ export interface ReportSettings {
   readonly release: string
   readonly environment: string
   /** Share of page loads that are traced where the server has not decided, 0 to 1. */
-  readonly tracesSampleRate: number
-  /** Whether nothing may be loaded or sent before the visitor has agreed. */
-  readonly consent: boolean
+  readonly rate: number
+  /** Set where nothing may be loaded or sent before the visitor has agreed. */
+  readonly consent?: true
 }

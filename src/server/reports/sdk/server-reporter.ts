@@ -102,7 +102,7 @@ export function createServerReporter({
     }
   }
 
-  function use(capture: (by: ReportClient) => void): Promise<void> {
+  function through(capture: (by: ReportClient) => void): Promise<void> {
     const done = client()
       .then(capture)
       .catch((error: unknown) => {
@@ -120,7 +120,7 @@ export function createServerReporter({
     const quantity = budget.refused()
     if (quantity > 0) {
       log.warn({ category, quantity }, 'too much to report')
-      void use((by) => by.captureLoss(category, quantity))
+      void through((by) => by.captureLoss(category, quantity))
     }
     return true
   }
@@ -143,20 +143,20 @@ export function createServerReporter({
       // Of a page's data, the pattern of the page: what a page has to do with stands under one name.
       const page = route?.replace(ROUTE_DATA, '/')
       const tags = { digest, request_id: requestId, place, ...(page === undefined ? {} : { route: page }) }
-      void use((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace }))
+      void through((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace }))
     },
     answered(answer) {
       const transaction = transactionOf(answer, timeOrigin)
-      if (transaction !== undefined && admit('transaction')) void use((by) => by.captureTransaction(transaction))
+      if (transaction !== undefined && admit('transaction')) void through((by) => by.captureTransaction(transaction))
     },
     async fatal(thrown) {
       if (!isReportable(thrown)) return
       const facts = { place: 'process', level: 'fatal', tags: {}, transaction: undefined, trace: undefined } as const
-      await use((by) => by.captureFailure(thrown, facts))
+      await through((by) => by.captureFailure(thrown, facts))
       await flush()
     },
     async warm() {
-      await use(() => undefined)
+      await through(() => undefined)
     },
     flush,
   }

@@ -1,0 +1,23 @@
+import { basename } from 'node:path'
+import { build, type OutputFile } from 'esbuild'
+import type { ReportAssets } from '../../src/server/assets/manifest.ts'
+import { PUBLIC_PATH } from './build-options.ts'
+import { recorderOptions, reportOptions, type BundleContext } from './bundle-options.ts'
+
+/** What browsers need for error reports. */
+export interface BuiltReports {
+  /** The SDK and its source map. */
+  readonly outputFiles: readonly OutputFile[]
+  readonly assets: ReportAssets
+}
+
+/** Builds the recorder and the SDK. They hold nothing of the application. */
+export async function buildReports(context: Pick<BundleContext, 'root'>): Promise<BuiltReports> {
+  const [sdk, recorder] = await Promise.all([build(reportOptions(context)), build(recorderOptions(context))])
+  const outputFiles = sdk.outputFiles ?? []
+  const file = outputFiles.find(({ path }) => path.endsWith('.js'))
+  return {
+    outputFiles,
+    assets: { recorder: recorder.outputFiles?.[0]?.text.trim() ?? '', sdk: PUBLIC_PATH + basename(file?.path ?? '') },
+  }
+}

@@ -1,0 +1,31 @@
+import { spanToJSON, type Span } from '@sentry/react'
+import { isVitalName, rateVital } from '../../shared/reports/vital-rating.ts'
+
+interface Measured {
+  readonly measurements?: Readonly<Record<string, { readonly value: number }>>
+  readonly contexts?: { readonly trace?: { data?: Record<string, unknown> } }
+}
+
+const VITAL_VALUE = /^browser\.web_vital\.([a-z]+)\.value$/
+
+/** Adds the ratings of its web vitals to a page load. */
+export function rateTransaction<Transaction extends Measured>(transaction: Transaction): Transaction {
+  const trace = transaction.contexts?.trace
+  if (trace === undefined) return transaction
+  for (const [name, { value }] of Object.entries(transaction.measurements ?? {})) {
+    if (isVitalName(name)) (trace.data ??= {})[attributeOf(name)] = rateVital(name, value)
+  }
+  return transaction
+}
+
+/** Adds the rating to the span of a web vital that is sent by itself, as the one of an interaction is. */
+export function rateSpan(span: Span): void {
+  for (const [attribute, value] of Object.entries(spanToJSON(span).attributes ?? {})) {
+    const name = VITAL_VALUE.exec(attribute)?.[1] ?? ''
+    if (isVitalName(name) && typeof value === 'number') span.setAttribute(attributeOf(name), rateVital(name, value))
+  }
+}
+
+function attributeOf(name: string): string {
+  return `browser.web_vital.${name}.rating`
+}

@@ -1,0 +1,121 @@
+import {
+  breadcrumbsIntegration,
+  BrowserClient,
+  browserTracingIntegration,
+  dedupeIntegration,
+  defaultStackParser,
+  eventFiltersIntegration,
+  getCurrentScope,
+  httpContextIntegration,
+  linkedErrorsIntegration,
+  makeBrowserOfflineTransport,
+  makeFetchTransport,
+  type Breadcrumb,
+} from '@sentry/react'
+import { RUNTIME_PREFIX } from '../../shared/limits.ts'
+import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
+import { reportableEvent } from '../../shared/reports/reportable-event.ts'
+import { PREFETCH_ATTRIBUTE } from '../../shared/reports/reportable-spans.ts'
+import type { ReportSettings } from '../../shared/reports/report-settings.ts'
+import { rateSpan, rateTransaction } from './rate-vitals.ts'
+
+/** Milliseconds, by the contract. */
+const IDLE_TIMEOUT_MS = 1_000
+const FINAL_TIMEOUT_MS = 30_000
+const CHILD_SPAN_TIMEOUT_MS = 15_000
+
+const MOST_OFFLINE = 30 // envelopes; a page that is offline for days must not fill the disk
+const MOST_BREADCRUMBS = 50
+
+/** The relay, or what stands before it, is away for a moment: as if the network were down. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+
+const ASSETS = `${RUNTIME_PREFIX}assets/`
+const EXTENSIONS = [/^(?:chrome|moz|safari(?:-web)?)-extension:/]
+
+/**
+ * Makes the page's SDK: chosen integrations, one relay, and nothing collected that could tell who the visitor is. Errors
+ * reach it from `PageReports`, so that there is one way for those before and after it came.
+ */
+export function createPageClient(window: Window & typeof globalThis, settings: ReportSettings): BrowserClient {
+  const { dsn, tunnel, release, environment, rate } = settings
+  // Captured before it is wrapped for tracing: reports are no part of what the page does.
+  const nativeFetch = window.fetch.bind(window)
+  const client = new BrowserClient({
+    dsn,
+    tunnel,
+    release,
+    environment,
+    tracesSampleRate: rate,
+    // Whole transactions can be judged by what came of them; spans that are sent one by one cannot.
+    traceLifecycle: 'static',
+    transport: makeBrowserOfflineTransport((options) =>
+      makeFetchTransport(options, async (...request) => {
+        const answer = await nativeFetch(...request)
+        if (PASSING_STATUSES.has(answer.status)) throw new TypeError(`The relay says ${answer.status}`)
+        return answer
+      }),
+    ),
+    transportOptions: { maxQueueSize: MOST_OFFLINE, flushAtStartup: true, dbName: 'millrace-reports' } as object,
+    stackParser: defaultStackParser,
+    integrations: [
+      eventFiltersIntegration(),
+      linkedErrorsIntegration(),
+      dedupeIntegration(),
+      httpContextIntegration(),
+      breadcrumbsIntegration({ history: false }),
+      browserTracingIntegration({
+        idleTimeout: IDLE_TIMEOUT_MS,
+        finalTimeout: FINAL_TIMEOUT_MS,
+        childSpanTimeout: CHILD_SPAN_TIMEOUT_MS,
+        instrumentPageLoad: false,
+        instrumentNavigation: false,
+        detectRedirects: false,
+        shouldCreateSpanForRequest: (url) => !isRuntimes(url, tunnel),
+        onRequestSpanStart(span, { headers }) {
+          if (headers?.has(PURPOSE_HEADER)) span.setAttribute(PREFETCH_ATTRIBUTE, true)
+        },
+      }),
+    ],
+    denyUrls: EXTENSIONS,
+    maxBreadcrumbs: MOST_BREADCRUMBS,
+    sendClientReports: true,
+    enhanceFetchErrorMessages: 'report-only',
+    dataCollection: {
+      userInfo: false,
+      cookies: false,
+      httpHeaders: { request: { allow: ['user-agent'] }, response: false },
+      httpBodies: [],
+      urlQueryParams: false,
+      stackFrameVariables: false,
+    },
+    beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : withoutQueries(breadcrumb)),
+    beforeSend: (event) => reportableEvent(event, tunnel) ?? null,
+    beforeSendTransaction: (event) => reportableEvent(rateTransaction(event), tunnel) ?? null,
+  })
+  client.on('spanEnd', rateSpan)
+  getCurrentScope().setClient(client)
+  client.init()
+  return client
+}
+
+function isRuntimes(url: string, tunnel: string): boolean {
+  const { pathname } = new URL(url, location.href)
+  return pathname === tunnel || pathname.startsWith(ASSETS)
+}
+
+function isNoise({ data }: Breadcrumb, tunnel: string): boolean {
+  const url: unknown = data?.['url']
+  return typeof url === 'string' && isRuntimes(url, tunnel)
+}
+
+/** Queries may hold what is nobody's business. */
+function withoutQueries(breadcrumb: Breadcrumb): Breadcrumb {
+  const { data } = breadcrumb
+  if (data === undefined) return breadcrumb
+  const entries = Object.entries(data).map(([name, value]): [string, unknown] => [
+    name,
+    typeof value === 'string' && /^(?:https?:\/)?\//.test(value) ? value.replace(/[?#].*/s, '') : value,
+  ])
+  return { ...breadcrumb, data: Object.fromEntries(entries) }
+}

@@ -1,0 +1,50 @@
+import { addBreadcrumb, getCurrentScope, type BrowserClient, type Scope } from '@sentry/react'
+import { digestOf } from '../../shared/control-flow.ts'
+import { isReportable } from '../../shared/reports/is-reportable.ts'
+import type { PageFailure } from './page-reports.ts'
+
+/** Without these a page does not work; without others it looks odd. */
+const VITAL_ELEMENTS: ReadonlySet<string> = new Set(['script', 'link'])
+
+/**
+ * Makes what reports failures: each once, however many ways it takes to us. What the server has reported already, as it
+ * says by a digest, is left out.
+ */
+export function createFailureReporter(client: BrowserClient, route: () => string | undefined) {
+  const known = new WeakSet<object>()
+
+  return (failure: PageFailure): void => {
+    const { kind, thrown, message = '', file = '' } = failure
+    if (kind === 'resource' && !VITAL_ELEMENTS.has(file)) {
+      addBreadcrumb({ category: 'resource', level: 'warning', message: `${file} did not load`, data: { url: message } })
+      return
+    }
+    if (typeof thrown === 'object' && thrown !== null) {
+      if (known.has(thrown)) return
+      known.add(thrown)
+    }
+    if (digestOf(thrown) || (thrown !== undefined && !isReportable(thrown))) return
+    const scope = scopeOf(failure, route())
+    const mechanism = { type: `auto.browser.millrace.${kind}`, handled: kind === 'caught' || kind === 'recoverable' }
+    if (thrown === undefined || thrown === null) client.captureEvent(plainEvent(failure, mechanism), {}, scope)
+    else client.captureException(thrown, { mechanism, originalException: thrown }, scope)
+  }
+}
+
+function scopeOf({ at, stack, kind }: PageFailure, route: string | undefined): Scope {
+  const scope = getCurrentScope().clone()
+  scope.setTags({ 'failure.kind': kind, ...(route === undefined ? {} : { route }) })
+  if (stack) scope.setContext('react', { componentStack: stack })
+  if (at !== undefined) scope.addEventProcessor((event) => ({ ...event, timestamp: at }))
+  return scope
+}
+
+/** Browsers hand nothing out for scripts of other sites, and for files that did not come. */
+function plainEvent({ kind, message = '', file, line, column }: PageFailure, mechanism: object) {
+  const value = kind === 'resource' ? `Failed to load ${file}: ${message.replace(/[?#].*/s, '')}` : message
+  const frames = line === undefined ? [] : [{ filename: file ?? '', lineno: line, colno: column ?? 0, in_app: true }]
+  return {
+    level: 'error',
+    exception: { values: [{ type: 'Error', value, mechanism, stacktrace: { frames } }] },
+  } as Parameters<BrowserClient['captureEvent']>[0]
+}

@@ -1,0 +1,55 @@
+/**
+ * The module that takes over from the recorder: the SDK of the error service and what feeds it. It is built as a file
+ * of its own, apart from the application's, so that it is the same file as long as neither changes.
+ */
+import { HAND_OFF_ELEMENT_ID, type HandOffState } from '../../shared/protocol/hand-off.ts'
+import { parsePattern } from '../../shared/route-pattern.ts'
+import type { HostedRouter } from '../router-handle.ts'
+import type { PageReports } from './page-reports.ts'
+import { createPageClient } from './report-client.ts'
+import { createFailureReporter } from './report-failure.ts'
+import { traceNavigations, tracePageLoad, type TracedPage } from './trace-routes.ts'
+
+const started = new WeakSet<PageReports>()
+
+/** Starts the SDK, and hands it what was kept. */
+export function startReports(window: Window & typeof globalThis, reports: PageReports): void {
+  // Asked for twice, where the application says so twice.
+  if (started.has(reports)) return
+  started.add(reports)
+  const client = createPageClient(window, reports.settings)
+  const first = pageOf(window.document)
+  let router: HostedRouter | undefined
+
+  function shown(): TracedPage {
+    if (router === undefined) return first
+    const { chain, outcome } = router.screen.view
+    const key = chain.at(-1)?.key
+    return { route: key === undefined ? undefined : parsePattern(key).url, outcome: outcome?.kind }
+  }
+
+  tracePageLoad(client, first, traceOf(window.performance))
+  const report = createFailureReporter(client, () => shown().route)
+  function connect(connected: HostedRouter): void {
+    router = connected
+    traceNavigations(client, connected, shown)
+  }
+  if (reports.router === undefined) Object.defineProperty(reports, 'router', { set: connect })
+  else connect(reports.router)
+  reports.add = (failure) => report({ at: Date.now() / 1_000, ...failure })
+  for (const failure of reports.kept.splice(0)) report(failure)
+}
+
+/** What the server has put into the document. */
+function pageOf(document: Document): TracedPage {
+  const text = document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent
+  const { route, outcome } = (text ? JSON.parse(text) : {}) as Partial<HandOffState>
+  return { route: route ? parsePattern(route).url : undefined, outcome: outcome?.kind }
+}
+
+/** The trace of this load of the document; that of one which the browser had stored belongs to an earlier load. */
+function traceOf(performance: Performance): string | undefined {
+  const navigation = performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined
+  if (navigation === undefined || navigation.transferSize === 0) return undefined
+  return navigation.serverTiming.find(({ name }) => name === 'sentry-trace')?.description
+}

@@ -1,0 +1,87 @@
+import {
+  addBreadcrumb,
+  getCurrentScope,
+  startBrowserTracingNavigationSpan,
+  startBrowserTracingPageLoadSpan,
+  type BrowserClient,
+  type Span,
+} from '@sentry/react'
+import { REFUSAL_STATUS, type RefusalKind } from '../../shared/control-flow.ts'
+import type { NavigateEvent, Router } from '../router-types.ts'
+
+/** What is on the screen, as spans are named by it. */
+export interface TracedPage {
+  /** Pattern of the route; `undefined` where none matched. */
+  readonly route: string | undefined
+  /** The fallback in the page's place, if there is one. */
+  readonly outcome: string | undefined
+}
+
+const ERROR_STATUS = 2 // OpenTelemetry's SpanStatusCode
+
+/** The service's names of the statuses; those of refusals keep a span from being sent. */
+const REFUSED: Readonly<Record<number, string>> = { 401: 'unauthenticated', 403: 'permission_denied', 404: 'not_found' }
+
+/**
+ * Begins the span of the page load: it goes on with the server's trace.
+ * @param trace as the server has handed it over; `undefined` for a document out of the browser's own store, whose trace
+ * is that of an earlier load.
+ */
+export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: string | undefined): void {
+  // Without a trace of its own, the SDK would look for that of the stored document.
+  const own = trace === undefined ? { sentryTrace: '-', baggage: '-' } : undefined
+  const span = startBrowserTracingPageLoadSpan(client, namedBy(page, location.pathname, 'pageload'), own)
+  settle(span, page)
+}
+
+/**
+ * Names spans by the router's events.
+ * @param shown what is on the screen by now.
+ */
+export function traceNavigations(client: BrowserClient, router: Router, shown: () => TracedPage): void {
+  let span: Span | undefined
+
+  router.onNavigate((event) => {
+    const { type, kind, to } = event
+    if (kind === 'refresh') return
+    const path = to.replace(/[?#].*/s, '')
+    if (type === 'start') {
+      leaveCrumb(event)
+      const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
+      span = startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+      return
+    }
+    if (type === 'commit') {
+      const page = shown()
+      const { name, attributes } = namedBy(page, path, 'navigation')
+      span?.updateName(name)
+      span?.setAttributes(attributes)
+      getCurrentScope().setTransactionName(name)
+      settle(span, page)
+    } else if (type === 'fail') span?.setStatus({ code: ERROR_STATUS, message: 'internal_error' })
+    else {
+      // Given up, or the browser's own business from here on.
+      span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
+      span?.end()
+    }
+    span = undefined
+  })
+}
+
+function namedBy({ route }: TracedPage, path: string, what: 'pageload' | 'navigation') {
+  const attributes = {
+    'sentry.segment.name.source': route === undefined ? 'url' : 'route',
+    'sentry.origin': `auto.${what}.millrace`,
+  } as const
+  return { name: route ?? path, attributes }
+}
+
+function settle(span: Span | undefined, { outcome }: TracedPage): void {
+  if (outcome === undefined) return
+  const status = REFUSAL_STATUS[outcome as RefusalKind] as number | undefined
+  span?.setStatus({ code: ERROR_STATUS, message: REFUSED[status ?? 0] ?? 'internal_error' })
+}
+
+function leaveCrumb({ from, to, kind }: NavigateEvent): void {
+  addBreadcrumb({ category: 'navigation', type: 'navigation', data: { from, to, kind } })
+}
