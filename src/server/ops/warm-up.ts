@@ -44,10 +44,14 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
+/** Nobody has asked for this page, so its work is not traced. */
+const UNTRACED = traceHeader({ traceId: '1'.repeat(32), spanId: '1'.repeat(16), sampled: false })
+
 /** By `node:http`, because `fetch` lets nobody name the `Host`. */
 function requestStatus(address: string, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    request(`http://${address}:${port}${PROBE_PATH}`, { headers: { host, connection: 'close' } }, (response) => {
+    const headers = { host, connection: 'close', 'sentry-trace': UNTRACED }
+    request(`http://${address}:${port}${PROBE_PATH}`, { headers }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0))
     })
       .on('error', reject)

@@ -1,0 +1,227 @@
+import { describe, expect } from 'vitest'
+import { statusComplaint } from '../support/page-complaints.ts'
+import { reportingTest, untilReporting } from '../support/reporting-pages.ts'
+import { untilAlive } from '../support/router-page.ts'
+
+const ON_PURPOSE = [/on purpose/]
+const CLIENT = '/lab/crash/client'
+
+const tracedOn = (route: string) => ({
+  tags: { route },
+  transaction: route,
+  contexts: { trace: { trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) } },
+})
+
+describe('a failure in the page is reported once, with route and trace', () => {
+  reportingTest('in an event handler', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit({ allow: ON_PURPOSE })
+    await page.goto(CLIENT)
+    await untilAlive(page)
+    await untilReporting(page)
+    await page.getByTestId('throw-handler').click()
+    const [event] = await until('event', 1)
+    expect(event).toMatchObject({
+      ...tracedOn(CLIENT),
+      platform: 'javascript',
+      exception: { values: [{ value: 'The lab event handler failed on purpose', mechanism: { handled: false } }] },
+    })
+    await settle()
+    expect(reports('event')).toHaveLength(1)
+  })
+
+  reportingTest('in a render, with the components around it', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit({ allow: ON_PURPOSE })
+    await page.goto(CLIENT)
+    await untilAlive(page)
+    await untilReporting(page)
+    await page.getByTestId('throw-render').click()
+    const [event] = await until('event', 1)
+    expect(event).toMatchObject({
+      ...tracedOn(CLIENT),
+      tags: { route: CLIENT, 'failure.kind': 'caught' },
+      contexts: { react: { componentStack: expect.stringContaining('at ') } },
+    })
+    await settle()
+    expect(reports('event')).toHaveLength(1)
+  })
+
+  reportingTest('in a promise that nobody listens to', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit({ allow: ON_PURPOSE })
+    await page.goto(CLIENT)
+    await untilAlive(page)
+    await untilReporting(page)
+    await page.getByTestId('reject').click()
+    expect(await until('event', 1)).toMatchObject([{ ...tracedOn(CLIENT), tags: { 'failure.kind': 'rejection' } }])
+    await settle()
+    expect(reports('event')).toHaveLength(1)
+  })
+
+  reportingTest('before the SDK has come, at the time when it happened', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit({ allow: [/too early/] })
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/_m/assets/reports-*.js', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.addInitScript(() =>
+      addEventListener('DOMContentLoaded', () => {
+        throw new Error('too early')
+      }),
+    )
+    await page.goto('/lab')
+    const before = Date.now() / 1_000
+    release()
+    const [event] = await until('event', 1)
+    expect(event).toMatchObject({ ...tracedOn('/lab'), exception: { values: [{ value: 'too early' }] } })
+    expect(event?.['timestamp']).toBeLessThan(before)
+    await settle()
+    expect(reports('event')).toHaveLength(1)
+  })
+
+  reportingTest('in the last moment of the page', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit({ allow: [/too late/] })
+    await page.goto('/lab')
+    await untilReporting(page)
+    await page.evaluate(() =>
+      addEventListener('pagehide', () => {
+        throw new Error('too late')
+      }),
+    )
+    await page.goto('/docs')
+    expect(await until('event', 1)).toMatchObject([
+      { ...tracedOn('/lab'), exception: { values: [{ value: 'too late' }] } },
+    ])
+    await settle()
+    expect(reports('event')).toHaveLength(1)
+  })
+
+  reportingTest('where the page is left before the SDK has come', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit({ allow: [/too early/, /reports-/] })
+    await page.route('**/_m/assets/reports-*.js', (route) => route.abort())
+    await page.addInitScript(() => {
+      if (location.pathname !== '/lab') return
+      addEventListener('DOMContentLoaded', () => {
+        throw new TypeError('too early')
+      })
+    })
+    await page.goto('/lab')
+    await page.unroute('**/_m/assets/reports-*.js')
+    await page.goto('/docs')
+    const [event] = await until('event', 1)
+    expect(event).toMatchObject({
+      tags: { route: expect.stringMatching(/\/lab$/) },
+      contexts: { trace: { trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) } },
+      exception: { values: [{ type: 'TypeError', value: 'too early' }] },
+    })
+    await settle()
+    expect(reports('event')).toHaveLength(1)
+  })
+})
+
+describe('what is no failure is not reported', () => {
+  reportingTest('redirects, refusals and navigations that are given up', async ({ visit }) => {
+    const { page, settle, reports } = await visit({ allow: [401, 403, 404].map(statusComplaint) })
+    for (const path of [
+      '/lab/refusals/not-found',
+      '/lab/refusals/forbidden',
+      '/lab/refusals/unauthorized',
+      '/nowhere',
+    ]) {
+      await page.goto(path)
+      await untilReporting(page)
+    }
+    await page.goto('/lab/redirect/temporary')
+    await page.goto('/lab')
+    await untilAlive(page)
+    await untilReporting(page)
+    for (const path of ['/lab/redirect/temporary', '/lab/refusals/not-found', '/lab/slow/2000', '/lab']) {
+      const link = page.locator(`a[href="${path}"]`).first()
+      if ((await link.count()) > 0) await link.click()
+      await page.waitForFunction(() => document.querySelector('[data-pending]') === null)
+      if (path !== '/lab') await page.goto('/lab')
+      await untilAlive(page)
+      await untilReporting(page)
+    }
+    await settle()
+    expect(reports('event')).toEqual([])
+    const names = reports('transaction').map(({ transaction }) => transaction)
+    expect(names.filter((name) => /refusals|nowhere|redirect\//.test(String(name)))).toEqual([])
+  })
+
+  reportingTest('a failure that the server has reported is not reported again by the page', async ({ visit, sink }) => {
+    const { page, settle, reports } = await visit({ allow: [statusComplaint(500), /on purpose|digest|Minified/i] })
+    await page.goto('/lab/crash/late')
+    await untilReporting(page)
+    await settle()
+    expect(reports('event')).toEqual([])
+    await sink.until(({ requests }) => requests.some(({ body }) => body.includes('"platform":"node"')))
+  })
+})
+
+describe('traces', () => {
+  reportingTest(
+    'a page load goes on with the trace of the server, rated by its web vitals',
+    async ({ visit, sink }) => {
+      const { page, until } = await visit()
+      await page.goto('/lab/params/1')
+      const [load] = await until('transaction', 1)
+      expect(load).toMatchObject({
+        transaction: '/lab/params/[id]',
+        transaction_info: { source: 'route' },
+        contexts: { trace: { op: 'pageload' } },
+        measurements: { ttfb: { unit: 'millisecond' } },
+      })
+      const {
+        trace_id: id,
+        parent_span_id: parent,
+        data,
+      } = (load?.['contexts'] as { trace: Record<string, never> }).trace
+      expect(data).toMatchObject({ 'browser.web_vital.ttfb.rating': expect.stringMatching(/^(?:good|needs|poor)/) })
+      await sink.until(({ requests }) =>
+        requests.some(
+          ({ body }) =>
+            body.includes(`"span_id":"${parent}"`) && body.includes('"op":"http.server"') && body.includes(String(id)),
+        ),
+      )
+    },
+  )
+
+  reportingTest('a reload that finds nothing changed has a trace of its own', async ({ visit }) => {
+    const { page, until } = await visit()
+    await page.goto('/lab')
+    await until('transaction', 1)
+    const answer = page.waitForResponse((response) => new URL(response.url()).pathname === '/lab')
+    await page.reload()
+    await answer
+    const loads = await until('transaction', 2)
+    const ids = loads.map(({ contexts }) => (contexts as { trace: { trace_id: string } }).trace.trace_id)
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  reportingTest(
+    'a navigation is named by its route, and the server goes on with its trace',
+    async ({ visit, sink }) => {
+      const { page, until } = await visit()
+      await page.goto('/lab')
+      await untilAlive(page)
+      await untilReporting(page)
+      await until('transaction', 1)
+      // A link that nothing was fetched ahead for.
+      await page.evaluate(() => {
+        const link = Object.assign(document.createElement('a'), { href: '/lab/params/777' })
+        document.body.append(link)
+        link.click()
+      })
+      const [, navigation] = await until('transaction', 2)
+      expect(navigation).toMatchObject({
+        contexts: { trace: { op: 'navigation' } },
+        transaction: '/lab/params/[id]',
+      })
+      const { trace_id: id } = (navigation?.['contexts'] as { trace: { trace_id: string } }).trace
+      await sink.until(({ requests }) =>
+        requests.some(({ body }) => body.includes('GET /_m/data/lab/params') && body.includes(id)),
+      )
+    },
+  )
+})
