@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import type { Logger } from 'pino'
+import { traceHeader } from '../../shared/reports/trace-header.ts'
 import type { MillraceApp } from '../app.ts'
 import type { Config } from '../config.ts'
 

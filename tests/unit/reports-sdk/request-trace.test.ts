@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { beginTrace, traceTimings } from '../../../src/server/reports/sdk/request-trace.ts'
+
+const OPTIONS = { sampleRate: 0.5, publicKey: 'key', release: 'r1', environment: 'production', random: () => 0.25 }
+const ID = '7f0c1d2e-0a1b-4c3d-8e4f-5a6b7c8d9e0f'
+const OTHERS = `${'a'.repeat(32)}-${'b'.repeat(16)}`
+
+const begin = (request: object, options: object = {}) =>
+  beginTrace({ requestId: ID, trace: undefined, baggage: undefined, ...request }, { ...OPTIONS, ...options })
+
+describe('a trace that begins here', () => {
+  test('has the ids of its request', () => {
+    expect(begin({})).toMatchObject({ traceId: ID.replaceAll('-', ''), spanId: '8e4f5a6b7c8d9e0f' })
+  })
+
+  test('has ids of its own where a proxy has named the request', () => {
+    const { traceId, spanId } = begin({ requestId: 'proxy.7' })
+    expect(traceId).toMatch(/^[0-9a-f]{32}$/)
+    expect(spanId).toMatch(/^[0-9a-f]{16}$/)
+  })
+
+  test.for([
+    ['sampled', 0.5, 0.49, true],
+    ['not sampled', 0.5, 0.5, false],
+    ['undecided where nothing is sampled', 0, 0, undefined],
+    ['sampled where everything is', 1, 0.999, true],
+  ] as const)('is %s by chance', ([, sampleRate, drawn, sampled]) => {
+    expect(begin({}, { sampleRate, random: () => drawn }).sampled).toBe(sampled)
+  })
+})
+
+describe('a trace of somebody else', () => {
+  test('goes on, as its sampling does', () => {
+    const trace = begin({ trace: `${OTHERS}-1`, baggage: 'sentry-release=r0' }, { random: () => 0.9 })
+    expect(trace).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16), sampled: true })
+    expect(trace.sampling).toEqual({ release: 'r0' })
+    expect(begin({ trace: `${OTHERS}-0` }).sampled).toBe(false)
+  })
+
+  test('is not sampled by a server that samples nothing', () => {
+    expect(begin({ trace: `${OTHERS}-1` }, { sampleRate: 0 }).sampled).toBe(false)
+  })
+
+  test('without a decision is not sampled', () => {
+    expect(begin({ trace: OTHERS }).sampled).toBe(false)
+  })
+})
+
+describe('what the page is handed', () => {
+  test('has the sampling only where it is sampled', () => {
+    expect(traceTimings(begin({}, { sampleRate: 0 }))).toMatch(/^sentry-trace;desc="[0-9a-f]{32}-[0-9a-f]{16}"$/)
+    expect(traceTimings(begin({}, { random: () => 0.9 }))).toMatch(/^sentry-trace;desc="[0-9a-f-]{49}-0"$/)
+    expect(traceTimings(begin({}))).toMatch(/-1", baggage;desc="sentry-trace_id=7f0c[^"]*sentry-sampled=true"$/)
+  })
+})
