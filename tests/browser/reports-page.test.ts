@@ -1,10 +1,21 @@
 import { describe, expect } from 'vitest'
 import { statusComplaint } from '../support/page-complaints.ts'
-import { reportingTest, untilReporting } from '../support/reporting-pages.ts'
+import { reportingTest as browserTest, untilReporting, type Report } from '../support/reporting-pages.ts'
 import { untilAlive } from '../support/router-page.ts'
 
 const ON_PURPOSE = [/on purpose/]
 const CLIENT = '/lab/crash/client'
+
+interface TraceContext {
+  readonly trace_id?: string
+  readonly parent_span_id?: string
+  readonly data?: object
+}
+
+function traceOf(report: Report | undefined): TraceContext {
+  const contexts = report?.['contexts'] as { readonly trace: TraceContext } | undefined
+  return contexts?.trace ?? {}
+}
 
 const tracedOn = (route: string) => ({
   tags: { route },
@@ -13,7 +24,7 @@ const tracedOn = (route: string) => ({
 })
 
 describe('a failure in the page is reported once, with route and trace', () => {
-  reportingTest('in an event handler', async ({ visit }) => {
+  browserTest('in an event handler', async ({ visit }) => {
     const { page, until, settle, reports } = await visit({ allow: ON_PURPOSE })
     await page.goto(CLIENT)
     await untilAlive(page)
@@ -29,7 +40,7 @@ describe('a failure in the page is reported once, with route and trace', () => {
     expect(reports('event')).toHaveLength(1)
   })
 
-  reportingTest('in a render, with the components around it', async ({ visit }) => {
+  browserTest('in a render, with the components around it', async ({ visit }) => {
     const { page, until, settle, reports } = await visit({ allow: ON_PURPOSE })
     await page.goto(CLIENT)
     await untilAlive(page)
@@ -45,7 +56,7 @@ describe('a failure in the page is reported once, with route and trace', () => {
     expect(reports('event')).toHaveLength(1)
   })
 
-  reportingTest('in a promise that nobody listens to', async ({ visit }) => {
+  browserTest('in a promise that nobody listens to', async ({ visit }) => {
     const { page, until, settle, reports } = await visit({ allow: ON_PURPOSE })
     await page.goto(CLIENT)
     await untilAlive(page)
@@ -56,7 +67,7 @@ describe('a failure in the page is reported once, with route and trace', () => {
     expect(reports('event')).toHaveLength(1)
   })
 
-  reportingTest('before the SDK has come, at the time when it happened', async ({ visit }) => {
+  browserTest('before the SDK has come, at the time when it happened', async ({ visit }) => {
     const { page, until, settle, reports } = await visit({ allow: [/too early/] })
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
@@ -79,7 +90,7 @@ describe('a failure in the page is reported once, with route and trace', () => {
     expect(reports('event')).toHaveLength(1)
   })
 
-  reportingTest('in the last moment of the page', async ({ visit }) => {
+  browserTest('in the last moment of the page', async ({ visit }) => {
     const { page, until, settle, reports } = await visit({ allow: [/too late/] })
     await page.goto('/lab')
     await untilReporting(page)
@@ -96,7 +107,7 @@ describe('a failure in the page is reported once, with route and trace', () => {
     expect(reports('event')).toHaveLength(1)
   })
 
-  reportingTest('where the page is left before the SDK has come', async ({ visit }) => {
+  browserTest('where the page is left before the SDK has come', async ({ visit }) => {
     const { page, until, settle, reports } = await visit({ allow: [/too early/, /reports-/] })
     await page.route('**/_m/assets/reports-*.js', (route) => route.abort())
     await page.addInitScript(() => {
@@ -120,7 +131,7 @@ describe('a failure in the page is reported once, with route and trace', () => {
 })
 
 describe('what is no failure is not reported', () => {
-  reportingTest('redirects, refusals and navigations that are given up', async ({ visit }) => {
+  browserTest('redirects, refusals and navigations that are given up', async ({ visit }) => {
     const { page, settle, reports } = await visit({ allow: [401, 403, 404].map(statusComplaint) })
     for (const path of [
       '/lab/refusals/not-found',
@@ -149,7 +160,7 @@ describe('what is no failure is not reported', () => {
     expect(names.filter((name) => /refusals|nowhere|redirect\//.test(String(name)))).toEqual([])
   })
 
-  reportingTest('a failure that the server has reported is not reported again by the page', async ({ visit, sink }) => {
+  browserTest('a failure that the server has reported is not reported again by the page', async ({ visit, sink }) => {
     const { page, settle, reports } = await visit({ allow: [statusComplaint(500), /on purpose|digest|Minified/i] })
     await page.goto('/lab/crash/late')
     await untilReporting(page)
@@ -160,34 +171,27 @@ describe('what is no failure is not reported', () => {
 })
 
 describe('traces', () => {
-  reportingTest(
-    'a page load goes on with the trace of the server, rated by its web vitals',
-    async ({ visit, sink }) => {
-      const { page, until } = await visit()
-      await page.goto('/lab/params/1')
-      const [load] = await until('transaction', 1)
-      expect(load).toMatchObject({
-        transaction: '/lab/params/[id]',
-        transaction_info: { source: 'route' },
-        contexts: { trace: { op: 'pageload' } },
-        measurements: { ttfb: { unit: 'millisecond' } },
-      })
-      const {
-        trace_id: id,
-        parent_span_id: parent,
-        data,
-      } = (load?.['contexts'] as { trace: Record<string, never> }).trace
-      expect(data).toMatchObject({ 'browser.web_vital.ttfb.rating': expect.stringMatching(/^(?:good|needs|poor)/) })
-      await sink.until(({ requests }) =>
-        requests.some(
-          ({ body }) =>
-            body.includes(`"span_id":"${parent}"`) && body.includes('"op":"http.server"') && body.includes(String(id)),
-        ),
-      )
-    },
-  )
+  browserTest('a page load goes on with the trace of the server, rated by its web vitals', async ({ visit, sink }) => {
+    const { page, until } = await visit()
+    await page.goto('/lab/params/1')
+    const [load] = await until('transaction', 1)
+    expect(load).toMatchObject({
+      transaction: '/lab/params/[id]',
+      transaction_info: { source: 'route' },
+      contexts: { trace: { op: 'pageload' } },
+      measurements: { ttfb: { unit: 'millisecond' } },
+    })
+    const { trace_id: id, parent_span_id: parent, data } = traceOf(load)
+    expect(data).toMatchObject({ 'browser.web_vital.ttfb.rating': expect.stringMatching(/^(?:good|needs|poor)/) })
+    await sink.until(({ requests }) =>
+      requests.some(
+        ({ body }) =>
+          body.includes(`"span_id":"${parent}"`) && body.includes('"op":"http.server"') && body.includes(String(id)),
+      ),
+    )
+  })
 
-  reportingTest('a reload that finds nothing changed has a trace of its own', async ({ visit }) => {
+  browserTest('a reload that finds nothing changed has a trace of its own', async ({ visit }) => {
     const { page, until } = await visit()
     await page.goto('/lab')
     await until('transaction', 1)
@@ -195,33 +199,30 @@ describe('traces', () => {
     await page.reload()
     await answer
     const loads = await until('transaction', 2)
-    const ids = loads.map(({ contexts }) => (contexts as { trace: { trace_id: string } }).trace.trace_id)
+    const ids = loads.map((load) => traceOf(load).trace_id)
     expect(new Set(ids).size).toBe(2)
   })
 
-  reportingTest(
-    'a navigation is named by its route, and the server goes on with its trace',
-    async ({ visit, sink }) => {
-      const { page, until } = await visit()
-      await page.goto('/lab')
-      await untilAlive(page)
-      await untilReporting(page)
-      await until('transaction', 1)
-      // A link that nothing was fetched ahead for.
-      await page.evaluate(() => {
-        const link = Object.assign(document.createElement('a'), { href: '/lab/params/777' })
-        document.body.append(link)
-        link.click()
-      })
-      const [, navigation] = await until('transaction', 2)
-      expect(navigation).toMatchObject({
-        contexts: { trace: { op: 'navigation' } },
-        transaction: '/lab/params/[id]',
-      })
-      const { trace_id: id } = (navigation?.['contexts'] as { trace: { trace_id: string } }).trace
-      await sink.until(({ requests }) =>
-        requests.some(({ body }) => body.includes('GET /_m/data/lab/params') && body.includes(id)),
-      )
-    },
-  )
+  browserTest('a navigation is named by its route, and the server goes on with its trace', async ({ visit, sink }) => {
+    const { page, until } = await visit()
+    await page.goto('/lab')
+    await untilAlive(page)
+    await untilReporting(page)
+    await until('transaction', 1)
+    // A link that nothing was fetched ahead for.
+    await page.evaluate(() => {
+      const link = Object.assign(document.createElement('a'), { href: '/lab/params/777' })
+      document.body.append(link)
+      link.click()
+    })
+    const [, navigation] = await until('transaction', 2)
+    expect(navigation).toMatchObject({
+      contexts: { trace: { op: 'navigation' } },
+      transaction: '/lab/params/[id]',
+    })
+    const { trace_id: id = '' } = traceOf(navigation)
+    await sink.until(({ requests }) =>
+      requests.some(({ body }) => body.includes('GET /_m/data/lab/params') && body.includes(id)),
+    )
+  })
 })

@@ -8,7 +8,7 @@ import { startReportSink, type ReportSink } from '../support/report-sink.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
 
-type Json = Readonly<Record<string, never>>
+type Json = Readonly<Record<string, unknown>>
 
 interface FailingServer {
   readonly app: MillraceApp

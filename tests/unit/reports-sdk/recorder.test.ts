@@ -6,7 +6,8 @@ import { createPageRecorder } from '../../../src/server/reports/sdk/page-recorde
 import { sharedDocumentPolicy } from '../../../src/server/render/security-headers.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const RECORDER_LIMIT_BYTES = 1_000
+// A kilobyte, less the 71 bytes by which the first load is larger for reports.
+const RECORDER_LIMIT_BYTES = 1_024 - 71
 const SDK_LIMIT_BYTES = 57_344
 
 const built: { reports?: BuiltReports } = {}
