@@ -11,7 +11,7 @@ import { BuildFault } from './build-fault.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
 import { checkBuildOptions, displayPath, type BuildOptions } from './build-options.ts'
-import { buildReports } from './build-reports.ts'
+import { buildReports, type BuiltReports } from './build-reports.ts'
 import { buildStyles } from './build-styles.ts'
 import {
   browserEntry,
@@ -108,7 +108,7 @@ export async function buildApplication(
       ;(name.endsWith('.map') ? maps : files).set(name, contents)
     }
     const parts = { metafile: browser.metafile, entry, sources, groups, styles, reports: reports.assets }
-    const manifest = assetManifest(buildIdOf(files, serverFiles), parts)
+    const manifest = assetManifest(buildIdOf(files, serverFiles, recorderFile(reports)), parts)
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which names it; all that it says follows from what is.
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
@@ -168,6 +168,11 @@ function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): stri
     inOrder(files).flatMap(([name, contents]) => (name.endsWith('.map') ? [] : [name, contents])),
   )
   return contentHash(...parts).slice(0, BUILD_ID_LENGTH)
+}
+
+/** Documents carry it, and no file does. */
+function recorderFile({ assets }: BuiltReports): ReadonlyMap<string, Uint8Array> {
+  return new Map([['recorder.js', new TextEncoder().encode(assets.recorder)]])
 }
 
 /** What the client router reads of the manifest. */

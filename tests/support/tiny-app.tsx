@@ -31,6 +31,7 @@ export interface TinyAppOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly assets?: CreateAppOptions['assets']
   readonly actions?: CreateAppOptions['actions']
+  readonly reports?: AppDefinition['reports']
 }
 
 /** Makes a server for one test. */
@@ -45,6 +46,7 @@ export function tinyApp(options: TinyAppOptions): TinyApp {
     routes: options.routes,
     document: options.document ?? TinyDocument,
     ...(options.rules === undefined ? {} : { rules: options.rules }),
+    ...(options.reports === undefined ? {} : { reports: options.reports }),
     ...(options.middleware === undefined ? {} : { middleware: options.middleware }),
   }
   const app = createApp({

@@ -60,12 +60,11 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
     const event = {
       timestamp: at,
       platform: 'javascript',
-      level: 'error',
       release: settings.release,
       environment: settings.environment,
       request: { url: location.origin + location.pathname },
       tags: {
-        route: /"route":"(.*?)"/.exec(document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent ?? '')?.[1],
+        route: /"route":"(.*?)"/.exec(document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent as string)?.[1],
         digest,
       },
       contexts: trace_id ? { trace: { trace_id, span_id } } : {},
