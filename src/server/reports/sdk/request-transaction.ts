@@ -21,8 +21,8 @@ export interface TracedAnswer {
   readonly trace: RequestTrace
   readonly requestId: string
   readonly method: string
-  /** Pattern of the route, `undefined` where none matched. */
-  readonly route: string | undefined
+  /** Pattern of the route. */
+  readonly route: string
   readonly kind: 'document' | 'data' | 'action'
   readonly status: number
   readonly prefetch: boolean
@@ -35,17 +35,17 @@ export interface TracedAnswer {
   readonly spans: readonly RequestSpan[]
 }
 
+/** Whether a request is traced: redirects, refusals, prefetches, and requests that were given up never are. */
+export function isTraced({ prefetch, aborted, left, status }: TracedAnswer): boolean {
+  return !prefetch && !aborted && !left && !QUIET_STATUSES.has(status)
+}
+
 /**
  * The transaction of a request, made from what was measured on the way.
  * @param timeOrigin of the clock, in milliseconds since the epoch.
- * @returns `undefined` for what is never traced: redirects, refusals, prefetches, requests that were given up or that no
- * route answers.
  */
-export function transactionOf(answer: TracedAnswer, timeOrigin: number): TransactionEvent | undefined {
+export function transactionOf(answer: TracedAnswer, timeOrigin: number): TransactionEvent {
   const { trace, route, status, method, kind, requestId, startedAt, endedAt } = answer
-  if (route === undefined || answer.prefetch || answer.aborted || answer.left || QUIET_STATUSES.has(status)) {
-    return undefined
-  }
   const { traceId, spanId, parentSpanId, sampling } = trace
   const seconds = (at: number): number => (timeOrigin + at) / 1_000
   return {

@@ -8,14 +8,18 @@ import type { Intake, ReportSender } from '../intake.ts'
 import type { ReportClient, ReportClientOptions } from './report-client.ts'
 import { createReportBudget, type ReportBudget } from './report-budget.ts'
 import { beginTrace, type RequestTrace } from './request-trace.ts'
-import { transactionOf, type TracedAnswer } from './request-transaction.ts'
+import { isTraced, transactionOf, type TracedAnswer } from './request-transaction.ts'
 
 /** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
 const ERRORS_A_SECOND = 20
 const ERRORS_AT_ONCE = 100
-/** Callers decide what is sampled by a header; they must not decide how much of our time goes into it. */
-const TRANSACTIONS_A_SECOND = 50
-const TRANSACTIONS_AT_ONCE = 200
+/**
+ * Each takes two milliseconds until it is with the service. Callers decide what is sampled by a header; they must not
+ * decide how much of our time goes into it.
+ */
+const TRANSACTIONS_A_SECOND = 20
+const TRANSACTIONS_AT_ONCE = 40
+const LOSS_PAUSE_MS = 10_000 // what was too much is told in one number, not after each
 
 /** By this name the reports of servers are kept in order; browsers are named by their addresses. */
 const SENDER: ReportSender = { client: 'server', headers: {} }
@@ -85,6 +89,8 @@ export function createServerReporter({
     error: createReportBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
     transaction: createReportBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
   }
+  /** When losses were last told. */
+  const toldAt: Partial<Record<keyof typeof budgets, number>> = {}
   let loading: Promise<ReportClient> | undefined
   /** Captures that wait for the client. */
   const pending = new Set<Promise<void>>()
@@ -117,8 +123,10 @@ export function createServerReporter({
   function admit(category: keyof typeof budgets): boolean {
     const budget: ReportBudget = budgets[category]
     if (!budget.take(now())) return false
+    if (now() - (toldAt[category] ?? Number.NEGATIVE_INFINITY) < LOSS_PAUSE_MS) return true
     const quantity = budget.refused()
     if (quantity > 0) {
+      toldAt[category] = now()
       log.warn({ category, quantity }, 'too much to report')
       void through((by) => by.captureLoss(category, quantity))
     }
@@ -146,8 +154,8 @@ export function createServerReporter({
       void through((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace }))
     },
     answered(answer) {
-      const transaction = transactionOf(answer, timeOrigin)
-      if (transaction !== undefined && admit('transaction')) void through((by) => by.captureTransaction(transaction))
+      if (!isTraced(answer) || !admit('transaction')) return
+      void through((by) => by.captureTransaction(transactionOf(answer, timeOrigin)))
     },
     async fatal(thrown) {
       if (!isReportable(thrown)) return
