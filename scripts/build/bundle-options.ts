@@ -131,6 +131,8 @@ export function nodeOptions(
   const common = commonOptions(context)
   return {
     ...common,
+    // The error service's SDK patches nothing here: its patches need not be in the bundle.
+    define: { ...common.define, __SENTRY_CHANNEL_INJECTION__: 'false' },
     entryPoints: { ...entries },
     outdir: virtualOut(context.root, 'server'),
     platform: 'node',

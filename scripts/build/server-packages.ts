@@ -8,7 +8,15 @@ import { isLookUp, lookUp } from './look-up.ts'
 const BUNDLED = new Set(['react', 'react-dom', 'scheduler'])
 
 /** Packages of which we use a small part: measured, a thirtieth of their files, a tenth of the time to load them. */
-const SHAKEN = new Set(['@sentry/core', '@sentry/conventions'])
+const SHAKEN = new Set([
+  '@sentry/node',
+  '@sentry/core',
+  '@sentry/conventions',
+  '@sentry/opentelemetry',
+  '@sentry/server-utils',
+  '@sentry/server-runtime-injection',
+  '@opentelemetry/api',
+])
 
 const NODE_MODULES = `${sep}node_modules${sep}`
 

@@ -193,6 +193,7 @@ export function createApp({
     reporter,
     dispose: () => {
       rules.dispose()
+      reporter?.dispose()
       reports.dispose()
       services.dispose()
     },

@@ -10,6 +10,7 @@ function reporterAt(clock: { now: number }) {
     captureTransaction: () => undefined,
     captureLoss: (category, quantity) => void captured.losses.push([category, quantity]),
     flush: () => Promise.resolve(),
+    dispose: () => undefined,
   }
   const reporter = createServerReporter({
     intake: { take: () => ({ eventId: undefined, kept: true }) },

@@ -3,17 +3,16 @@
  * its instrumentation is loaded, and nothing global is touched. This module is loaded with the first report.
  */
 import {
-  createClientReportEnvelope,
-  createStackParser,
+  createTransport,
+  defaultStackParser,
   linkedErrorsIntegration,
+  NodeClient,
   Scope,
   SDK_VERSION,
-  serializeEnvelope,
-  type Envelope,
-  type TransactionEvent,
-} from '@sentry/core'
-import { nodeStackLineParser, ServerRuntimeClient } from '@sentry/core/server'
+  type Event,
+} from '@sentry/node'
 import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
+import { clientReportEnvelope } from '../outcomes.ts'
 import type { RequestTrace } from './request-trace.ts'
 
 /** What is known of a failure beyond what was thrown. */
@@ -30,11 +29,14 @@ export interface FailureFacts {
 /** Makes envelopes of what happens on this server. */
 export interface ReportClient {
   captureFailure(thrown: unknown, facts: FailureFacts): void
-  captureTransaction(event: TransactionEvent): void
+  /** @param event of type `transaction`. */
+  captureTransaction(event: Event): void
   /** Tells the service of what was not reported because it was too much. */
   captureLoss(category: 'error' | 'transaction', quantity: number): void
   /** Resolves when all that was captured has been handed on. */
   flush(): Promise<void>
+  /** Takes nothing more. */
+  dispose(): void
 }
 
 /** What a client is made with. */
@@ -51,21 +53,20 @@ const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event l
 
 /** Makes a client. */
 export function createReportClient({ dsn, release, environment, relayPath, hand }: ReportClientOptions): ReportClient {
-  const client = new ServerRuntimeClient({
+  const client = new NodeClient({
     dsn,
     release,
     environment,
-    platform: 'node',
-    runtime: { name: 'node', version: process.version },
-    stackParser: createStackParser(nodeStackLineParser()),
+    includeServerName: false,
+    enableRuntimeChannelInjection: false,
+    stackParser: defaultStackParser,
     integrations: [linkedErrorsIntegration()],
-    transport: () => ({
-      send(envelope) {
-        hand(bytesOf(envelope))
-        return Promise.resolve({})
-      },
-      flush: () => Promise.resolve(true),
-    }),
+    // Nothing is sent from here, so nothing has to wait for anything.
+    transport: (options) =>
+      createTransport({ ...options, bufferSize: Infinity }, async ({ body }) => {
+        hand(Buffer.from(body as Uint8Array))
+        return {}
+      }),
     traceLifecycle: 'static',
     sendClientReports: false,
     maxBreadcrumbs: 0,
@@ -101,15 +102,11 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
     },
     captureTransaction: (event) => void client.captureEvent(event, {}, new Scope()),
     captureLoss(category, quantity) {
-      hand(bytesOf(createClientReportEnvelope([{ reason: 'ratelimit_backoff', category, quantity }], dsn)))
+      hand(clientReportEnvelope([{ reason: 'ratelimit_backoff', category, quantity }], Date.now()))
     },
     async flush() {
       await client.flush(FLUSH_LIMIT_MS)
     },
+    dispose: () => void client.close(0),
   }
-}
-
-function bytesOf(envelope: Envelope): Buffer {
-  const serialized = serializeEnvelope(envelope)
-  return typeof serialized === 'string' ? Buffer.from(serialized) : Buffer.from(serialized)
 }

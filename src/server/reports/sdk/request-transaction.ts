@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TransactionEvent } from '@sentry/core'
+import type { Event } from '@sentry/node'
 import { QUIET_STATUSES } from '../../../shared/reports/is-reportable.ts'
 import type { RequestTrace } from './request-trace.ts'
 
@@ -44,7 +44,7 @@ export function isTraced({ prefetch, aborted, left, status }: TracedAnswer): boo
  * The transaction of a request, made from what was measured on the way.
  * @param timeOrigin of the clock, in milliseconds since the epoch.
  */
-export function transactionOf(answer: TracedAnswer, timeOrigin: number): TransactionEvent {
+export function transactionOf(answer: TracedAnswer, timeOrigin: number): Event {
   const { trace, route, status, method, kind, requestId, startedAt, endedAt } = answer
   const { traceId, spanId, parentSpanId, sampling } = trace
   const seconds = (at: number): number => (timeOrigin + at) / 1_000

@@ -52,6 +52,8 @@ export interface ServerReporter {
   warm(): Promise<void>
   /** Resolves when all that was reported has been kept. */
   flush(): Promise<void>
+  /** Reports nothing more. */
+  dispose(): void
 }
 
 /** What a reporter is made with. */
@@ -167,6 +169,7 @@ export function createServerReporter({
       await through(() => undefined)
     },
     flush,
+    dispose: () => void loading?.then((loaded) => loaded.dispose()).catch(() => undefined),
   }
 }
 
