@@ -1,0 +1,79 @@
+/**
+ * The software bill of materials of the image, in CycloneDX 1.5: what npm says of the production dependencies, without
+ * those that are not in the image, and with what is not npm's. Equal contents give equal text: no date, no random
+ * number.
+ */
+import type { InstalledPackage } from './package-closure.ts'
+import type { SystemFile } from './system-files.ts'
+
+/** A component, as far as this file looks at it. */
+export interface Component {
+  readonly 'bom-ref': string
+  readonly type: string
+  readonly name: string
+  readonly version: string
+  readonly purl?: string
+  readonly [more: string]: unknown
+}
+
+/** As `npm sbom --sbom-format=cyclonedx` prints it. */
+export interface BillOfMaterials {
+  readonly metadata: { readonly component: Component; readonly [more: string]: unknown }
+  readonly components: readonly Component[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[]
+  readonly [more: string]: unknown
+}
+
+/** What is in the image. */
+export interface ImageParts {
+  /** Packages in its `node_modules`. */
+  readonly packages: readonly InstalledPackage[]
+  /** Production dependencies that are part of the bundles; found in no folder of the image. */
+  readonly bundled: readonly string[]
+  readonly system: readonly SystemFile[]
+  readonly nodeVersion: string
+}
+
+/** A package of the image of which npm's list knows nothing. */
+export class UnlistedPackageError extends Error {
+  override readonly name = 'UnlistedPackageError'
+}
+
+/** @throws {UnlistedPackageError} where npm's list lacks a package that the image has. */
+export function billOfMaterials(fromNpm: BillOfMaterials, parts: ImageParts): BillOfMaterials {
+  const { packages, bundled, system, nodeVersion } = parts
+  const kept = new Set(packages.map(({ name, version }) => `${name}@${version}`))
+  const listed = fromNpm.components.filter(
+    (component) => kept.has(component['bom-ref']) || bundled.includes(component.name),
+  )
+  const unlisted = [...kept].filter((ref) => !listed.some((component) => component['bom-ref'] === ref))
+  if (unlisted.length > 0) throw new UnlistedPackageError(`not in the list of npm: ${unlisted.join(', ')}`)
+
+  const components = [...listed, ...systemComponents(system, nodeVersion)]
+  const root = fromNpm.metadata.component
+  const refs = new Set([root['bom-ref'], ...components.map((component) => component['bom-ref'])])
+  const { timestamp: _, ...metadata } = fromNpm.metadata
+  const { serialNumber: __, ...document } = fromNpm
+  return {
+    ...document,
+    metadata: { ...metadata, component: { ...root, type: 'application', name: 'millrace' } },
+    components,
+    dependencies: fromNpm.dependencies
+      .filter(({ ref }) => refs.has(ref))
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) })),
+  }
+}
+
+function systemComponents(system: readonly SystemFile[], nodeVersion: string): Component[] {
+  const node = { type: 'application', name: 'node', version: nodeVersion, purl: `pkg:generic/node@${nodeVersion}` }
+  const owners = new Map(system.flatMap(({ owner }) => (owner === undefined ? [] : [[owner.name, owner] as const])))
+  const debian = [...owners.values()].map(({ name, version }) => ({
+    type: 'library',
+    name,
+    version,
+    purl: `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}`,
+  }))
+  return [node, ...debian]
+    .map((component) => ({ 'bom-ref': component.purl, ...component }))
+    .toSorted((a, b) => (a.purl < b.purl ? -1 : 1))
+}

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BillOfMaterials } from './bill-of-materials.ts'
+import { readTree, type TreeEntry } from './image-tree.ts'
+import type { BuiltImage } from './run-stages.ts'
+import { createVerdicts } from './verdict.ts'
+
+const MOST_BYTES = 250_000_000 // uncompressed; what an engine shows as the image's size
+const SET_ID_BITS = 0o6000
+const WRITABLE_BY_OTHERS = 0o022
+const NO_PRODUCT = /^\/app\/(?!dist\/|docs\/|node_modules\/|(?:package|sbom)\.json$|LICENSE$|health-check\.mjs$)/
+const SHELL = /\/(?:sh|bash|dash|ash|busybox|npm|npx|apt|apt-get|dpkg|perl|python3?)$/
+
+/**
+ * Looks at the files of an image without running it, and prints what it finds.
+ * @returns titles of what does not hold.
+ */
+export function checkContents({ root, config }: BuiltImage): readonly string[] {
+  const { check, faults } = createVerdicts()
+  const tree = readTree(root)
+  const files = tree.filter(({ kind }) => kind === 'file')
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  console.log('\nContents')
+  check('under 250 MB, all layers', bytes < MOST_BYTES, `${megabytes(bytes)} MB in ${files.length} files`)
+  for (const [name, part] of shares(files)) console.log(`       ${megabytes(part).padStart(6)} MB ${name}`)
+  check('nothing of the sources, tests or tools', ...none(files.filter(({ path }) => NO_PRODUCT.test(path))))
+  check('no shell, no package manager', ...none(files.filter(({ path, mode }) => SHELL.test(path) && isProgram(mode))))
+  check('no set-uid and no set-gid files', ...none(files.filter(({ mode }) => (mode & SET_ID_BITS) !== 0)))
+  const writable = ({ path, uid, mode, kind }: TreeEntry): boolean =>
+    kind !== 'link' && !['/data', '/tmp'].includes(path) && (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0)
+  check('all but /data and /tmp is root’s and nobody else may write', ...none(tree.filter(writable)))
+  check('every file can be read by the user', ...none(files.filter(({ mode }) => (mode & 0o004) === 0)))
+  check('runs as a user that is not root, by number', /^[1-9]\d*:[1-9]\d*$/.test(config.user), config.user)
+  checkBill()
+  return faults
+
+  function checkBill(): void {
+    const bill = JSON.parse(readFileSync(join(root, 'app/sbom.json'), 'utf8')) as BillOfMaterials
+    const listed = new Set(bill.components.map(({ name, version }) => `${name}@${version}`))
+    const packages = files.flatMap(({ path, file }) => {
+      if (!/\/node_modules\/(?:@[^/]+\/)?[^/@]+\/package\.json$/.test(path)) return []
+      const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string }
+      return version === undefined ? [] : [`${name}@${version}`]
+    })
+    const missing = packages.filter((name) => !listed.has(name))
+    check(
+      'the bill of materials lists every package',
+      missing.length === 0,
+      missing.join(', ') || `${listed.size} parts`,
+    )
+    const licences = files.filter(({ path }) => /\/(?:licen[cs]e|copying|copyright)[^/]*$/i.test(path)).length
+    check(
+      'it has node’s version',
+      bill.components.some(({ name, version }) => `v${version}` === process.version && name === 'node'),
+    )
+    check('licences came along', licences > 0 && existsSync(join(root, 'app/LICENSE')), `${licences} files`)
+  }
+}
+
+function isProgram(mode: number): boolean {
+  return (mode & 0o111) !== 0
+}
+
+function none(entries: readonly TreeEntry[]): [boolean, string] {
+  return [
+    entries.length === 0,
+    entries
+      .map(({ path }) => path)
+      .slice(0, 5)
+      .join(', '),
+  ]
+}
+
+function shares(files: readonly TreeEntry[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const { path, size } of files) {
+    const name = /^\/app\/[^/]+/.exec(path)?.[0] ?? (path.endsWith('/node') ? 'node' : 'libraries and tini')
+    sums.set(name, (sums.get(name) ?? 0) + size)
+  }
+  return sums
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}

@@ -1,0 +1,114 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { runImage, type RunningImage } from './run-image.ts'
+import type { BuiltImage } from './run-stages.ts'
+import { createVerdicts } from './verdict.ts'
+
+const LISTENING = /listening on http:\/\/localhost:(\d+)/
+
+/** Run inside of the image: what may this user do there? */
+const PROBE = `
+const fs = require('node:fs'), os = require('node:os'), dns = require('node:dns')
+const tries = (work) => { try { work(); return 'could' } catch (error) { return error.code } }
+const status = fs.readFileSync('/proc/self/status', 'utf8')
+dns.lookup('localhost', (error) => console.log(JSON.stringify({
+  uid: process.getuid(),
+  root: tries(() => fs.writeFileSync('/written', '')),
+  app: tries(() => fs.writeFileSync('/app/dist/written', '')),
+  data: tries(() => fs.writeFileSync('/data/written', '')),
+  temporary: tries(() => fs.writeFileSync('/tmp/written', '')),
+  capabilities: /CapEff:\\s*(\\w+)/.exec(status)[1],
+  noNewPrivileges: /NoNewPrivs:\\s*(\\d)/.exec(status)[1],
+  home: os.userInfo().username,
+  dns: error === null ? 'resolves' : error.code,
+})))
+`
+
+/**
+ * Runs an image and asks it what a visitor, an engine and an attacker would ask; prints the answers.
+ * @param data absolute path of a folder for its volume; made here.
+ * @returns titles of what does not hold.
+ */
+export async function checkRunning(image: BuiltImage, data: string): Promise<readonly string[]> {
+  const { check, faults } = createVerdicts()
+  console.log('\nRunning, as an engine would')
+  mkdirSync(data, { recursive: true })
+  await asAnotherUser()
+  await refusesWrongConfiguration()
+  const server = runImage(image, { volume: data, env: { PORT: '0', LOG_LEVEL: 'warn' } })
+  try {
+    const port = (await server.line(LISTENING))[1] ?? ''
+    await answers(`http://127.0.0.1:${port}`)
+    await healthCheck(port, 0)
+    await stops(server)
+    await healthCheck(port, 1)
+  } finally {
+    if ((await Promise.race([server.exited, 'running' as const])) === 'running') server.signal('SIGKILL')
+  }
+  return faults
+
+  async function asAnotherUser(): Promise<void> {
+    const node = image.config.command[0] ?? ''
+    const probe = runImage(image, { volume: data, command: [node, '-e', PROBE] })
+    const seen = JSON.parse((await probe.line(/^\{.*\}$/))[0]) as Record<string, unknown>
+    await probe.exited
+    check(
+      'the user has the number of the Dockerfile',
+      `${String(seen['uid'])}:` === image.config.user.split(':')[0] + ':',
+    )
+    check('the root cannot be written to', seen['root'] === 'EROFS' && seen['app'] === 'EROFS', String(seen['app']))
+    check('/data and /tmp can', seen['data'] === 'could' && seen['temporary'] === 'could')
+    check(
+      'no capabilities, and none to be had',
+      /^0+$/.test(String(seen['capabilities'])) && seen['noNewPrivileges'] === '1',
+    )
+    check('names are looked up', seen['dns'] === 'resolves' && seen['home'] === 'node', String(seen['dns']))
+  }
+
+  async function refusesWrongConfiguration(): Promise<void> {
+    const wrong = runImage(image, { volume: data, env: { PORT: 'none' } })
+    const code = await wrong.exited
+    check('a wrong setting ends the start with code 1 and its name', code === 1 && wrong.output().startsWith('PORT: '))
+  }
+
+  async function answers(origin: string): Promise<void> {
+    check('/readyz says yes', (await fetch(`${origin}/readyz`)).status === 200)
+    const home = await fetch(`${origin}/`)
+    const html = await home.text()
+    check('the first page is there', home.status === 200 && html.includes('</html>'), `${html.length} characters`)
+    const scripts = [...html.matchAll(/\/_m\/assets\/[\w.-]+\.(?:js|css)/g)].map(([path]) => path)
+    const statuses = await Promise.all(scripts.map(async (path) => (await fetch(`${origin}${path}`)).status))
+    check('so are its files', statuses.length > 0 && statuses.every((status) => status === 200), `${statuses.length}`)
+    const chapter = await fetch(`${origin}/docs/deployment`)
+    check('so is the handbook', chapter.status === 200 && (await chapter.text()).includes('Deployment'))
+    check('a page that stores opens its database', (await fetch(`${origin}/lab/guestbook`)).status === 200)
+    check(
+      'it is in /data',
+      readdirSync(data).some((name) => name.endsWith('.sqlite')),
+      readdirSync(data).join(', '),
+    )
+    check('a failing page has a digest', (await fetch(`${origin}/lab/crash/render`)).status === 500)
+    const types = await Promise.all(
+      ['/_m/build.json', '/lab/feed.json'].map(async (path) => (await fetch(`${origin}${path}`)).status),
+    )
+    check(
+      'resource routes answer',
+      types.every((status) => status === 200),
+    )
+  }
+
+  async function healthCheck(port: string, expected: number): Promise<void> {
+    const asked = runImage(image, { volume: data, env: { PORT: port }, command: image.config.healthCheck })
+    const code = await asked.exited
+    check(
+      `the health check ends with ${expected} ${expected === 0 ? 'while it lives' : 'afterwards'}`,
+      code === expected,
+    )
+  }
+
+  async function stops(running: RunningImage): Promise<void> {
+    const before = performance.now()
+    running.signal('SIGTERM')
+    const code = await running.exited
+    check('SIGTERM to process 1 ends it with code 0', code === 0, `${Math.round(performance.now() - before)} ms`)
+  }
+}

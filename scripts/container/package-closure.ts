@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+
+/** An installed package. */
+export interface InstalledPackage {
+  readonly name: string
+  readonly version: string
+  /** Absolute. */
+  readonly folder: string
+}
+
+/** A package that the server imports and that is not installed for production. */
+export class MissingPackageError extends Error {
+  override readonly name = 'MissingPackageError'
+}
+
+/**
+ * Finds the packages that a built server can load: those its bundle imports, and what these state as dependencies. All
+ * others among the production dependencies are part of the bundles already.
+ * @param entry absolute path of the server's bundle.
+ * @param root absolute path of the folder that holds `node_modules`.
+ * @throws {MissingPackageError} naming the package and who needs it.
+ */
+export async function packageClosure(entry: string, root: string): Promise<readonly InstalledPackage[]> {
+  const found = new Map<string, InstalledPackage>()
+  const waiting = (await importedPackages(entry)).map((name) => ({ name, from: root, by: entry, needed: true }))
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const folder = installedFolder(next.from, next.name, root)
+    if (folder === undefined) {
+      if (next.needed) throw new MissingPackageError(`${next.name}, needed by ${next.by}, is not in ${root}`)
+      continue
+    }
+    if (found.has(folder)) continue
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageManifest
+    found.set(folder, { name: next.name, version: manifest.version, folder })
+    for (const { name, needed } of needsOf(manifest)) waiting.push({ name, from: folder, by: next.name, needed })
+  }
+  return [...found.values()].toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
+}
+
+interface PackageManifest {
+  readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+}
+
+function needsOf(manifest: PackageManifest): { name: string; needed: boolean }[] {
+  const optional = manifest.optionalDependencies ?? {}
+  const peers = Object.keys(manifest.peerDependencies ?? {}).filter(
+    (name) => manifest.peerDependenciesMeta?.[name]?.optional !== true,
+  )
+  return [
+    ...Object.keys(manifest.dependencies ?? {}).map((name) => ({ name, needed: !(name in optional) })),
+    ...[...Object.keys(optional), ...peers].map((name) => ({ name, needed: false })),
+  ]
+}
+
+/** Packages that the bundle and its chunks name, in whatever way. */
+async function importedPackages(entry: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    metafile: true,
+    logLevel: 'error',
+  })
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports)
+  const packages = imports.filter(({ external, path }) => external === true && !isBuiltin(path))
+  return [...new Set(packages.map(({ path }) => packageName(path)))].toSorted()
+}
+
+/** `@scope/name` or `name` of a specifier. */
+function packageName(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
+/** Node's own search: the nearest `node_modules` above that has the package, and none outside of `root`. */
+function installedFolder(from: string, name: string, root: string): string | undefined {
+  for (let at = from; ; at = dirname(at)) {
+    const folder = join(at, 'node_modules', name)
+    if (existsSync(join(folder, 'package.json'))) return folder
+    if (at === root || dirname(at) === at) return undefined
+  }
+}
