@@ -1,9 +1,10 @@
 import type { Server } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
+import { Server as NetServer } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Readiness } from './readiness.ts'
 
-const SWEEP_MS = 100 // how long a finished connection may hold the process up
+const SWEEP_MS = 500 // how long a finished connection may hold the process up; a request may be on its way on a new one
 
 /** What is drained. */
 export interface DrainOptions {
@@ -19,12 +20,16 @@ export interface DrainOptions {
  */
 export async function drain({ server, readiness, config }: DrainOptions): Promise<boolean> {
   readiness.markDraining()
-  await wait(Math.min(config.shutdownDelayMs, config.shutdownGraceMs))
-  // Answers from now on tell their client to open another connection elsewhere.
+  // Answers from now on tell their client to open another connection: by the end of the delay a proxy has none left that
+  // it could send a request on just when it is closed. A form that is lost like that is not sent again.
   server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'))
-  const closed = new Promise<true>((resolve) => server.close(() => resolve(true)))
+  await wait(Math.min(config.shutdownDelayMs, config.shutdownGraceMs))
+  await allAccepted(server)
+  // Not the HTTP server's own `close`: it ends every connection without a request at once, and with them those whose first
+  // request has arrived and is not read yet.
+  const closed = new Promise<true>((resolve) => NetServer.prototype.close.call(server, () => resolve(true)))
   // Answers whose head was out already have promised to keep their connection; it is closed once they are over.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const sweep = setInterval(() => void closeIdle(server), SWEEP_MS)
   const rest = Math.max(0, config.shutdownGraceMs - config.shutdownDelayMs)
   const deadline = new AbortController()
   const orderly = await Promise.race([
@@ -35,4 +40,28 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
   clearInterval(sweep)
   if (!orderly) server.closeAllConnections()
   return orderly
+}
+
+/**
+ * Waits for a turn of the event loop in which no connection was accepted. Those that the system has queued would be reset
+ * together with the listening socket, their requests lost.
+ */
+async function allAccepted(server: Server): Promise<void> {
+  const turn = { accepted: true }
+  const note = (): void => {
+    turn.accepted = true
+  }
+  server.on('connection', note)
+  while (turn.accepted) {
+    turn.accepted = false
+    await nextTurn()
+  }
+  server.off('connection', note)
+}
+
+/** To Node a connection is idle as long as its first request has not been read: what has come is read first. */
+async function closeIdle(server: Server): Promise<void> {
+  await nextTurn()
+  await nextTurn()
+  server.closeIdleConnections()
 }
