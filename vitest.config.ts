@@ -42,6 +42,18 @@ export default defineConfig({
         extends: true,
         test: {
           ...shared,
+          name: 'ops',
+          include: ['tests/ops/**/*.test.ts'],
+          // Each file starts several servers and loads them.
+          fileParallelism: false,
+          testTimeout: BROWSER_TIMEOUT_MS,
+          hookTimeout: BROWSER_TIMEOUT_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
           name: 'browser',
           include: ['tests/browser/**/*.test.{ts,tsx}'],
           // One worker for all files, so that its Chromium and its server are started once; see tests/support/browser.ts.

@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path'
 import { findChromium, HOW_TO_GET_CHROMIUM } from '../tests/support/chromium.ts'
+import { findProgram, howToGet, PROGRAMS } from '../tests/support/programs.ts'
 import { checkHouse } from './checks/house.ts'
 import { runCommand } from './checks/run-command.ts'
 import { runVitest } from './checks/vitest-run.ts'
@@ -41,6 +42,17 @@ async function testsInBrowser(): Promise<TestCount> {
   return required ? FAILED : { passed: 0, failed: 0 }
 }
 
+/** What tests need that npm does not bring. Those that need it skip where it is missing. */
+async function programs(): Promise<TestCount> {
+  const missing = PROGRAMS.filter((name) => findProgram(name) === undefined)
+  const required = process.env['REQUIRE_PROGRAMS'] === '1'
+  if (missing.length === 0) return PASSED
+  console.log(
+    `Some tests ${required ? 'cannot run' : 'are skipped'}: missing ${missing.join(', ')}. ${howToGet(missing)}`,
+  )
+  return required ? FAILED : { passed: 0, failed: 0 }
+}
+
 /** Runs tests and remembers how many there were, over all runs. */
 async function runTests(...projects: readonly string[]): Promise<TestCount> {
   const count = await runVitest(root, projects, filters)
@@ -49,12 +61,14 @@ async function runTests(...projects: readonly string[]): Promise<TestCount> {
 }
 
 const steps: readonly (readonly [title: string, run: () => Promise<TestCount>])[] = [
+  ['Programs', programs],
   ['Types', () => check(typecheck(root))],
   ['Lint and format', () => check(lint())],
   ['House rules', () => check(checkHouse(root))],
   ['Build of the reference application', () => check(succeeds(process.execPath, ['scripts/build.ts']))],
   ['Unit and HTTP tests', () => runTests('unit', 'http')],
   ['Browser tests', testsInBrowser],
+  ['Operations tests', () => runTests('ops')],
 ]
 
 const total = { passed: 0, failed: 0 }

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { programPath } from './programs.ts'
+import { makeTempDir } from './temp-dir.ts'
+
+const CONFIGURATION = resolve(import.meta.dirname, '../../deploy/nginx.conf')
+const START_LIMIT_MS = 10_000 // a start that takes longer hangs
+const POLL_MS = 10 // another process can only be asked
+
+/** nginx in front of instances on this machine. */
+export interface RunningNginx extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`. */
+  readonly origin: string
+  /** What it has complained about so far. */
+  errors(): string
+}
+
+/**
+ * Starts nginx with `deploy/nginx.conf`, in which nothing is changed but addresses and folders.
+ * @param port where it listens on the loopback.
+ * @param upstreams ports of the instances, as many as the file names.
+ * @throws {Error} with nginx's own words when it does not start, or where the file no longer has what is changed.
+ */
+export async function startNginx(port: number, upstreams: readonly number[]): Promise<RunningNginx> {
+  const folder = await makeTempDir('nginx')
+  await chmod(folder.path, 0o755) // its workers are another user where this one is root
+  let text = await readFile(CONFIGURATION, 'utf8')
+  const replace = (from: string, to: string): void => {
+    if (!text.includes(from)) throw new Error(`deploy/nginx.conf has no ${from}`)
+    text = text.replaceAll(from, to)
+  }
+  replace('/tmp/', `${folder.path}/`)
+  replace('listen 8080;', `listen 127.0.0.1:${port};`)
+  replace('worker_processes auto;', 'worker_processes 1;\ndaemon off;')
+  for (const [index, upstream] of upstreams.entries())
+    replace(`server millrace-${index + 1}:3000`, `server 127.0.0.1:${upstream}`)
+  const file = join(folder.path, 'nginx.conf')
+  await writeFile(file, text)
+
+  const child = spawn(programPath('nginx'), ['-e', 'stderr', '-p', folder.path, '-c', file], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))
+  const exited = once(child, 'close')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await exited
+    await folder.remove()
+  }
+  const deadline = AbortSignal.timeout(START_LIMIT_MS)
+  while (!(await accepts(port))) {
+    if (deadline.aborted || child.exitCode !== null) {
+      await stop()
+      throw new Error(`nginx did not start.\n${errors}`)
+    }
+    await delay(POLL_MS)
+  }
+  return { origin: `http://127.0.0.1:${port}`, errors: () => errors, [Symbol.asyncDispose]: stop }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Ports of the loopback on which nobody listens now. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}
