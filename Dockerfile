@@ -1,4 +1,4 @@
-# The container of the reference application. docs/deployment.md says how to run it, docs/decisions/0021-container.md
+# The container of the reference application. docs/deployment.md says how to run it, docs/decisions/0022-container.md
 # why it is made like this. Steps use paths below their WORKDIR only, so that `node scripts/container-check.ts` can
 # execute this file where there is no container engine.
 
