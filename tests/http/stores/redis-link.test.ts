@@ -1,0 +1,73 @@
+import { pino } from 'pino'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openRedis, RedisGone, type RedisLink } from '../../../src/server/stores/redis-link.ts'
+import { findProgram } from '../../support/programs.ts'
+import { startRedis, type RedisServer } from '../../support/redis-server.ts'
+
+const silent = pino({ level: 'silent' })
+
+async function redisServer(): Promise<RedisServer> {
+  const redis = await startRedis()
+  onTestFinished(() => redis[Symbol.asyncDispose]())
+  return redis
+}
+
+function linkTo(url: string): RedisLink {
+  const link = openRedis(url, silent)
+  onTestFinished(() => link.dispose())
+  return link
+}
+
+// `scripts/test.ts` says in one line when there is no Redis.
+describe.skipIf(findProgram('redis-server') === undefined)('the connection to the shared store', () => {
+  test('runs commands and scripts', async () => {
+    const { url } = await redisServer()
+    const link = linkTo(url)
+    await link.tried
+    expect(await link.run((client) => client.set('a', '1'))).toBe('OK')
+    const script = { lua: "return redis.call('INCRBY', KEYS[1], ARGV[1])", keys: ['a'], arguments: ['4'] }
+    expect([await link.script(script), await link.script(script)]).toEqual([5, 9])
+    await link.run((client) => client.scriptFlush())
+    expect(await link.script(script)).toBe(13)
+  })
+
+  test('is not waited for where there is none', async () => {
+    const link = linkTo('redis://127.0.0.1:1')
+    await expect(link.run((client) => client.get('a'))).rejects.toThrow(RedisGone)
+    expect(link.connected).toBe(false)
+  })
+
+  test('is told to be gone while the server is away, and comes back by itself, scripts and channels included', async () => {
+    const redis = await redisServer()
+    const link = linkTo(redis.url)
+    await link.tried
+    const heard: string[] = []
+    link.subscribe('news', (message) => heard.push(message))
+    const script = { lua: "return redis.call('INCR', KEYS[1])", keys: ['a'], arguments: [] }
+    expect(await link.script(script)).toBe(1)
+    await redis.stop()
+    await expect.poll(() => link.connected).toBe(false)
+    await expect(link.script(script)).rejects.toThrow(RedisGone)
+    const back = Promise.withResolvers<void>()
+    link.onConnect(back.resolve)
+    await redis.start()
+    await back.promise
+    expect(await link.script(script)).toBe(1)
+    await expect
+      .poll(async () => {
+        await link.run((client) => client.publish('news', 'again'))
+        return heard
+      })
+      .toContain('again')
+  })
+
+  test('that hangs is given up after a while, and used again when it goes on', async () => {
+    const redis = await redisServer()
+    const link = linkTo(redis.url)
+    await link.tried
+    redis.pause()
+    await expect(link.run((client) => client.get('a'))).rejects.toThrow('too slow')
+    redis.resume()
+    await expect.poll(() => link.run((client) => client.get('a')).catch(() => 'gone')).toBe(null)
+  })
+})
