@@ -132,7 +132,8 @@ describe('an upload', () => {
   test('over the limit of a file is refused by 413, and nothing of it stays', async () => {
     const { begin, over, files } = await uploadApp(storeFile)
     const { sending, answer } = begin()
-    const sent = sendMegabytes(sending, 12)
+    // The answer is out long before; the connection may be closed while the client still sends.
+    const sent = sendMegabytes(sending, 12).catch(() => undefined)
     expect((await answer).statusCode).toBe(413)
     await sent
     expect(await over).toBeInstanceOf(Error)
