@@ -1,8 +1,9 @@
 /**
  * What a navigation of the client router is measured against: the same pages of the reference application, swapped by
- * one `root.render` inside of `startTransition`. No history, no scrolling, no focus, no data to be fetched.
+ * one `root.render` inside of `startTransition`. No data to be fetched, and no history, scrolling or focus, unless the
+ * page was opened with `?duties`: then with the least that any router owes its visitors.
  */
-import { startTransition } from 'react'
+import { Component, startTransition, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Document } from '../../src/app/document.tsx'
 import CachePage, { metadata } from '../../src/app/lab/cache/page.tsx'
@@ -27,12 +28,34 @@ function treeOf(key: string) {
   )
 }
 
+/** The address, the top of the page, and the focus on its heading: in the document before anybody sees the page. */
+class Duties extends Component<{ readonly path: string; readonly children: ReactNode }> {
+  override componentDidUpdate(): void {
+    history.pushState(null, '', this.props.path)
+    window.scrollTo({ left: 0, top: 0, behavior: 'instant' })
+    const heading = document.querySelector('h1')
+    heading?.setAttribute('tabindex', '-1')
+    heading?.focus({ preventScroll: true })
+  }
+
+  override render(): ReactNode {
+    return this.props.children
+  }
+}
+
+const hasDuties = location.search === '?duties'
+
+function show(key: string): void {
+  const tree = treeOf(key)
+  startTransition(() => root.render(hasDuties ? <Duties path={`/lab/cache/${key}`}>{tree}</Duties> : tree))
+}
+
 const root = createRoot(document)
-startTransition(() => root.render(treeOf('1')))
+show('1')
 
 window.addEventListener('click', (event) => {
   const key = /^\/lab\/cache\/(\w+)$/.exec((event.target as Element).closest('a')?.pathname ?? '')?.[1]
   if (key === undefined) return
   event.preventDefault()
-  startTransition(() => root.render(treeOf(key)))
+  show(key)
 })
