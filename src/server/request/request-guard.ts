@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import { dropBody } from '../actions/drop-body.ts'
 import type { Config } from '../config.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../ops/request-log.ts'
@@ -72,6 +73,8 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
   const bytesBefore = socket.bytesWritten
   res.once('close', () => {
     if (!res.writableFinished) context.abort('gone')
+    // Node would read what nobody wants for as long as it comes.
+    else if (!req.complete) dropBody(req, res)
     context.finish()
     reportTrace(context)
     const line: RequestLine = {
