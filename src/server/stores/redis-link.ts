@@ -2,13 +2,14 @@
  * The connection to Redis or Valkey, for what instances share. It is never waited for: without it whoever asked is told at
  * once, and does without. It comes back by itself.
  */
-import { createClient } from '@redis/client'
+import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 
 /** How long a command may take: a store that is slower is as good as gone, and requests wait behind it. */
 const COMMAND_LIMIT_MS = 500
 const CONNECT_LIMIT_MS = 2_000
-const PING_EVERY_MS = 5_000 // so that a connection that died without a word is noticed
+const PING_EVERY_MS = 2_000
+const SILENCE_LIMIT_MS = 5_000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
 
@@ -33,7 +34,7 @@ export interface RedisLink {
   /** Whether commands can be sent now. */
   readonly connected: boolean
   /**
-   * Runs commands.
+   * Runs commands. Once one has taken too long, the store counts as gone until it has answered.
    * @param limitMs how long they may take altogether.
    * @throws {RedisGone} at once without a connection, and when they take too long; else what a command throws.
    */
@@ -45,7 +46,10 @@ export interface RedisLink {
    * @returns stops listening.
    */
   subscribe(channel: string, listener: (message: string) => void): () => void
-  /** Called whenever the connection is there again, and so after the first time too. */
+  /**
+   * Called whenever a connection is there again, that of commands or that of subscriptions, and so after the first time
+   * too. Messages may have been missed before each call.
+   */
   onConnect(listener: () => void): void
   /** Resolves when the first attempt to connect has ended, whichever way. */
   readonly tried: Promise<void>
@@ -54,51 +58,87 @@ export interface RedisLink {
 }
 
 /**
- * Begins to connect, and goes on trying.
+ * Begins to connect, and goes on trying. The client's code is loaded here and not before: a server without a shared store
+ * does without it.
  * @param url `redis:` or `rediss:`, as `REDIS_URL`. It is never written into a log.
  */
 export function openRedis(url: string, log: Logger): RedisLink {
-  const client = newClient(url)
   const listeners: (() => void)[] = []
   const channels = new Map<string, Set<(message: string) => void>>()
   const shas = new Map<string, string>()
-  let subscriber: RedisClient | undefined
+  const clients: { commands?: RedisClient; subscriptions?: RedisClient } = {}
   let disposed = false
+  /** A command has not been answered in time, and none since. */
+  let hangs = false
   let complained = false
 
-  client.on('error', (error: Error) => {
+  const isThere = (): boolean => clients.commands?.isReady === true && !hangs && !disposed
+
+  function complain(error: Error): void {
     // Each attempt fails anew; one line says it.
     if (complained || disposed) return
     complained = true
     log.error({ err: { type: error.name, message: error.message } }, 'the shared store cannot be reached')
-  })
-  client.on('ready', () => {
-    shas.clear()
+  }
+
+  function tell(): void {
+    for (const listener of listeners) listener()
+  }
+
+  function isBack(): void {
+    hangs = false
+    if (disposed) return
     if (complained) log.info('the shared store is there again')
     complained = false
-    for (const listener of listeners) listener()
+    tell()
+  }
+
+  /** A server that lives may still have forgotten its scripts; a dead connection is told by its own events. */
+  function hasAnswered(): void {
+    if (hangs && clients.commands?.isReady === true) isBack()
+  }
+
+  const loaded = import('@redis/client').then(({ createClient: create }) => {
+    if (disposed) return
+    const client = (clients.commands = newClient(create, url))
+    client.on('error', complain)
+    client.on('ready', () => {
+      shas.clear()
+      isBack()
+    })
+    return create
   })
-  const tried = client.connect().then(
-    () => undefined,
-    () => undefined,
-  )
+  const tried = loaded.then(() => clients.commands?.connect()).then(() => undefined, complain)
 
   /** A connection of its own: one that listens can send nothing else. */
-  function listening(): RedisClient {
-    if (subscriber === undefined) {
-      subscriber = newClient(url)
+  async function listen(channel: string, told: (message: string) => void): Promise<void> {
+    const create = await loaded
+    if (create === undefined || disposed) return
+    if (clients.subscriptions === undefined) {
+      const subscriber = (clients.subscriptions = newClient(create, url))
       subscriber.on('error', () => undefined) // the other connection has the same troubles, and tells them
+      subscriber.on('ready', () => {
+        if (isThere()) tell()
+      })
       subscriber.connect().catch(() => undefined)
     }
-    return subscriber
+    await clients.subscriptions.subscribe(channel, told)
   }
 
   async function run<Result>(work: (by: RedisClient) => Promise<Result>, limitMs = COMMAND_LIMIT_MS): Promise<Result> {
-    if (disposed || !client.isReady) throw new RedisGone('The shared store cannot be reached')
+    const client = clients.commands
+    if (client === undefined || !isThere()) throw new RedisGone('The shared store cannot be reached')
     const { promise: over, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new RedisGone('The shared store is too slow')), limitMs)
+    const timer = setTimeout(() => {
+      const error = new RedisGone('The shared store is too slow')
+      hangs = true
+      complain(error)
+      reject(error)
+    }, limitMs)
+    const result = work(client)
+    result.then(hasAnswered, () => undefined)
     try {
-      return await Promise.race([work(client), over])
+      return await Promise.race([result, over])
     } catch (thrown) {
       throw !(thrown instanceof RedisGone) && !client.isReady
         ? new RedisGone('The shared store has gone', { cause: thrown })
@@ -110,7 +150,7 @@ export function openRedis(url: string, log: Logger): RedisLink {
 
   return {
     get connected() {
-      return client.isReady
+      return isThere()
     },
     tried,
     run,
@@ -135,33 +175,32 @@ export function openRedis(url: string, log: Logger): RedisLink {
       set.add(listener)
       if (known === undefined) {
         channels.set(channel, set)
-        const tell = (message: string): void => set.forEach((each) => each(message))
-        listening()
-          .subscribe(channel, tell)
-          .catch(() => undefined)
+        listen(channel, (message) => set.forEach((each) => each(message))).catch(() => undefined)
       }
       return () => void set.delete(listener)
     },
     onConnect(listener) {
       listeners.push(listener)
-      if (client.isReady) listener()
+      if (isThere()) listener()
     },
     dispose() {
       disposed = true
-      client.destroy()
-      subscriber?.destroy()
+      clients.commands?.destroy()
+      clients.subscriptions?.destroy()
     },
   }
 }
 
-function newClient(url: string) {
-  return createClient({
+function newClient(create: typeof createClient, url: string) {
+  return create({
     url,
     // What cannot be sent now is not kept for later: by then its request has been answered without it.
     disableOfflineQueue: true,
     pingInterval: PING_EVERY_MS,
     socket: {
       connectTimeout: CONNECT_LIMIT_MS,
+      // So that a connection that died without a word is noticed; pings keep a living one from being idle.
+      socketTimeout: SILENCE_LIMIT_MS,
       reconnectStrategy: (attempt) =>
         Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)) + FIRST_PAUSE_MS,
     },
