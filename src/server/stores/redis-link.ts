@@ -2,24 +2,17 @@
  * The connection to Redis or Valkey, for what instances share. It is never waited for: without it whoever asked is told at
  * once, and does without. It comes back by itself.
  */
-import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
+import { openConnection, type RedisClient, type RedisConnection } from './redis-connection.ts'
 
-/** How long a command may take: a store that is slower is as good as gone, and requests wait behind it. */
+/** How long commands may take: a store that is slower is as good as gone, and requests wait behind it. Milliseconds. */
 const COMMAND_LIMIT_MS = 500
-const CONNECT_LIMIT_MS = 2_000
 const PING_EVERY_MS = 2_000
-const SILENCE_LIMIT_MS = 5_000
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 2_000
 
 /** There is no connection, or a command took too long. What a command was to change may have been changed. */
 export class RedisGone extends Error {
   override readonly name = 'RedisGone'
 }
-
-/** What commands are called on. */
-export type RedisClient = ReturnType<typeof newClient>
 
 /** A Lua script: the server runs it as one step. */
 export interface RedisScript {
@@ -47,8 +40,8 @@ export interface RedisLink {
    */
   subscribe(channel: string, listener: (message: string) => void): () => void
   /**
-   * Called whenever a connection is there again, that of commands or that of subscriptions, and so after the first time
-   * too. Messages may have been missed before each call.
+   * Called whenever commands can be sent again, and so after the first time too; and when that has been so and channels
+   * are heard again. Messages may have been missed before each call.
    */
   onConnect(listener: () => void): void
   /** Resolves when the first attempt to connect has ended, whichever way. */
@@ -57,22 +50,32 @@ export interface RedisLink {
   dispose(): void
 }
 
+/** Times of a link; for tests. Milliseconds. */
+export interface RedisLinkTimes {
+  /** Between two pings. A server that answers two of them in a row no more is left, and connected to anew. */
+  readonly pingEveryMs: number
+}
+
 /**
  * Begins to connect, and goes on trying. The client's code is loaded here and not before: a server without a shared store
  * does without it.
  * @param url `redis:` or `rediss:`, as `REDIS_URL`. It is never written into a log.
  */
-export function openRedis(url: string, log: Logger): RedisLink {
+export function openRedis(
+  url: string,
+  log: Logger,
+  { pingEveryMs }: RedisLinkTimes = { pingEveryMs: PING_EVERY_MS },
+): RedisLink {
   const listeners: (() => void)[] = []
-  const channels = new Map<string, Set<(message: string) => void>>()
+  const channels = new Map<string, { tell: (message: string) => void; to: Set<(message: string) => void> }>()
   const shas = new Map<string, string>()
-  const clients: { commands?: RedisClient; subscriptions?: RedisClient } = {}
+  const open: { commands?: RedisConnection; subscriptions?: RedisConnection } = {}
   let disposed = false
   /** A command has not been answered in time, and none since. */
   let hangs = false
   let complained = false
 
-  const isThere = (): boolean => clients.commands?.isReady === true && !hangs && !disposed
+  const usable = (): RedisClient | undefined => (hangs ? undefined : open.commands?.ready)
 
   function complain(error: Error): void {
     // Each attempt fails anew; one line says it.
@@ -82,61 +85,75 @@ export function openRedis(url: string, log: Logger): RedisLink {
   }
 
   function tell(): void {
+    if (usable() === undefined) return
     for (const listener of listeners) listener()
   }
 
   function isBack(): void {
     hangs = false
-    if (disposed) return
     if (complained) log.info('the shared store is there again')
     complained = false
     tell()
   }
 
-  /** A server that lives may still have forgotten its scripts; a dead connection is told by its own events. */
-  function hasAnswered(): void {
-    if (hangs && clients.commands?.isReady === true) isBack()
+  /** It answers again, but maybe as slowly as before: it is back once a ping comes in time. */
+  async function probe(client: RedisClient): Promise<void> {
+    const sentAt = performance.now()
+    await client.ping()
+    if (!hangs || client !== open.commands?.ready) return
+    if (performance.now() - sentAt <= COMMAND_LIMIT_MS) isBack()
+    else await probe(client)
+  }
+
+  function hang(error: Error, client: RedisClient, late: Promise<unknown>): void {
+    complain(error)
+    if (hangs) return
+    hangs = true
+    const probing = (): Promise<void> => probe(client)
+    late.then(probing, probing).catch(() => undefined) // a broken connection tells itself when it is back
   }
 
   const loaded = import('@redis/client').then(({ createClient: create }) => {
-    if (disposed) return
-    const client = (clients.commands = newClient(create, url))
-    client.on('error', complain)
-    client.on('ready', () => {
-      shas.clear()
-      isBack()
+    if (disposed) return undefined
+    open.commands = openConnection({
+      create,
+      url,
+      pingEveryMs,
+      onReady: () => {
+        shas.clear()
+        isBack()
+      },
+      onFailure: complain,
     })
     return create
   })
-  const tried = loaded.then(() => clients.commands?.connect()).then(() => undefined, complain)
 
   /** A connection of its own: one that listens can send nothing else. */
-  async function listen(channel: string, told: (message: string) => void): Promise<void> {
+  async function listen(): Promise<RedisConnection | undefined> {
     const create = await loaded
-    if (create === undefined || disposed) return
-    if (clients.subscriptions === undefined) {
-      const subscriber = (clients.subscriptions = newClient(create, url))
-      subscriber.on('error', () => undefined) // the other connection has the same troubles, and tells them
-      subscriber.on('ready', () => {
-        if (isThere()) tell()
-      })
-      subscriber.connect().catch(() => undefined)
-    }
-    await clients.subscriptions.subscribe(channel, told)
+    if (create === undefined || disposed) return undefined
+    return (open.subscriptions ??= openConnection({
+      create,
+      url,
+      pingEveryMs,
+      onReady: (client) => {
+        const subscribed = [...channels].map(([channel, { tell: told }]) => client.subscribe(channel, told))
+        Promise.all(subscribed).then(tell, () => undefined)
+      },
+      onFailure: () => undefined, // the other connection has the same troubles, and tells them
+    }))
   }
 
   async function run<Result>(work: (by: RedisClient) => Promise<Result>, limitMs = COMMAND_LIMIT_MS): Promise<Result> {
-    const client = clients.commands
-    if (client === undefined || !isThere()) throw new RedisGone('The shared store cannot be reached')
+    const client = usable()
+    if (client === undefined) throw new RedisGone('The shared store cannot be reached')
     const { promise: over, reject } = Promise.withResolvers<never>()
+    const result = work(client)
     const timer = setTimeout(() => {
       const error = new RedisGone('The shared store is too slow')
-      hangs = true
-      complain(error)
+      hang(error, client, result)
       reject(error)
     }, limitMs)
-    const result = work(client)
-    result.then(hasAnswered, () => undefined)
     try {
       return await Promise.race([result, over])
     } catch (thrown) {
@@ -150,9 +167,9 @@ export function openRedis(url: string, log: Logger): RedisLink {
 
   return {
     get connected() {
-      return isThere()
+      return usable() !== undefined
     },
-    tried,
+    tried: loaded.then(() => open.commands?.tried, complain),
     run,
     script: ({ lua, keys, arguments: given }) =>
       run(async (by) => {
@@ -171,38 +188,26 @@ export function openRedis(url: string, log: Logger): RedisLink {
       }),
     subscribe(channel, listener) {
       const known = channels.get(channel)
-      const set = known ?? new Set()
-      set.add(listener)
+      const to = known?.to ?? new Set()
+      to.add(listener)
       if (known === undefined) {
-        channels.set(channel, set)
-        listen(channel, (message) => set.forEach((each) => each(message))).catch(() => undefined)
+        const told = (message: string): void => to.forEach((each) => each(message))
+        channels.set(channel, { tell: told, to })
+        listen()
+          .then((connection) => connection?.ready?.subscribe(channel, told))
+          .then(tell)
+          .catch(() => undefined)
       }
-      return () => void set.delete(listener)
+      return () => void to.delete(listener)
     },
     onConnect(listener) {
       listeners.push(listener)
-      if (isThere()) listener()
+      if (usable() !== undefined) listener()
     },
     dispose() {
       disposed = true
-      clients.commands?.destroy()
-      clients.subscriptions?.destroy()
+      open.commands?.dispose()
+      open.subscriptions?.dispose()
     },
   }
-}
-
-function newClient(create: typeof createClient, url: string) {
-  return create({
-    url,
-    // What cannot be sent now is not kept for later: by then its request has been answered without it.
-    disableOfflineQueue: true,
-    pingInterval: PING_EVERY_MS,
-    socket: {
-      connectTimeout: CONNECT_LIMIT_MS,
-      // So that a connection that died without a word is noticed; pings keep a living one from being idle.
-      socketTimeout: SILENCE_LIMIT_MS,
-      reconnectStrategy: (attempt) =>
-        Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)) + FIRST_PAUSE_MS,
-    },
-  })
 }
