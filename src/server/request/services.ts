@@ -9,7 +9,10 @@ import { createOnceStore, type OnceStore } from '../stores/once-store.ts'
 import type { Database } from '../stores/open-database.ts'
 import { createRateLimits, type RateLimits } from '../stores/rate-limits.ts'
 import { openRedis, type RedisLink } from '../stores/redis-link.ts'
+import { createRedisOnceStore } from '../stores/redis-once-store.ts'
+import { createRedisRateLimits } from '../stores/redis-rate-limits.ts'
 import { openRuntimeDatabase } from '../stores/runtime-database.ts'
+import { sharedOnceStore, sharedRateLimits, watchSharedStore } from '../stores/shared-first.ts'
 
 /** What all requests of a server share, and its applications reach by a request's context. */
 export interface RequestServices {
@@ -45,16 +48,28 @@ export function createServices(
   const opened: { database?: Database; limits?: RateLimits; once?: OnceStore; reports?: Database; inbox?: InboxStore } =
     {}
   const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
+  const watch = watchSharedStore(log)
+
+  function openLimits(): RateLimits {
+    const own = createRateLimits(database())
+    return redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch)
+  }
+
+  function openOnce(): OnceStore {
+    const own = createOnceStore(database())
+    return redis === undefined ? own : sharedOnceStore(createRedisOnceStore(redis), own, watch)
+  }
+
   return {
     dataDir,
     secrets,
     redis,
     onDraining,
     get limits() {
-      return (opened.limits ??= createRateLimits(database()))
+      return (opened.limits ??= openLimits())
     },
     get once() {
-      return (opened.once ??= createOnceStore(database()))
+      return (opened.once ??= openOnce())
     },
     get inbox() {
       if (config.sentryDsn !== '') return undefined

@@ -48,24 +48,29 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
   const { pingEveryMs, onReady, onFailure } = parts
   let disposed = false
   let missed = 0
+  const tried = Promise.withResolvers<void>()
   let client = make()
-  const tried = client.connect().then(
-    () => undefined,
-    () => undefined,
-  )
+  connect()
 
   function make(): RedisClient {
     const made = newClient(parts.create, parts.url)
     // Of one that has been replaced nothing is to be heard any more.
     const isCurrent = (): boolean => !disposed && client === made
     made.on('error', (error: Error) => {
+      tried.resolve()
       if (isCurrent()) onFailure(error)
     })
     made.on('ready', () => {
+      tried.resolve()
       missed = 0
       if (isCurrent()) onReady(made)
     })
     return made
+  }
+
+  /** It tries for ever, and tells by its events. */
+  function connect(): void {
+    client.connect().catch(() => undefined)
   }
 
   const watch = setInterval(() => {
@@ -75,7 +80,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
       onFailure(new Error('The shared store does not answer'))
       missed = 0
       client = make()
-      client.connect().catch(() => undefined)
+      connect()
       asked.destroy()
       return
     }
@@ -92,9 +97,10 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     get ready() {
       return !disposed && client.isReady ? client : undefined
     },
-    tried,
+    tried: tried.promise,
     dispose() {
       disposed = true
+      tried.resolve()
       clearInterval(watch)
       client.destroy()
     },

@@ -33,6 +33,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
 
   test('is not waited for where there is none', async () => {
     const link = linkTo('redis://127.0.0.1:1')
+    await link.tried
     await expect(link.run((client) => client.get('a'))).rejects.toThrow(RedisGone)
     expect(link.connected).toBe(false)
   })
