@@ -18,8 +18,9 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
       env: { REDIS_URL: redis.url, SECRET_KEYS: KEYS, METRICS_PORT: '0', LOG_LEVEL: 'info' },
     })
     onTestFinished(() => server.kill('SIGKILL'))
-    const expectStore = (value: string): Promise<void> =>
-      expect.poll(() => storeOf(server), { timeout: LIMIT_MS }).toBe(value)
+    const expectStore = async (value: string): Promise<void> => {
+      await expect.poll(() => storeOf(server), { timeout: LIMIT_MS }).toBe(value)
+    }
     const load = startLoad({ origin: server.origin, visitors: VISITORS, postEvery: 3 })
     const counts: number[] = []
     const phase = async (): Promise<void> => {

@@ -103,7 +103,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     const charge = createCharge(context, allowance)
     await charge(0)
     using body = await readReportBody(req, { judgeHeader, charge, places }, context.signal)
-    return intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
+    return await intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
   }
 
   function judgeHeader(header: Envelope['header']): void {

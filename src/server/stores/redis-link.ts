@@ -33,7 +33,7 @@ export interface RedisLink {
    */
   run<Result>(work: (client: RedisClient) => Promise<Result>, limitMs?: number): Promise<Result>
   /** Runs a script; as `run`. */
-  script(script: RedisScript): Promise<unknown>
+  script(script: RedisScript, limitMs?: number): Promise<unknown>
   /**
    * Listens to a channel, over all losses of the connection. What is published meanwhile is not heard.
    * @returns stops listening.
@@ -171,7 +171,7 @@ export function openRedis(
     },
     tried: loaded.then(() => open.commands?.tried, complain),
     run,
-    script: ({ lua, keys, arguments: given }) =>
+    script: ({ lua, keys, arguments: given }, limitMs) =>
       run(async (by) => {
         const options = { keys: [...keys], arguments: [...given] }
         const known = shas.get(lua)
@@ -185,7 +185,7 @@ export function openRedis(
         }
         shas.set(lua, await by.scriptLoad(lua))
         return by.eval(lua, options)
-      }),
+      }, limitMs),
     subscribe(channel, listener) {
       const known = channels.get(channel)
       const to = known?.to ?? new Set()

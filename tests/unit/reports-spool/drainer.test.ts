@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
 import { createSpool } from '../../../src/server/reports/spool-store.ts'
-import type { Spool } from '../../../src/server/reports/spool.ts'
+import type { LocalSpool, Spool } from '../../../src/server/reports/spool.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { answered, deliveryWorld, settled, TAKEN, UNREACHABLE, type DeliveryWorld } from './delivery-world.ts'
@@ -9,7 +9,7 @@ import { eventEnvelope, NOW, sampleEnvelope, type EnvelopeChoice } from './sampl
 
 let folder: TempDir
 let database: Database
-let spool: Spool
+let spool: LocalSpool
 
 beforeEach(async () => {
   folder = await makeTempDir('drainer')
@@ -156,8 +156,9 @@ describe('a rate limit of the service', () => {
 describe('a service that fails', () => {
   it('is tried again after longer and longer pauses, one envelope at a time', async () => {
     for (const eventId of ['a1', 'b1', 'c1', 'd1']) accept(eventId)
-    const world = deliveryWorld({ spool, database })
+    const world = await start()
     world.service.answerBy(() => UNREACHABLE)
+    await Promise.all(world.service.arrivals.map((arrival) => arrival.answer(UNREACHABLE)))
     await world.clock.pass(60_000)
     const times = world.service.arrivals.map(({ at }) => at)
     expect(times.slice(0, 4)).toEqual([0, 0, 0, 0])
