@@ -1,12 +1,17 @@
+import { request } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serializeEnvelope } from '../../src/server/reports/envelope.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { findProgram } from '../support/programs.ts'
+import { startReportSink } from '../support/report-sink.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { startLoad } from './visitor-load.ts'
 
 const LIMIT_MS = 120_000 // for hangs only
 const VISITORS = 6
 const KEYS = 'one-key-for-all-instances-of-this-test'
+const RELAY = '/reports'
+const MOST_UNDER_WAY = 16 // envelopes that may be sent again after a kill
 const METRIC = /^millrace_shared_store_connected (\d)$/m
 
 // Without Redis there is nothing to lose; `scripts/test.ts` says so in one line.
@@ -62,6 +67,56 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
     await server.stop()
   })
 
+  test('loses no report, whichever of them ends', { timeout: LIMIT_MS }, async () => {
+    const redis = await startRedis()
+    const sink = await startReportSink()
+    onTestFinished(async () => {
+      await sink.close()
+      await redis[Symbol.asyncDispose]()
+    })
+    const start = async (): Promise<BuiltServer> => {
+      const server = await startBuiltServer({
+        env: { REDIS_URL: redis.url, SECRET_KEYS: KEYS, SENTRY_DSN: sink.dsn, REPORT_TUNNEL_PATH: RELAY },
+      })
+      onTestFinished(() => server.kill('SIGKILL'))
+      return server
+    }
+    const [one, other] = [await start(), await start()]
+    const ids: string[] = []
+    const crashes = async (servers: readonly BuiltServer[], count: number): Promise<void> => {
+      for (let at = 0; at < count; at += 1) {
+        ids.push(await crash(servers[at % servers.length] ?? one, sink.dsn, `127.0.1.${(at % 5) + 1}`))
+      }
+    }
+    const arrived = (): number => sink.accepted().length
+
+    await crashes([one, other], 20)
+    await sink.until(() => arrived() === 20)
+    await sink.close()
+    await crashes([one, other], 40)
+    one.kill('SIGKILL')
+    await one.exited
+    redis.pause()
+    await crashes([other], 20)
+    await sink.open()
+    redis.resume()
+    await crashes([other], 20)
+    await sink.until(() => arrived() >= ids.length)
+    const repeated = sink.requests.length - arrived()
+    print(
+      `${ids.length} reports accepted while the service, an instance and Redis went; ${arrived()} arrived, ` +
+        `${repeated} were sent twice`,
+    )
+    expect(
+      sink
+        .accepted()
+        .map(({ eventId }) => eventId)
+        .toSorted(),
+    ).toEqual(ids.toSorted())
+    expect(repeated).toBeLessThanOrEqual(MOST_UNDER_WAY)
+    await other.stop()
+  })
+
   test('starts without it, too', { timeout: LIMIT_MS }, async () => {
     const server = await startBuiltServer({ env: { REDIS_URL: 'redis://:password@127.0.0.1:1', SECRET_KEYS: KEYS } })
     onTestFinished(() => server.kill('SIGKILL'))
@@ -76,6 +131,22 @@ async function storeOf(server: BuiltServer): Promise<string | undefined> {
   const port = Number(server.logs().find(({ msg }) => msg === 'metrics are served')?.['port'])
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   return METRIC.exec(await answer.text())?.[1]
+}
+
+/** Leaves a report from an address of its own. @returns its event id. */
+async function crash(server: BuiltServer, dsn: string, localAddress: string): Promise<string> {
+  const id = crypto.randomUUID().replaceAll('-', '')
+  const payload = Buffer.from(JSON.stringify({ event_id: id, message: 'broken' }))
+  const items = [{ type: 'event', header: { type: 'event' }, payload }]
+  const body = serializeEnvelope({ header: { event_id: id, dsn }, items })
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const sent = request(server.origin + RELAY, { method: 'POST', localAddress, agent: false }, (answer) => {
+      answer.resume().once('close', () => resolve(answer.statusCode))
+    })
+    sent.once('error', reject).end(body)
+  })
+  expect(status).toBe(200)
+  return id
 }
 
 /** The numbers are part of the result, whether it holds or not. */
