@@ -1,4 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serializeEnvelope } from '../../src/server/reports/envelope.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
@@ -117,6 +119,15 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
     await other.stop()
   })
 
+  test('is connected to by its client, which no other instance loads', async () => {
+    const folder = resolve(import.meta.dirname, '../../dist/server')
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.js'))
+    const bundles = await Promise.all(files.map((name) => readFile(resolve(folder, name), 'utf8')))
+    const text = bundles.join('\n')
+    expect(text).toMatch(/import\("@redis\/client"\)/)
+    expect(text).not.toMatch(/from\s*"@redis|import\s*"@redis|require\("@redis/)
+  })
+
   test('starts without it, too', { timeout: LIMIT_MS }, async () => {
     const server = await startBuiltServer({ env: { REDIS_URL: 'redis://:password@127.0.0.1:1', SECRET_KEYS: KEYS } })
     onTestFinished(() => server.kill('SIGKILL'))
@@ -139,9 +150,9 @@ async function crash(server: BuiltServer, dsn: string, localAddress: string): Pr
   const payload = Buffer.from(JSON.stringify({ event_id: id, message: 'broken' }))
   const items = [{ type: 'event', header: { type: 'event' }, payload }]
   const body = serializeEnvelope({ header: { event_id: id, dsn }, items })
-  const status = await new Promise<number | undefined>((resolve, reject) => {
+  const status = await new Promise<number | undefined>((found, reject) => {
     const sent = request(server.origin + RELAY, { method: 'POST', localAddress, agent: false }, (answer) => {
-      answer.resume().once('close', () => resolve(answer.statusCode))
+      answer.resume().once('close', () => found(answer.statusCode))
     })
     sent.once('error', reject).end(body)
   })
