@@ -67,6 +67,21 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
     expect(await spool.reportLosses(NOW)).toEqual({ 'send_error error': 1 })
   })
 
+  test('lets nothing go for an envelope of before a loss of its data', async () => {
+    const link = await openLink()
+    const spool = createRedisSpool(link, { destination: 'one' })
+    await spool.accept(sampleEnvelope())
+    const [before] = await spool.list('error', 0, 10)
+    await link.run((client) => client.flushAll())
+    await spool.accept(sampleEnvelope())
+    const [after] = await spool.list('error', 0, 10)
+    if (before === undefined || after === undefined) throw new Error('each was accepted')
+    expect(after.id).toBeGreaterThan(before.id)
+    await spool.settle(before)
+    await spool.settle({ ...after, eventId: 'of another' })
+    expect((await spool.size()).envelopes).toBe(1)
+  })
+
   test('forgets destinations that nobody delivers to any more', async () => {
     const link = await openLink()
     const [former, current] = ['former', 'current'].map((destination) => createRedisSpool(link, { destination }))
