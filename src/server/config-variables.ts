@@ -220,7 +220,12 @@ export const VARIABLES = {
     fallback: '',
     meaning: 'Redis or Valkey in which instances keep what they share (default: SQLite in DATA_DIR, of this instance)',
     example: 'redis://localhost:6379',
-    schema: z.union([z.literal(''), z.url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' })]),
+    schema: z.union([
+      z.literal(''),
+      z
+        .url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' })
+        .refine((url) => /^\/?\d*$/.test(new URL(url).pathname), 'expected nothing but a number behind the host'),
+    ]),
     secret: true,
   },
   metricsPort: {

@@ -157,6 +157,10 @@ export function startDrainer(options: DrainerOptions): Drainer {
     }
     try {
       const stored = await spool.read(entry.id)
+      if (stored === undefined) {
+        // Evicted and counted; or only its entry is left, which nobody could ever send.
+        await spool.settle(entry, 'queue_overflow')
+      }
       if (stored === undefined || ended) return leave()
       void answerOf(stored.body, stored.headers).then(async (answer) => {
         // Until it is settled nothing of this client is sent, or it might be taken again.

@@ -83,7 +83,7 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
         limitOf(20_971_520),
       )
       if (!Buffer.isBuffer(headers) || !Buffer.isBuffer(body)) return undefined
-      return { headers: JSON.parse(headers.toString()) as Record<string, string>, body }
+      return { headers: parse(headers.toString()) as Record<string, string>, body }
     },
 
     async settle({ id, kind, categories, eventId = '' }, lost) {
@@ -142,8 +142,18 @@ function toEntry(id: number, kind: string, fields: Readonly<Record<string, strin
     kind,
     client,
     eventId: event === '' ? undefined : event,
-    categories: JSON.parse(categories) as Record<string, number>,
+    categories: parse(categories) as Record<string, number>,
     bytes: Number(bytes),
+  }
+}
+
+/** What somebody else has written there stops no delivery. */
+function parse(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
   }
 }
 

@@ -421,6 +421,18 @@ describe('a spool behind a network', () => {
   })
 })
 
+it('an entry whose envelope is gone leaves the queue and is counted', async () => {
+  for (const id of ['a1', 'a2']) accept(id)
+  const read: Spool['read'] = (id) => (id === 1 ? undefined : spool.read(id))
+  const world = deliveryWorld({ spool: { ...spool, read }, database })
+  world.service.answerBy(() => TAKEN)
+  await world.clock.pass(60_000)
+  expect(world.service.names()).toEqual(['a2', 'client_report'])
+  expect(spool.size().envelopes).toBe(0)
+  const lost = world.lines.filter(({ message }) => message === 'reports were lost')
+  expect(lost.map(({ detail }) => detail)).toEqual([{ losses: { 'queue_overflow error': 1 } }])
+})
+
 describe('a spool that cannot be written', () => {
   it('does not have a delivered envelope sent again', async () => {
     accept('a1')

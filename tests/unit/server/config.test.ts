@@ -158,6 +158,7 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['SENTRY_DSN', 'https://secret-canary@errors.test'],
     ['SENTRY_DSN', 'https://secret-canary@errors.test/project'],
     ['REDIS_URL', 'http://user:secret-canary@cache.test'],
+    ['REDIS_URL', 'redis://user:secret-canary@cache.test/name'],
     ['SECRET_KEYS', 'secret-canary'],
   ] as const)('%s without its value', ([name, value]) => {
     const error = refusal({ [name]: value })
