@@ -62,6 +62,25 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
       .toContain('again')
   })
 
+  test('that knows no password of ours is told of once, without the password', async () => {
+    const redis = await redisServer()
+    const owner = linkTo(redis.url)
+    await owner.tried
+    await owner.run((client) => client.configSet('requirepass', 'right'))
+    const lines: string[] = []
+    const log = pino({}, { write: (line: string) => void lines.push(line) })
+    const link = linkTo(redis.url.replace('//', '//:secret-canary@'), log)
+    await link.tried
+    await expect(link.run((client) => client.get('a'))).rejects.toThrow(RedisGone)
+    const right = linkTo(redis.url.replace('//', '//:right@'))
+    await right.tried
+    expect(await right.run((client) => client.get('a'))).toBe(null)
+    // Time enough for it to have tried again.
+    expect(lines).toHaveLength(1)
+    expect(lines.join()).toContain('WRONGPASS')
+    expect(lines.join()).not.toContain('secret-canary')
+  })
+
   test('that hangs is given up by the first who waits, and used again when it goes on', async () => {
     const redis = await redisServer()
     const lines: string[] = []
