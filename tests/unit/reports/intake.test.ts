@@ -129,7 +129,9 @@ test('what cannot be judged is kept: the service will', async () => {
 
 describe('the event id', () => {
   test('is written without dashes', async () => {
-    expect((await take([['event', crash]], { event_id: '01234567-89AB-cdef-0123-456789abcdef' })).receipt.eventId).toBe(ID)
+    expect((await take([['event', crash]], { event_id: '01234567-89AB-cdef-0123-456789abcdef' })).receipt.eventId).toBe(
+      ID,
+    )
   })
 
   test('is the one of the event where the header has none', async () => {
