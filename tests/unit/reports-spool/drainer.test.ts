@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
 import { createSpool } from '../../../src/server/reports/spool-store.ts'
-import type { Spool } from '../../../src/server/reports/spool.ts'
+import type { LocalSpool } from '../../../src/server/reports/spool.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { answered, deliveryWorld, settled, TAKEN, UNREACHABLE, type DeliveryWorld } from './delivery-world.ts'
@@ -9,7 +9,7 @@ import { eventEnvelope, NOW, sampleEnvelope, type EnvelopeChoice } from './sampl
 
 let folder: TempDir
 let database: Database
-let spool: Spool
+let spool: LocalSpool
 
 beforeEach(async () => {
   folder = await makeTempDir('drainer')
@@ -156,8 +156,9 @@ describe('a rate limit of the service', () => {
 describe('a service that fails', () => {
   it('is tried again after longer and longer pauses, one envelope at a time', async () => {
     for (const eventId of ['a1', 'b1', 'c1', 'd1']) accept(eventId)
-    const world = deliveryWorld({ spool, database })
+    const world = await start()
     world.service.answerBy(() => UNREACHABLE)
+    await Promise.all(world.service.arrivals.map((arrival) => arrival.answer(UNREACHABLE)))
     await world.clock.pass(60_000)
     const times = world.service.arrivals.map(({ at }) => at)
     expect(times.slice(0, 4)).toEqual([0, 0, 0, 0])
@@ -336,45 +337,5 @@ describe('stopping', () => {
     accept('a1')
     expect(await world.drainer.stop(patient())).toBe(true)
     expect(world.service.names()).toEqual(['a1', 'client_report'])
-  })
-})
-
-describe('a spool that cannot be written', () => {
-  it('does not have a delivered envelope sent again', async () => {
-    accept('a1')
-    accept('b1')
-    let broken = true
-    const failing: Spool = {
-      ...spool,
-      settle(entry, lost) {
-        if (broken) throw new Error('database or disk is full')
-        spool.settle(entry, lost)
-      },
-    }
-    const world = deliveryWorld({ spool: failing, database })
-    world.service.answerBy(() => TAKEN)
-    await world.clock.pass(60_000)
-    expect(world.service.names()).toEqual(['a1', 'b1'])
-    expect(warnings(world)).toEqual(['the report spool fails; reports wait'])
-    broken = false
-    await world.clock.pass(2_000)
-    expect(world.service.names()).toEqual(['a1', 'b1'])
-    expect(spool.size().envelopes).toBe(0)
-    expect(world.lines.at(-1)?.message).toBe('the report spool works again')
-  })
-
-  it('ends no process, and is tried again', async () => {
-    let broken = true
-    const kinds = (): readonly string[] => {
-      if (broken) throw new Error('disk I/O error')
-      return spool.kinds()
-    }
-    accept('a1')
-    const world = deliveryWorld({ spool: { ...spool, kinds }, database })
-    await world.clock.pass(5_000)
-    expect(world.service.names()).toEqual([])
-    broken = false
-    await world.clock.pass(1_000)
-    expect(world.service.names()).toEqual(['a1'])
   })
 })
