@@ -20,6 +20,7 @@ import { storedKey } from '../stores/stored-key.ts'
 import type { KeptValue } from './kept-value.ts'
 import { normalTarget, targetsOver } from './revalidation-targets.ts'
 import { openPacket, packValue } from './value-packet.ts'
+import { textToValue } from './value-text.ts'
 
 const PREFIX = 'millrace:1:{data}:'
 const CLOCK = `${PREFIX}clock`
@@ -153,7 +154,10 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     const last = others.length === 0 ? latest : Math.max(latest, (await ask(others)).latest)
     if (last > head.clock) return undefined
     const { tags, madeAt, freshMs, staleMs } = head
-    return { text: await text(), tags, madeAt, freshMs, staleMs }
+    const value: KeptValue = { text: await text(), tags, madeAt, freshMs, staleMs }
+    // What cannot be read here must not fail where it is given out.
+    textToValue(value.text)
+    return value
   }
 
   return {

@@ -83,7 +83,7 @@ export function createServices(
       return (opened.limits ??= openLimits())
     },
     get data() {
-      return (opened.data ??= createDataCache({ ...cache, redis, log, now: Date.now }))
+      return (opened.data ??= createDataCache({ ...cache, redis, log, now: () => Date.now() }))
     },
     get openedData() {
       return opened.data
