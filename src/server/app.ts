@@ -59,8 +59,8 @@ export interface CreateAppOptions {
   readonly logDestination?: DestinationStream
   /** Told of each request when it is over. */
   readonly observe?: RequestObserver
-  /** Told of tags and paths that are dropped here, for the caches of the other processes that serve the same URL. */
-  readonly onRevalidate?: ((targets: readonly string[]) => void) | undefined
+  /** Has tags and paths that are dropped here dropped by the other processes that serve the same URL. Does not reject. */
+  readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
   /** Which of several processes this is, for the log. */
   readonly worker?: number | undefined
 }

@@ -89,8 +89,8 @@ export interface DataCacheOptions {
   /** Absent where this instance shares with nobody. */
   readonly redis: RedisLink | undefined
   readonly log: Logger
-  /** Told of what this process revalidates. */
-  readonly onRevalidate?: ((targets: readonly string[]) => void) | undefined
+  /** Has other processes drop what this one revalidates. Does not reject. */
+  readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** For tests. */
@@ -255,8 +255,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     async revalidate(targets) {
       if (targets.length === 0) return
       drop(targets)
-      onRevalidate?.(targets)
-      await shared?.revalidate(targets)
+      await Promise.all([onRevalidate?.(targets), shared?.revalidate(targets)])
     },
     drop,
     revalidations,
