@@ -12,6 +12,7 @@ import type { ActionParts } from './actions/serve-action.ts'
 import { takeActions, type CallJudge } from './actions/take-action.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
 import type { DataCacheStats } from './cache/data-cache.ts'
+import { createDocumentCache, type DocumentCacheStats } from './cache/document-cache.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
@@ -71,6 +72,8 @@ export interface ServerCaches {
   drop(targets: readonly string[]): void
   /** Numbers of the data cache; `undefined` while nobody has used it. */
   readonly data: DataCacheStats | undefined
+  /** Numbers of the documents that are kept for times of overload. */
+  readonly documents: DocumentCacheStats
 }
 
 /** An Express application that is a Millrace server: hand it to `http.createServer`, or to supertest. */
@@ -128,6 +131,7 @@ export function createApp({
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
+  const documents = createDocumentCache(services, () => Date.now())
   const reports = createReports(config, services, log)
   const release = config.sentryRelease || manifest.buildId
   const environment = config.sentryEnvironment
@@ -192,7 +196,7 @@ export function createApp({
   app.use(takeActions(calls))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(serveRoutes({ table, rules, renderer, modules, admission, config, actions, scope }))
+  app.use(serveRoutes({ table, rules, renderer, modules, admission, documents, config, actions, scope }))
   app.use(answerFailures)
 
   return Object.assign(app, {
@@ -212,6 +216,9 @@ export function createApp({
       drop: (targets: readonly string[]) => services.openedData?.drop(targets),
       get data() {
         return services.openedData?.stats
+      },
+      get documents() {
+        return documents.stats
       },
     },
     dispose: () => {
