@@ -129,7 +129,8 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     if (targets.length > 0) revalidations.add(targets)
   }
   const shared: SharedValues | undefined =
-    redis && createSharedValues({ link: redis, buildId, now, onTargets: drop, onMissed: () => revalidations.addAll() })
+    redis &&
+    createSharedValues({ link: redis, buildId, log, now, onTargets: drop, onMissed: () => revalidations.addAll() })
 
   function kept({ name, reader }: NamedCall): Entry | undefined {
     const entry = values.get(name)

@@ -15,7 +15,8 @@
  * what it has not dropped to its lifetime.
  */
 import { randomUUID } from 'node:crypto'
-import type { RedisLink } from '../stores/redis-link.ts'
+import type { Logger } from 'pino'
+import { RedisGone, type RedisLink } from '../stores/redis-link.ts'
 import { storedKey } from '../stores/stored-key.ts'
 import type { KeptValue } from './kept-value.ts'
 import { normalTarget, targetsOver } from './revalidation-targets.ts'
@@ -71,6 +72,7 @@ export interface SharedValues {
 export interface SharedValuesOptions {
   readonly link: RedisLink
   readonly buildId: string
+  readonly log: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Told of what other instances revalidate. */
@@ -87,11 +89,12 @@ interface Message {
 
 /** Begins to listen to the other instances. */
 export function createSharedValues(options: SharedValuesOptions): SharedValues {
-  const { link, buildId, now, onTargets, onMissed } = options
+  const { link, buildId, log, now, onTargets, onMissed } = options
   const self = randomUUID()
   let owed = new Set<string>()
   let paying: Promise<boolean> | undefined
   let timer: NodeJS.Timeout | undefined
+  let complained = false
   const keyOf = (name: string): string => `millrace:1:data:${buildId}:${storedKey(name)}`
   const markOf = (target: string): string => `${PREFIX}mark:${storedKey(target)}`
   const firstClock = (): string => String(now() * 1_000)
@@ -106,6 +109,17 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     void pay()
   })
 
+  /** One line, until it works again. Of a store that is away its connection tells. */
+  function complain(thrown: unknown): void {
+    if (complained || thrown instanceof RedisGone) return
+    complained = true
+    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    log.error(
+      { err: { message } },
+      'the shared store does not take what is dropped; values are not shared until it does',
+    )
+  }
+
   async function send(targets: readonly string[]): Promise<boolean> {
     const message: Message = { from: self, targets }
     try {
@@ -114,8 +128,10 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
         keys: [CLOCK, ...targets.map(markOf)],
         arguments: [firstClock(), String(MARK_MS), CHANNEL, JSON.stringify(message)],
       })
+      complained = false
       return true
-    } catch {
+    } catch (thrown) {
+      complain(thrown)
       owed = new Set([...targets, ...owed])
       if (owed.size > MOST_OWED) owed = new Set(['/*'])
       // A store that is away tells when it is back; one that refuses to write does not.
