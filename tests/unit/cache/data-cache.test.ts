@@ -224,6 +224,19 @@ describe('a revalidated path', () => {
   })
 })
 
+test('a value that was begun before another and takes longer does not take its place', async () => {
+  const { read, cache, source } = cacheWorld()
+  const { made, calls } = source<string>()
+  const slow = read('k', made, MINUTE, '/docs')
+  await cache.revalidate(['/mills/*'])
+  const fast = read('k', made, MINUTE, '/mills/1')
+  calls[1]?.resolve('newer')
+  expect(await fast).toBe('newer')
+  calls[0]?.resolve('older')
+  expect(await slow).toBe('older')
+  expect(await read('k', made, MINUTE, '/docs')).toBe('newer')
+})
+
 test('values, tags and revalidations in any order give what a list would give', async () => {
   const key = constantFrom('a', 'b', 'c', 'd')
   const tags = subarray(['x', 'y', 'z'])
