@@ -159,9 +159,10 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     const [clock, ...marks] = await link.run((client) => client.mGet([CLOCK, ...targets.map(markOf)]))
     const latest = Math.max(0, ...marks.map(Number))
     if (clock !== null && clock !== undefined) return { clock: Number(clock), latest }
-    const first = firstClock()
-    const before = await link.run((client) => client.set(CLOCK, first, { condition: 'NX', GET: true }))
-    return { clock: Number(before ?? first), latest }
+    const [, begun] = await link.run((client) =>
+      Promise.all([client.set(CLOCK, firstClock(), { condition: 'NX' }), client.get(CLOCK)]),
+    )
+    return { clock: Number(begun), latest }
   }
 
   async function open(packet: Buffer, known: readonly string[], latest: number): Promise<KeptValue | undefined> {
