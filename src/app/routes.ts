@@ -56,6 +56,10 @@ export const routes = defineRoutes({
     page: () => import('./lab/cache/page.tsx'),
     loader: () => import('./lab/cache/loader.server.ts'),
   },
+  '/(site)/lab/shared/[key]': {
+    page: () => import('./lab/shared/page.tsx'),
+    loader: () => import('./lab/shared/loader.server.ts'),
+  },
   '/(site)/lab/inspector': { page: () => import('./lab/inspector/page.tsx') },
 
   '/(site)/lab/redirect/temporary': {

@@ -11,6 +11,8 @@ import { createActionRegistry, type ActionModules } from './actions/registry.ts'
 import type { ActionParts } from './actions/serve-action.ts'
 import { takeActions, type CallJudge } from './actions/take-action.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
+import type { DataCacheStats } from './cache/data-cache.ts'
+import { createDocumentCache, type DocumentCacheStats } from './cache/document-cache.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
@@ -58,8 +60,20 @@ export interface CreateAppOptions {
   readonly logDestination?: DestinationStream
   /** Told of each request when it is over. */
   readonly observe?: RequestObserver
+  /** Has tags and paths that are dropped here dropped by the other processes that serve the same URL. Does not reject. */
+  readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
   /** Which of several processes this is, for the log. */
   readonly worker?: number | undefined
+}
+
+/** What this process keeps of what it has made. */
+export interface ServerCaches {
+  /** Drops tags and paths, because another process says so. */
+  drop(targets: readonly string[]): void
+  /** Numbers of the data cache; `undefined` while nobody has used it. */
+  readonly data: DataCacheStats | undefined
+  /** Numbers of the documents that are kept for times of overload. */
+  readonly documents: DocumentCacheStats
 }
 
 /** An Express application that is a Millrace server: hand it to `http.createServer`, or to supertest. */
@@ -74,6 +88,7 @@ export interface MillraceApp extends Express {
   readonly reporter: ServerReporter | undefined
   /** The connection to the store that instances share, where there is one. */
   readonly redis: RedisLink | undefined
+  readonly caches: ServerCaches
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
   /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
@@ -99,6 +114,7 @@ export function createApp({
   log: given,
   logDestination,
   observe,
+  onRevalidate,
   worker,
 }: CreateAppOptions): MillraceApp {
   validateRouteTable(definition.routes)
@@ -114,7 +130,8 @@ export function createApp({
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge, log)
   const scope = routeScope(definition)
-  const services = createServices(config, readiness, log, assets?.maps)
+  const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
+  const documents = createDocumentCache(services, () => Date.now())
   const reports = createReports(config, services, log)
   const release = config.sentryRelease || manifest.buildId
   const environment = config.sentryEnvironment
@@ -179,7 +196,7 @@ export function createApp({
   app.use(takeActions(calls))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(serveRoutes({ table, rules, renderer, modules, admission, config, actions, scope }))
+  app.use(serveRoutes({ table, rules, renderer, modules, admission, documents, config, actions, scope }))
   app.use(answerFailures)
 
   return Object.assign(app, {
@@ -195,6 +212,15 @@ export function createApp({
     reports,
     reporter,
     redis: services.redis,
+    caches: {
+      drop: (targets: readonly string[]) => services.openedData?.drop(targets),
+      get data() {
+        return services.openedData?.stats
+      },
+      get documents() {
+        return documents.stats
+      },
+    },
     dispose: () => {
       rules.dispose()
       reporter?.dispose()

@@ -15,7 +15,12 @@ export type { Secrets } from './secrets/secrets.ts'
 export { DatabaseError } from './stores/database-error.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './stores/open-database.ts'
 export { UnavailableError, type UnavailableOptions } from './unavailable-error.ts'
+export { UncacheableValueError } from './cache/value-text.ts'
+export { VisitorInCacheError } from './cache/read-scope.ts'
 export type {
+  CachedOptions,
+  CachedRead,
+  CacheKey,
   CacheOptions,
   HandlerModule,
   LoaderArgs,

@@ -32,7 +32,42 @@ export interface LoaderContext {
    * @returns whether it is within `points` uses in `seconds`, and if not, when to try again.
    */
   limit(key: string, limit: RateLimit): Promise<RateVerdict>
+  /**
+   * Gives out what the server keeps under a key, or makes it. It is kept for all visitors: what `read` depends on must
+   * stand in the key, and inside of `read` cookies, headers and the request cannot be had. Of all who ask meanwhile one
+   * runs `read`. Everybody gets a copy of their own.
+   * @throws {RangeError} for options that make no sense; {VisitorInCacheError} and {UncacheableValueError} for a `read`
+   *   that must not be cached; what `read` throws, which is never kept; the reason of an abort of this request.
+   */
+  cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value>
+  /**
+   * Drops what `cached` keeps, in all processes and instances: tags, or paths (`/mills`, `/mills/*`) for whatever pages
+   * there have used. Browsers are told by `revalidate` of an action.
+   */
+  revalidate(...targets: readonly string[]): Promise<void>
 }
+
+/** Names a value: a text, or a list that begins with one. Values of different parts never meet, whatever they hold. */
+export type CacheKey = string | readonly [string, ...(string | number | boolean | null)[]]
+
+/** For how long the server keeps a value, and what drops it before. */
+export interface CachedOptions {
+  /** For so long it is given out as it is. Above 0. */
+  readonly seconds: number
+  /**
+   * For so long after that it is still given out, while a new one is made behind the answer; also where that fails. 0
+   * unless told.
+   */
+  readonly staleSeconds?: number
+  /** Names by which `revalidate` drops the value. They do not begin with a slash. */
+  readonly tags?: readonly string[]
+}
+
+/** Makes a value for `cached`. What it returns travels as loader data does; promises are not kept, so await them. */
+export type CachedRead<Value> = (args: {
+  /** Aborted after 30 s. It is not that of a request: others may be waiting for the same value. */
+  readonly signal: AbortSignal
+}) => Value | Promise<Value>
 
 /** How often something may be done. */
 export interface RateLimit {

@@ -107,6 +107,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     logDestination: destination,
     reportFailures: true,
     worker: member?.worker,
+    onRevalidate: member?.link.revalidate,
     ...(metrics === undefined ? {} : { observe: metrics.observe }),
   })
   made.app = app
@@ -151,6 +152,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   member?.link.serve({
     drain: () => onSignal('drain'),
     leave: () => leave(1),
+    drop: app.caches.drop,
     metrics: metrics === undefined ? undefined : () => metrics.registry.getMetricsAsJSON(),
   })
 

@@ -4,6 +4,7 @@ import type { RouteView } from '../client/react/route-view.ts'
 import { RefusalSignal } from '../shared/control-flow.ts'
 import type { RouteDataHead } from '../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../shared/route-table.ts'
+import type { DocumentCache } from './cache/document-cache.ts'
 import type { Config } from './config.ts'
 import { serveData, type DataParts } from './data/serve-data.ts'
 import { runLoaders, type LoadResult } from './load/run-loaders.ts'
@@ -11,6 +12,7 @@ import type { LoaderArgs } from './loader-types.ts'
 import type { Admission, Shed } from './ops/admission.ts'
 import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
 import { send } from './render/send-document.ts'
+import { sendKept } from './render/send-kept.ts'
 import { sendConstantPage, sendText } from './render/send-plain.ts'
 import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
@@ -27,6 +29,7 @@ export interface RouteParts {
   readonly renderer: DocumentRenderer
   readonly modules: ModuleCache
   readonly admission: Admission
+  readonly documents: DocumentCache
   readonly config: Config
   readonly actions: ActionParts
   /** What of a URL the choice of its route depends on; see `routeScope`. */
@@ -98,7 +101,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
       )
     }
     if (method !== 'GET' && method !== 'HEAD') return refuseMethod(context)
-    return admit(parts, context, () => servePage(parts, page, context))
+    return admit(parts, context, () => servePage(parts, page, context), page)
   }
 }
 
@@ -113,37 +116,62 @@ function refuseMethod(context: RequestContext): void {
 
 /** Does the work if there is a place for it. */
 function admit(
-  { admission }: RouteParts,
+  parts: RouteParts,
   context: RequestContext,
   work: () => Promise<void>,
+  page?: CalledPage,
 ): Promise<void> | undefined {
-  const shed = admission.enter(context)
-  if (shed === undefined) return work()
-  refuseBusy(shed, context)
+  const shed = parts.admission.enter(context)
+  return shed === undefined ? work() : answerBusy(parts, shed, context, page)
+}
+
+/** A document that was made for somebody else is better than none. */
+function answerBusy(
+  { documents }: RouteParts,
+  { headers }: Shed,
+  context: RequestContext,
+  page: CalledPage | undefined,
+): Promise<void> | undefined {
+  const mayBeShared = page !== undefined && context.req.headers.authorization === undefined
+  const kept = mayBeShared ? documents.take(documentKey(page, context), context.pathname) : undefined
+  if (kept !== undefined) {
+    context.shed = undefined
+    context.refusal = undefined
+    return sendKept(kept, context)
+  }
+  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, headers)
   return undefined
 }
 
-function refuseBusy({ headers }: Shed, context: RequestContext): void {
-  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, headers)
+/** All that chooses a document, beside what its loaders look at: a rule may lead one URL to several pages. */
+function documentKey({ route, params, search }: CalledPage, { pathname, search: asked }: RequestContext): string {
+  return JSON.stringify([route.key, pathname, asked, search, params])
 }
 
-/** Waits for a turn; whose turn comes too late is refused here. */
-async function isLate({ admission }: RouteParts, context: RequestContext, loaded?: boolean): Promise<boolean> {
-  const turn = admission.turn(context, loaded)
+/** Waits for a turn; whose turn comes too late is answered here. */
+async function isLate(
+  parts: RouteParts,
+  context: RequestContext,
+  page?: CalledPage,
+  loaded?: boolean,
+): Promise<boolean> {
+  const turn = parts.admission.turn(context, loaded)
   const shed = turn === undefined ? undefined : await turn
-  if (shed !== undefined) refuseBusy(shed, context)
+  if (shed !== undefined) await answerBusy(parts, shed, context, page)
   return shed !== undefined
 }
 
 async function servePage(
   parts: RouteParts,
-  { route, params, search }: CalledPage,
+  page: CalledPage,
   context: RequestContext,
   after?: AfterForm,
 ): Promise<void> {
-  const { renderer, modules, config } = parts
+  const { renderer, modules, config, documents } = parts
+  const { route, params, search } = page
   // What an action has done is told in any case: who is refused sends the form again.
-  if (after === undefined && (await isLate(parts, context))) return
+  if (after === undefined && (await isLate(parts, context, page))) return
+  const since = documents.now
   const running = runLoaders(route, params, search, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
   const loaded = running instanceof Promise ? await running : running
@@ -152,7 +180,7 @@ async function servePage(
     context.refusal = 'search params are not valid'
     return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
   }
-  if (after === undefined && running instanceof Promise && (await isLate(parts, context, true))) return
+  if (after === undefined && running instanceof Promise && (await isLate(parts, context, page, true))) return
   const thrown = stopped === undefined ? thrownAfter(after) : thrownBy(stopped, route)
   await renderer.serve(
     viewOf(route, params, loaded, config.origins[0]),
@@ -161,6 +189,10 @@ async function servePage(
       deferred: loaded.deferred,
       meta: loaded.meta,
       timings: loaded.timings,
+      keep(document) {
+        const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
+        documents.keep(documentKey(page, context), document, { tags, since }, context.pathname)
+      },
       ...(after?.kind === 'state' ? { posted: after } : {}),
       ...(thrown === undefined ? {} : { thrown }),
     },

@@ -203,3 +203,21 @@ describe('an upload with JavaScript', () => {
     expect(sent).not.toContain('POST')
   })
 })
+
+describe.for(JAVASCRIPT)('the shared value, JavaScript $name', ({ javaScript }) => {
+  browserTest('stays over visits until it is dropped, and then is new for everybody', async ({ open }) => {
+    const path = `/lab/shared/${randomUUID()}`
+    const [page, other] = [await open({ javaScript }), await open({ javaScript })]
+    await visit(page, path, javaScript)
+    const madeAt = await page.getByTestId('made-at').innerText()
+    await visit(other, path, javaScript)
+    expect(await other.getByTestId('made-at').innerText()).toBe(madeAt)
+    await page.getByTestId('drop').click()
+    await expect.poll(() => page.getByTestId('made-at').innerText()).not.toBe(madeAt)
+    const dropped = await page.getByTestId('made-at').innerText()
+    await visit(other, path, javaScript)
+    expect(await other.getByTestId('made-at').innerText()).toBe(dropped)
+    // What the loader itself tells is of the visit.
+    expect(Number(await other.getByTestId('rendered-at').innerText())).toBeGreaterThan(Number(dropped))
+  })
+})

@@ -7,6 +7,7 @@ import application from '../../src/app/app.ts'
 import * as guestbook from '../../src/app/lab/guestbook/actions.server.ts'
 import { openGuestbook } from '../../src/app/lab/guestbook/guestbook.server.ts'
 import * as session from '../../src/app/lab/session/actions.server.ts'
+import * as shared from '../../src/app/lab/shared/actions.server.ts'
 import * as upload from '../../src/app/lab/upload/actions.server.ts'
 import { createApp, type MillraceApp } from '../../src/server/app.ts'
 import { readConfig } from '../../src/server/config.ts'
@@ -27,6 +28,7 @@ beforeAll(async () => {
     actions: {
       'lab/guestbook/actions.server.ts': guestbook,
       'lab/session/actions.server.ts': session,
+      'lab/shared/actions.server.ts': shared,
       'lab/upload/actions.server.ts': upload,
     },
   })
@@ -245,5 +247,26 @@ describe('an upload without script', () => {
     const file = new File([Buffer.alloc(33_554_433)], 'large.bin')
     const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file })
     expect(page.status).toBe(413)
+  })
+})
+
+describe('the shared value', () => {
+  test('is the same for all visitors while the loader runs for each, until one of them drops it', async () => {
+    const [ann, bob] = [formVisitor(origin), formVisitor(origin)]
+    const first = await ann.get('/lab/shared/1')
+    expect(first.headers.get('cache-control')).toBe('public, s-maxage=1, max-age=0')
+    const madeAt = first.text('made-at')
+    expect(madeAt).toMatch(/^\d{13}$/)
+    const second = await bob.get('/lab/shared/1')
+    expect(second.text('made-at')).toBe(madeAt)
+    expect(Number(second.text('rendered-at'))).toBeGreaterThanOrEqual(Number(first.text('rendered-at')))
+    const other = (await bob.get('/lab/shared/2')).text('made-at')
+    // So that the next one cannot have the same.
+    await expect.poll(() => Date.now()).toBeGreaterThan(Number(madeAt))
+    const dropped = await bob.submit(second, 'Drop the value')
+    expect([dropped.url, dropped.status]).toEqual(['/lab/shared/1', 200])
+    expect(Number(dropped.text('made-at'))).toBeGreaterThan(Number(madeAt))
+    expect((await ann.get('/lab/shared/1')).text('made-at')).toBe(dropped.text('made-at'))
+    expect((await ann.get('/lab/shared/2')).text('made-at')).toBe(other)
   })
 })

@@ -82,6 +82,23 @@ test('every kind of request is counted under its route, whatever its URL was', a
   expect(text).toMatch(/^process_resident_memory_bytes \d+$/m)
 })
 
+test('what the caches do is counted, of all workers together', async () => {
+  const { server, scrape } = await measured({ WORKERS: '2' })
+  for (let index = 0; index < 6; index += 1) expect((await ask(server, '/lab/shared/1')).status).toBe(200)
+  const result = (name: string): string => `millrace_data_cache_requests_total{result="${name}"}`
+  // Each worker makes the value once.
+  await expectSample(scrape, result('miss'), 2)
+  await expectSample(scrape, result('hit'), 4)
+  await expectSample(scrape, 'millrace_data_cache_fills_total{source="made"}', 2)
+  await expectSample(scrape, 'millrace_data_cache_entries', 2)
+  await expectSample(scrape, 'millrace_kept_document_entries', 2)
+  await expectSample(scrape, 'millrace_kept_documents_total', 0)
+  const text = await scrape()
+  expect(valueOf(text, 'millrace_data_cache_bytes')).toBeGreaterThan(300)
+  expect(valueOf(text, 'millrace_kept_document_bytes')).toBeGreaterThan(2_000)
+  expect(valueOf(text, result('hit'))).toBe(4) // reading them twice does not count twice
+})
+
 describe('the metrics port', () => {
   test('answers /metrics and nothing else, and the public port does not', async () => {
     const { server, port } = await measured()

@@ -1,7 +1,15 @@
 import { Agent, request } from 'node:http'
 import { filledForm, formIn, type HtmlForm } from '../support/html-forms.ts'
 
-const PAGES = ['/', '/docs/routes', '/lab/cache/a', '/lab/stream?delay=30', '/lab/params/7', '/lab/not-found'] as const
+const PAGES = [
+  '/',
+  '/docs/routes',
+  '/lab/cache/a',
+  '/lab/shared/a',
+  '/lab/stream?delay=30',
+  '/lab/params/7',
+  '/lab/not-found',
+] as const
 const FORM = 'first'
 
 /** What visitors have seen. */

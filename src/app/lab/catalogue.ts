@@ -89,6 +89,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       { href: '/lab/slow/1000', title: 'A slow loader', look: 'Nothing is deferred, so the whole answer waits.' },
       { href: '/lab/cache/1', title: 'Reused data', look: 'The moment tells whether the loader has run again.' },
       {
+        href: '/lab/shared/1',
+        title: 'Shared data',
+        look: 'The server keeps a value for all visitors, until an action drops it.',
+      },
+      {
         href: '/lab/inspector',
         title: 'The inspector',
         look: "The client router's cache, prefetches, requests and navigations, live. Needs JavaScript.",

@@ -33,6 +33,11 @@ export async function runAction(
   surroundings: CallSurroundings,
 ): Promise<FinishedCall> {
   const revalidate: string[] = []
+  const { context } = surroundings
+  /** Again, and everywhere: what was read before the handler was done may be of before what it has done. */
+  const dropShared = async (): Promise<void> => {
+    if (revalidate.length > 0) await context.revalidate(...revalidate)
+  }
   const done = (outcome: ActionOutcome): FinishedCall => ({ outcome, revalidate })
   const { handler, secret = [] } = definition
   try {
@@ -41,7 +46,7 @@ export async function runAction(
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
     const value = await handler({
       params: surroundings.params,
-      context: surroundings.context,
+      context,
       // Made when somebody asks: most handlers never do.
       get request() {
         return surroundings.request
@@ -53,13 +58,19 @@ export async function runAction(
       args,
       state,
       files: call.files,
-      revalidate: (...targets) => void revalidate.push(...targets),
+      revalidate(...targets) {
+        revalidate.push(...targets)
+        // For what the handler itself reads from here on.
+        void context.revalidate(...targets)
+      },
     })
-    // Who somebody is decides what all pages show.
+    await dropShared()
+    // Who somebody is decides what all pages show in their browser.
     if (surroundings.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return done({ kind: 'value', value })
   } catch (thrown) {
     if (thrown instanceof BodyError) throw thrown
+    await dropShared()
     return done({ kind: 'thrown', thrown })
   }
 }

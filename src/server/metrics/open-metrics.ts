@@ -24,6 +24,7 @@ export async function makeMetrics(
     limit: maxPendingRenders,
     admission: () => app()?.admission,
     sharedStore: () => app()?.redis?.connected,
+    caches: () => app()?.caches,
     connections: () => new Promise((resolve) => connections((_error, count) => resolve(count))),
   })
 }

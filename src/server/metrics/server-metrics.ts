@@ -1,7 +1,9 @@
+import type { ServerCaches } from '../app.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type GaugeConfiguration } from 'prom-client'
 import type { Admission } from '../ops/admission.ts'
 import type { LoadReading } from '../ops/load-watch.ts'
 import type { RequestObserver } from '../ops/request-log.ts'
+import { addCacheMetrics } from './cache-metrics.ts'
 import { labelsOf } from './request-labels.ts'
 
 /** Metrics of one server process. */
@@ -18,6 +20,8 @@ export interface Measured {
   readonly buildId: string
   /** Asked late: metrics are made before the server is. */
   admission(): Pick<Admission, 'load' | 'pending' | 'waiting'> | undefined
+  /** Asked late as well. */
+  caches(): Pick<ServerCaches, 'data' | 'documents'> | undefined
   /** Places of the admission. */
   readonly limit: number
   /** Open connections. */
@@ -30,7 +34,8 @@ export interface Measured {
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Makes the metrics of this process. Names and labels are listed in `docs/observability.md`. */
-export function createServerMetrics({ buildId, admission, limit, connections, sharedStore }: Measured): ServerMetrics {
+export function createServerMetrics(measured: Measured): ServerMetrics {
+  const { buildId, admission, caches, limit, connections, sharedStore } = measured
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -99,6 +104,7 @@ export function createServerMetrics({ buildId, admission, limit, connections, sh
       this.set(admission()?.load.pressure ?? 0)
     },
   })
+  addCacheMetrics(registry, caches)
   const delay = gauge({
     name: 'millrace_event_loop_delay_seconds',
     help: 'By how much the event loop was late, on average over the last quarter of a second.',

@@ -3,6 +3,8 @@ import type { Metadata } from '../../client/module-types.ts'
 import { RedirectSignal, controlFlowOf } from '../../shared/control-flow.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../assets/content-encoding.ts'
+import type { SentDocument } from '../cache/document-cache.ts'
+import { documentLifetime } from '../cache/document-lifetime.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import { traceTimings } from '../reports/sdk/request-trace.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -27,6 +29,8 @@ export interface DocumentParts {
   readonly handOff: HandOff
   readonly timings: readonly LoaderTiming[]
   readonly buildId: string
+  /** Takes the document to give it out again, if it is good and for everybody; absent where it is no page. */
+  readonly keep?: ((document: SentDocument) => void) | undefined
   /** Seconds after which a visitor who gets this failure may try again. */
   readonly retryAfter?: number | undefined
 }
@@ -44,8 +48,20 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
   const etag =
     status === 200 ? documentTag(html, parts.buildId + (assets.recorder?.source ?? '') + jsonLd + stable) : undefined
+  const whole = (): readonly string[] => {
+    const body = [
+      (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
+        html.slice(0, at) +
+        assets.head(nonce, handOff.start !== undefined) +
+        jsonLd,
+      html.slice(at, -DOCUMENT_END.length),
+      handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END,
+    ]
+    return html.length < JOIN_LIMIT ? [body.join('')] : body
+  }
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
+    keepShared({ parts, caching, context, etag, body: whole })
     const trace = traceFor(caching, context)
     const headers = ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context)]
     send(context, 304, trace === '' ? headers : headers.concat('Server-Timing', trace.slice(TIMING_SEPARATOR.length)))
@@ -53,23 +69,58 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
     return
   }
 
-  const body = [
-    (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
-      html.slice(0, at) +
-      assets.head(nonce, handOff.start !== undefined) +
-      jsonLd,
-    html.slice(at, -DOCUMENT_END.length),
-    handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END,
-  ]
-  const whole = html.length < JOIN_LIMIT ? [body.join('')] : body
-  const length = whole.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  const body = whole()
+  const length = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
   const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
-  const encoded = encoding === undefined ? undefined : await encodeWhole(encoding, Buffer.from(whole.join('')))
+  const encoded = encoding === undefined ? undefined : await encodeWhole(encoding, Buffer.from(body.join('')))
   const headers = documentHeaders(parts, context, nonce, caching, encoding)
   headers.push('Content-Length', String(encoded?.length ?? length))
-  if (etag !== undefined) headers.push('ETag', etag)
+  if (etag !== undefined) {
+    headers.push('ETag', etag)
+    keepShared({
+      parts,
+      caching,
+      context,
+      etag,
+      body: () => body,
+      encoded: encoding !== undefined && encoded !== undefined ? [encoding, encoded] : undefined,
+    })
+  }
   send(context, status, headers)
-  endWith(context, encoded === undefined ? whole : [encoded])
+  endWith(context, encoded === undefined ? body : [encoded])
+}
+
+/** A document that is about to be sent. */
+interface Shareable extends Pick<SentDocument, 'encoded' | 'etag'> {
+  readonly parts: DocumentParts
+  readonly caching: Caching
+  readonly context: RequestContext
+  readonly body: () => readonly string[]
+}
+
+/** Keeps what is for everybody: its author says so, and nothing of a visitor was looked at on the way. */
+function keepShared({ parts, caching, context, body, ...sent }: Shareable): void {
+  if (parts.keep === undefined || !caching.shared || context.personal || !isForAll(context)) return
+  const lifetime = documentLifetime(caching.value)
+  if (lifetime === undefined) return
+  parts.keep({
+    ...sent,
+    lifetime,
+    content: () => ({
+      headers: sharedHeaders(parts, context, caching).concat('ETag', sent.etag),
+      body: Buffer.from(body().join('')),
+    }),
+  })
+}
+
+/** Middleware and rules may have made the answer one for a visitor. */
+function isForAll({ req, res, givenHeaders }: RequestContext): boolean {
+  return (
+    req.headers.authorization === undefined &&
+    givenHeaders?.has('vary') !== true &&
+    !res.hasHeader('vary') &&
+    !res.hasHeader('set-cookie')
+  )
 }
 
 /** Beyond this many characters, putting strings together costs more than handing the socket several. */
@@ -184,16 +235,34 @@ function documentHeaders(
   caching: Caching,
   encoding: Encoding | undefined,
 ): HeaderList {
-  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
-  headers.push(
-    'Content-Security-Policy',
-    caching.shared ? sharedDocumentPolicy(assets.recorder?.source) : documentPolicy(nonce),
-  )
+  const headers = contentHeaders(assets, context, nonce, caching)
   headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
   if (retryAfter !== undefined) headers.push(...retryHeaders(retryAfter))
+  addGivenHeaders(headers, context)
+  return headers
+}
+
+function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: string, caching: Caching): HeaderList {
+  return [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Cache-Control',
+    caching.value,
+    'Vary',
+    varyOf(context),
+    'Content-Security-Policy',
+    caching.shared ? sharedDocumentPolicy(assets.recorder?.source) : documentPolicy(nonce),
+  ]
+}
+
+/** The headers of a document that are the same whoever asks for it, and however long it took. */
+function sharedHeaders({ assets }: DocumentParts, context: RequestContext, caching: Caching): HeaderList {
+  const headers = contentHeaders(assets, context, '', caching)
+  const link = assets.link('')
+  if (link !== undefined) headers.push('Link', link)
   addGivenHeaders(headers, context)
   return headers
 }

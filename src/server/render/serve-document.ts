@@ -48,6 +48,8 @@ export interface DocumentRequest {
   readonly timings: readonly LoaderTiming[]
   /** A form was sent to this page: its status, and the state that React takes over. */
   readonly posted?: { readonly status: number; readonly state: PostedState }
+  /** Takes the page's document to give it out again. */
+  readonly keep?: DocumentParts['keep']
   /** What stopped the loaders, or an action, and where the search for its fallback starts. */
   readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number } | undefined
 }
@@ -137,6 +139,7 @@ export function createDocumentRenderer({
       handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state }),
       timings: request.timings,
       buildId: manifest.buildId,
+      keep: request.keep,
     })
 
     const shape = request.route ?? ''

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
 import type { Logger } from 'pino'
-import type { LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
+import { refuseInReadScope } from '../cache/read-scope.ts'
+import type { CachedOptions, CachedRead, CacheKey, LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
 import { purposeOf, type ShedReason } from '../ops/admission.ts'
 import type { RequestKind } from '../ops/request-class.ts'
 import type { ReportInbox } from '../reports/inbox.ts'
@@ -103,6 +104,8 @@ export class RequestContext implements LoaderContext {
   namesNothing = false
   /** The answer is a redirect or a refusal, whatever its status says: no work worth tracing. */
   left = false
+  /** Something of the visitor has been looked at: a cookie, the request with its headers, the address. */
+  personal = false
 
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
@@ -120,6 +123,7 @@ export class RequestContext implements LoaderContext {
   #request: Request | undefined = undefined
   #headers: Headers | undefined = undefined
   #nonce: string | undefined = undefined
+  #cacheTags: Set<string> | undefined = undefined
 
   constructor(facts: RequestFacts) {
     this.req = facts.req
@@ -193,6 +197,7 @@ export class RequestContext implements LoaderContext {
   }
 
   get address(): string {
+    this.#lookAtVisitor('context.address')
     return this.provenance.address
   }
 
@@ -214,6 +219,7 @@ export class RequestContext implements LoaderContext {
   }
 
   cookie(name: string): string | undefined {
+    this.#lookAtVisitor('context.cookie()')
     const set = this.#headers?.getSetCookie().findLast((text) => text.startsWith(`${name}=`))
     if (set !== undefined) {
       const { value, maxAge } = parseSetCookie(set)
@@ -224,6 +230,35 @@ export class RequestContext implements LoaderContext {
 
   limit(key: string, limit: RateLimit): Promise<RateVerdict> {
     return this.services.limits.take(key, limit, Date.now())
+  }
+
+  cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {
+    const value = this.services.data.read(
+      { key, options, read },
+      {
+        pathname: this.#pathname,
+        used: (tags) => {
+          for (const tag of tags) (this.#cacheTags ??= new Set()).add(tag)
+        },
+        failed: (thrown) => {
+          const err = thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { type: typeof thrown }
+          this.log.warn({ err, route: this.route }, 'a stale value is given out: a new one could not be made')
+        },
+      },
+    )
+    return new Promise((resolve, reject) => {
+      this.onAbort(reject)
+      value.then(resolve, reject)
+    })
+  }
+
+  revalidate(...targets: readonly string[]): Promise<void> {
+    return this.services.data.revalidate(targets)
+  }
+
+  /** Tags of what this request has used of the data cache. */
+  get cacheTags(): readonly string[] {
+    return this.#cacheTags === undefined ? [] : [...this.#cacheTags]
   }
 
   get log(): Logger {
@@ -244,11 +279,18 @@ export class RequestContext implements LoaderContext {
   }
 
   get request(): Request {
+    this.#lookAtVisitor('request')
     return (this.#request ??= toWebRequest(this))
   }
 
   get headers(): Headers {
+    refuseInReadScope('context.headers')
     return (this.#headers ??= new Headers())
+  }
+
+  #lookAtVisitor(what: string): void {
+    refuseInReadScope(what)
+    this.personal = true
   }
 
   /** Digests of the failures that this request has logged already. */

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
+import { createDataCache, type DataCache, type DataCacheOptions } from '../cache/data-cache.ts'
+import { NO_ASSETS } from '../assets/manifest.ts'
 import type { Config } from '../config.ts'
 import type { Readiness } from '../ops/readiness.ts'
 import { createInbox, type InboxStore } from '../reports/inbox-store.ts'
@@ -22,6 +24,10 @@ export interface RequestServices {
   /** The store that instances share; `undefined` without `REDIS_URL`. It may be away at any time. */
   readonly redis: RedisLink | undefined
   readonly limits: RateLimits
+  /** What visitors share, and news of what has been dropped of it. */
+  readonly data: DataCache
+  /** As `data`, if somebody has asked for it. */
+  readonly openedData: DataCache | undefined
   /** Calls of actions that have run. */
   readonly once: OnceStore
   /** Where reports end that have no service to go to; `undefined` where a DSN is set. */
@@ -35,18 +41,26 @@ export interface RequestServices {
 /**
  * Makes the services of a server. No file is opened or written before somebody asks for it.
  * @param mapsFolder absolute path of the source maps of this build, if there are any.
+ * @param cache of the data cache: the build whose values it shares, and who else is told of what it drops.
  */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
   mapsFolder?: string,
+  cache: Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> = { buildId: NO_ASSETS.buildId },
 ): RequestServices {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)
   const redis = config.redisUrl === '' ? undefined : openRedis(config.redisUrl, log)
-  const opened: { database?: Database; limits?: RateLimits; once?: OnceStore; reports?: Database; inbox?: InboxStore } =
-    {}
+  const opened: {
+    database?: Database
+    limits?: RateLimits
+    data?: DataCache
+    once?: OnceStore
+    reports?: Database
+    inbox?: InboxStore
+  } = {}
   const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
   const watch = watchSharedStore(log)
 
@@ -68,6 +82,12 @@ export function createServices(
     get limits() {
       return (opened.limits ??= openLimits())
     },
+    get data() {
+      return (opened.data ??= createDataCache({ ...cache, redis, log, now: () => Date.now() }))
+    },
+    get openedData() {
+      return opened.data
+    },
     get once() {
       return (opened.once ??= openOnce())
     },
@@ -77,6 +97,7 @@ export function createServices(
       return (opened.inbox ??= createInbox(opened.reports, mapsFolder === undefined ? {} : { mapsFolder }))
     },
     dispose() {
+      opened.data?.dispose()
       opened.database?.dispose()
       opened.reports?.dispose()
       redis?.dispose()

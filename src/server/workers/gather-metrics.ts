@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 import { Counter, Gauge, Registry } from 'prom-client'
 import { createMergedMetrics, type MetricValues } from '../metrics/merge-metrics.ts'
-import type { PrimaryMessage } from './worker-messages.ts'
+import { createRollCall } from './roll-call.ts'
 
 /** A worker that is too busy to answer in time counts with what it last said. */
 const PATIENCE_MS = 2_000
@@ -27,44 +27,23 @@ export function gatherMetrics(workers: () => readonly Worker[]): GatheredMetrics
     help: 'Workers that have ended without being asked to.',
     registers,
   })
-  const open = new Map<number, { readonly missing: Set<number>; readonly done: () => void }>()
-  let asked = 0
-
-  const settle = (worker: number, question: number): void => {
-    const waiting = open.get(question)
-    waiting?.missing.delete(worker)
-    if (waiting?.missing.size === 0) waiting.done()
-  }
+  const calls = createRollCall()
 
   return {
     async text() {
       const all = workers().filter((worker) => worker.isConnected())
-      asked += 1
-      const question = asked
-      if (all.length > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, PATIENCE_MS)
-          const done = (): void => {
-            clearTimeout(timer)
-            resolve()
-          }
-          open.set(question, { missing: new Set(all.map(({ id }) => id)), done })
-          const message: PrimaryMessage = { kind: 'metrics', asked: question }
-          for (const worker of all) worker.send(message, () => undefined)
-        })
-        open.delete(question)
-      }
+      await calls.ask(all, (asked) => ({ kind: 'metrics', asked }), PATIENCE_MS)
       alive.set(all.length)
       return `${await merged.text()}\n${await own.metrics()}`
     },
     take(worker, question, metrics) {
       merged.update(worker, metrics)
-      settle(worker, question)
+      calls.answer(worker, question)
     },
     remove(worker, asked) {
       if (!asked) deaths.inc()
       merged.remove(worker)
-      for (const question of open.keys()) settle(worker, question)
+      calls.remove(worker)
     },
   }
 }

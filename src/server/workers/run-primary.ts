@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { GatheredMetrics } from './gather-metrics.ts'
+import { createRollCall } from './roll-call.ts'
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts'
 import { createPool, isComplete, nextStep, reducePool, type PoolAction } from './worker-pool.ts'
 
@@ -22,6 +23,8 @@ export interface PrimaryOptions {
 
 /** How long after their deadline workers may be at ending, before they are killed. */
 const KILL_AFTER_MS = 1_000
+/** How long an action of one worker waits for the caches of the others. One that is later is busy, and drops them then. */
+const DROP_PATIENCE_MS = 500
 
 /** The primary of a group of workers that share the port; it serves nothing itself. */
 export interface Primary {
@@ -37,6 +40,7 @@ export function runPrimary(options: PrimaryOptions): Primary {
   let complete = false
   let signals = 0
   let timer: NodeJS.Timeout | undefined
+  const drops = createRollCall()
   cluster.setupPrimary({ exec: options.script, args: process.argv.slice(2) })
 
   cluster.on('message', (worker: Worker, message: WorkerMessage) => {
@@ -51,20 +55,35 @@ export function runPrimary(options: PrimaryOptions): Primary {
         return complain(`Cannot listen on ${config.host}:${port}: ${message.message}`)
       case 'metrics':
         return metrics?.take(worker.id, message.asked, message.metrics)
+      case 'revalidate':
+        return void revalidate(worker, message)
+      case 'dropped':
+        return drops.answer(worker.id, message.asked)
     }
   })
   cluster.on('exit', ({ id }, code: number | null, signal: string | null) => {
     metrics?.remove(id, pool.stopping)
+    drops.remove(id)
     const facts = { worker: id, code, ...(signal === null ? {} : { signal }) }
     if (pool.stopping) log.info(facts, 'worker has ended')
     else log.error(facts, 'worker has died')
     act({ kind: 'died', id, code: signal === null ? code : 1, now: performance.now() })
   })
 
+  const all = (): readonly Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const tell = (message: PrimaryMessage): void => {
-    for (const worker of Object.values(cluster.workers ?? {})) {
-      if (worker?.isConnected() === true) worker.send(message, () => undefined)
+    for (const worker of all()) {
+      if (worker.isConnected()) worker.send(message, () => undefined)
     }
+  }
+
+  async function revalidate(from: Worker, { asked, targets }: Extract<WorkerMessage, { kind: 'revalidate' }>) {
+    const others = all().filter(({ id }) => id !== from.id)
+    // One that starts hears it too, and is not waited for: it serves nobody yet.
+    const counts = ({ id }: Worker): boolean => pool.workers.get(id)?.phase !== 'starting'
+    await drops.ask(others, (number) => ({ kind: 'drop', asked: number, targets }), DROP_PATIENCE_MS, counts)
+    const answer: PrimaryMessage = { kind: 'revalidated', asked }
+    if (from.isConnected()) from.send(answer, () => undefined)
   }
 
   function act(action: PoolAction): void {
@@ -118,7 +137,7 @@ export function runPrimary(options: PrimaryOptions): Primary {
       tell({ kind: 'drain' })
       // A worker whose event loop stands still hears nothing.
       setTimeout(() => {
-        for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+        for (const worker of all()) worker.process.kill('SIGKILL')
       }, config.shutdownGraceMs + KILL_AFTER_MS)
     },
   }

@@ -10,6 +10,10 @@ export type WorkerMessage =
   | { readonly kind: 'cannot-listen'; readonly message: string }
   /** Its metrics, as they were asked for. */
   | { readonly kind: 'metrics'; readonly asked: number; readonly metrics: readonly MetricValues[] }
+  /** All others are to drop tags and paths from their caches. */
+  | { readonly kind: 'revalidate'; readonly asked: number; readonly targets: readonly string[] }
+  /** It has dropped them. */
+  | { readonly kind: 'dropped'; readonly asked: number }
 
 /** What the primary tells a worker. */
 export type PrimaryMessage =
@@ -19,3 +23,7 @@ export type PrimaryMessage =
   | { readonly kind: 'leave' }
   /** Send your metrics. */
   | { readonly kind: 'metrics'; readonly asked: number }
+  /** Drop tags and paths from your caches. */
+  | { readonly kind: 'drop'; readonly asked: number; readonly targets: readonly string[] }
+  /** The others have dropped what you asked for, or were given up. */
+  | { readonly kind: 'revalidated'; readonly asked: number }

@@ -24,10 +24,11 @@ function run<Input, Args extends readonly unknown[], Result>(
   definition: ActionDefinition<Input, Args, Result>,
   call: ReceivedCall,
   headers = new Headers(),
+  revalidate: (...targets: readonly string[]) => Promise<void> = () => Promise.resolve(),
 ) {
   const declared = declaredAction(action(definition))
   if (declared === undefined) throw new Error('not an action')
-  return runAction(declared, call, { params: {}, context: { headers }, givenHeaders: headers } as never)
+  return runAction(declared, call, { params: {}, context: { headers, revalidate }, givenHeaders: headers } as never)
 }
 
 describe('an action gets', () => {
@@ -111,6 +112,29 @@ describe('a call that is over', () => {
     expect((await run(define('X-Else'), received())).revalidate).toEqual(['a', '/b'])
     expect((await run(define('Set-Cookie'), received())).revalidate).toEqual(['a', '/b', '/*'])
   })
+
+  test.for(['returned', 'thrown'])(
+    'drops the same from the server’s cache once its work is done, be it %s',
+    async (how) => {
+      const happened: string[] = []
+      const revalidate = (...targets: readonly string[]): Promise<void> => {
+        happened.push(targets.join(' '))
+        return Promise.resolve()
+      }
+      const handler: ActionDefinition<unknown, readonly [], void>['handler'] = async ({
+        context,
+        revalidate: drop,
+      }) => {
+        drop('a', '/b')
+        await Promise.resolve()
+        happened.push('work')
+        context.headers.append('Set-Cookie', 'x=1')
+        if (how === 'thrown') throw new Error('x')
+      }
+      await run({ handler }, received(), new Headers(), revalidate)
+      expect(happened).toEqual(['a /b', 'work', 'a /b'])
+    },
+  )
 
   test('keeps what was thrown apart from what was returned', async () => {
     const thrown = new Error('x')

@@ -1,0 +1,53 @@
+/**
+ * A kept value as it lies in the shared store: one line of JSON, then the text, gzipped where that is worth it. The
+ * version is part of the keys (`shared-values.ts`).
+ */
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { KeptValue } from './kept-value.ts'
+
+/** A kept value, and what the clock of the shared store said before it was made. */
+export interface SharedValue extends KeptValue {
+  readonly clock: number
+}
+
+/** Measured: from here on a row of objects shrinks to less than a third, in a tenth of a millisecond. */
+const LEAST_GZIPPED = 2_048
+const WORTH_IT = 0.8 // of its length
+const MOST_BYTES = 67_108_864 // inflated; no value is kept that is larger
+const NEWLINE = 10
+
+const compress = promisify(gzip)
+const inflate = promisify(gunzip)
+
+interface PacketHead extends Omit<SharedValue, 'text'> {
+  readonly gzip?: true
+}
+
+/** Packs a value. */
+export async function packValue({ text, ...head }: SharedValue): Promise<Buffer> {
+  const plain = Buffer.from(text)
+  const small = plain.length < LEAST_GZIPPED ? plain : await compress(plain, { level: 1 })
+  const isWorthIt = small.length < plain.length * WORTH_IT
+  const line: PacketHead = isWorthIt ? { ...head, gzip: true } : head
+  return Buffer.concat([Buffer.from(`${JSON.stringify(line)}\n`), isWorthIt ? small : plain])
+}
+
+/**
+ * Reads what is known of a packed value.
+ * @throws {Error} for bytes that `packValue` does not write.
+ * @returns the head, and what gives the text.
+ */
+export function openPacket(packet: Buffer): {
+  readonly head: Omit<SharedValue, 'text'>
+  readonly text: () => Promise<string>
+} {
+  const end = packet.indexOf(NEWLINE)
+  const head = JSON.parse(packet.toString('utf8', 0, end)) as PacketHead
+  const body = packet.subarray(end + 1)
+  return {
+    head,
+    text: async () =>
+      (head.gzip === true ? await inflate(body, { maxOutputLength: MOST_BYTES }) : body).toString('utf8'),
+  }
+}

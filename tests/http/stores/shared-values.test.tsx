@@ -1,0 +1,294 @@
+import { createClient } from '@redis/client'
+import { once } from 'node:events'
+import { createServer, type Socket, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import request from 'supertest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { action } from '../../../src/server/actions/action.ts'
+import type { CachedOptions, LoaderArgs } from '../../../src/server/loader-types.ts'
+import { filledForm, formIn } from '../../support/html-forms.ts'
+import { findProgram } from '../../support/programs.ts'
+import { startRedis, type RedisServer } from '../../support/redis-server.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
+
+async function redisServer(): Promise<RedisServer> {
+  const redis = await startRedis()
+  onTestFinished(() => redis[Symbol.asyncDispose]())
+  return redis
+}
+
+const GONE = 'the shared store cannot be reached'
+
+/** What instances read from, as a database would be. */
+interface Source {
+  text: string
+  reads: number
+}
+
+/** A server of its own, as far as it can be in one process. */
+async function instance(url: string, source: Source, options: CachedOptions = { seconds: 600, tags: ['news'] }) {
+  const folder = await makeTempDir('shared-values')
+  const save = action({ handler: ({ revalidate }) => revalidate('news') })
+  const read = ({ context }: LoaderArgs) =>
+    context.cached('news', options, () => {
+      source.reads += 1
+      return { text: source.text, at: new Date(5), long: 'x'.repeat(5_000) }
+    })
+  const { app, logs } = tinyApp({
+    routes: {
+      '/': { page: page(() => <form id="save" action={save as never} />) },
+      '/news/today': {
+        page: page(({ data }: { data: { text: string; at: Date } }) => (
+          <p id="shown">{`${data.text} ${data.at.getTime()}`}</p>
+        )),
+        loader: moduleOf({ loader: read }),
+      },
+      '/drop/[[...targets]]': {
+        handler: moduleOf({
+          GET: async ({ context, search }: LoaderArgs) => {
+            await context.revalidate(String(search['target']))
+            return new Response('dropped')
+          },
+        }),
+      },
+    },
+    environment: { DATA_DIR: folder.path, REDIS_URL: url, SECRET_KEYS: 'a-key-for-tests-of-some-length' },
+    actions: { 'actions.server.ts': { save } },
+  })
+  onTestFinished(async () => {
+    app.dispose()
+    await folder.remove()
+  })
+  return {
+    app,
+    logs,
+    shown: async () => /<p id="shown">(.*?) 5</.exec((await request(app).get('/news/today').expect(200)).text)?.[1],
+    save: async () => {
+      const form = filledForm(formIn((await request(app).get('/')).text, 'save'), {})
+      await request(app).post(form.action).set('Content-Type', form.type).send(form.body).expect(303)
+    },
+    drop: (target: string) => request(app).get('/drop').query({ target }).expect(200),
+  }
+}
+
+type Instance = Awaited<ReturnType<typeof instance>>
+
+/** Two instances that share a Redis and a source, both with the source's text in their memory. */
+async function twoInstances(options?: CachedOptions) {
+  const redis = await redisServer()
+  const source: Source = { text: 'old', reads: 0 }
+  const [one, two] = await Promise.all([instance(redis.url, source, options), instance(redis.url, source, options)])
+  await connected(redis.url, [one, two])
+  return { redis, source, one, two }
+}
+
+/** All listen to the shared store, and it has the value. */
+async function connected(url: string, instances: readonly Instance[]): Promise<void> {
+  const client = await createClient({ url })
+    .on('error', () => undefined)
+    .connect()
+  onTestFinished(() => client.destroy())
+  await expect
+    .poll(async () => {
+      for (const each of instances) await each.shown()
+      const listening = (await client.pubSubNumSub('millrace:1:data'))['millrace:1:data']
+      return [listening, (await client.keys('millrace:1:data:*')).length]
+    })
+    .toEqual([instances.length, 1])
+}
+
+describe.skipIf(findProgram('redis-server') === undefined)('instances with one Redis', () => {
+  test('make a value once, whoever is asked for it', async () => {
+    const { source, one, two } = await twoInstances()
+    const before = two.app.caches.data?.shared ?? 0
+    await one.drop('news')
+    source.reads = 0
+    expect(await one.shown()).toBe('old')
+    await expect
+      .poll(async () => {
+        expect(await two.shown()).toBe('old')
+        return two.app.caches.data?.shared
+      })
+      .toBeGreaterThan(before)
+    expect(source.reads).toBe(1)
+  })
+
+  test.for([
+    ['an action', (by: Instance) => by.save()],
+    ['a handler, by the path', (by: Instance) => by.drop('/news/today')],
+    ['a handler, by all paths below', (by: Instance) => by.drop('/news/*')],
+  ] as const)('drop what %s of one of them drops, at once', async ([, drop]) => {
+    const { source, one, two } = await twoInstances()
+    expect([await one.shown(), await two.shown()]).toEqual(['old', 'old'])
+    source.text = 'new'
+    await drop(one)
+    expect(await one.shown()).toBe('new')
+    await expect.poll(() => two.shown()).toBe('new')
+  })
+
+  test('make what is old anew once, behind what they give out', async () => {
+    const { source, one, two } = await twoInstances({ seconds: 60, staleSeconds: 600, tags: ['news'] })
+    await one.drop('news')
+    await expect
+      .poll(async () => {
+        await one.shown()
+        await two.shown()
+        return two.app.caches.data?.shared
+      })
+      .toBeGreaterThan(0)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    source.text = 'new'
+    source.reads = 0
+    expect(await one.shown()).toBe('old')
+    await expect.poll(() => one.shown()).toBe('new')
+    expect(await two.shown()).toBe('old')
+    await expect.poll(() => two.shown()).toBe('new')
+    expect(source.reads).toBe(1)
+  })
+})
+
+describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Redis', () => {
+  test('is gone serves on from its memory, makes what is not there, and drops what it drops', async () => {
+    const { redis, source, one } = await twoInstances()
+    await redis.stop()
+    expect(await one.shown()).toBe('old')
+    source.text = 'new'
+    await one.save()
+    expect(await one.shown()).toBe('new')
+    expect(one.logs.filter(({ level }) => Number(level) >= 50)).toHaveLength(1)
+  })
+
+  test('was gone pays what it owes: no instance shows again what was dropped meanwhile', async () => {
+    const { redis, source, one, two } = await twoInstances()
+    const proxy = await gate(redis.url)
+    const cut = await instance(proxy.url, source)
+    await connected(redis.url, [one, two, cut])
+    proxy.close()
+    await expect.poll(() => cut.logs).toContainEqual(expect.objectContaining({ msg: GONE }))
+    source.text = 'new'
+    await cut.drop('news')
+    expect(await cut.shown()).toBe('new')
+    expect(await two.shown()).toBe('old')
+    await proxy.reopen()
+    await expect.poll(() => two.shown()).toBe('new')
+    await expect.poll(() => one.shown()).toBe('new')
+    expect(await cut.shown()).toBe('new')
+  })
+
+  test('was gone does not show what others have dropped meanwhile', async () => {
+    const { redis, source, one, two } = await twoInstances()
+    const proxy = await gate(redis.url)
+    const cut = await instance(proxy.url, source)
+    await connected(redis.url, [one, two, cut])
+    expect(await cut.shown()).toBe('old')
+    proxy.close()
+    await expect.poll(() => cut.logs).toContainEqual(expect.objectContaining({ msg: GONE }))
+    source.text = 'new'
+    await one.save()
+    expect(await one.shown()).toBe('new')
+    expect(await cut.shown()).toBe('old') // nobody can have told it
+    await proxy.reopen()
+    await expect.poll(() => cut.shown()).toBe('new')
+  })
+
+  test('hangs waits for it once', async () => {
+    const { redis, source, one } = await twoInstances()
+    await one.drop('news')
+    redis.pause()
+    source.text = 'new'
+    expect(await one.shown()).toBe('new')
+    source.reads = 0
+    await one.drop('news')
+    expect(await one.shown()).toBe('new')
+    redis.resume()
+    expect(source.reads).toBe(1)
+  })
+
+  test('is full is like one whose Redis is gone, says so once, and passes on later what it has dropped', async () => {
+    const { redis, source, one, two } = await twoInstances()
+    const client = await createClient({ url: redis.url }).connect()
+    onTestFinished(() => client.destroy())
+    await client.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' })
+    source.text = 'new'
+    await one.save()
+    expect(await one.shown()).toBe('new')
+    expect(await two.shown()).toBe('old')
+    const complaints = one.logs.filter(({ msg }) => String(msg).startsWith('the shared store does not take'))
+    expect(complaints).toHaveLength(1)
+    await client.configSet('maxmemory', '0')
+    await expect.poll(() => two.shown(), { timeout: 20_000 }).toBe('new')
+  })
+
+  test('has lost everything goes on as if it were new', async () => {
+    const { redis, source, one, two } = await twoInstances()
+    const client = await createClient({ url: redis.url }).connect()
+    onTestFinished(() => client.destroy())
+    await one.drop('news')
+    await client.flushAll()
+    source.text = 'new'
+    await one.save()
+    expect(await one.shown()).toBe('new')
+    await expect.poll(() => two.shown()).toBe('new')
+  })
+
+  test('holds something else under its keys makes the value itself', async () => {
+    const { redis, source, one, two } = await twoInstances()
+    const client = await createClient({ url: redis.url }).connect()
+    onTestFinished(() => client.destroy())
+    source.text = 'new'
+    await one.drop('news')
+    await expect.poll(() => one.shown()).toBe('new')
+    const keys = await client.keys('millrace:1:data:*')
+    expect(keys).toHaveLength(1)
+    for (const bad of [
+      '',
+      'no line',
+      '{"tags":1}\nj1',
+      `{"clock":9e15,"tags":[],"madeAt":${Date.now()},"freshMs":1e9,"staleMs":0}\nj{`,
+    ]) {
+      await two.app.caches.drop(['news'])
+      await client.set(keys[0] ?? '', bad)
+      expect(await two.shown()).toBe('new')
+    }
+  })
+})
+
+/** A way to a server that can be cut, and taken again. */
+async function gate(url: string) {
+  const target = Number(new URL(url).port)
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    const upstream = connect(target, '127.0.0.1')
+    for (const [each, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      sockets.add(each)
+      each
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(each)
+          other.destroy()
+        })
+      each.pipe(other)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = (): void => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(close)
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    close,
+    async reopen() {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+    },
+  }
+}
