@@ -74,7 +74,9 @@ describe('a wrong configuration ends the start with one line and exit code 1', (
     const { port } = await started()
     const { code, stderr } = await run([], { PORT: String(port), HOST: '127.0.0.1' })
     expect(code).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+\n$`))
+    expect(stderr).toMatch(
+      new RegExp(`^PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+ \\(for example PORT=[^\n]+\\)\n$`),
+    )
   })
 })
 
