@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -57,6 +58,23 @@ const list = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
+/** Commas alone would count as unset, which whoever writes them does not mean. */
+function listOfSome(text: string, context: z.RefinementCtx): string[] {
+  const entries = list(text)
+  if (entries.length === 0 && text !== '') context.addIssue({ code: 'custom', message: 'is an empty list' })
+  return entries
+}
+
+/** A number that may be left out. */
+const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefined, string> =>
+  z.string().transform((text, context) => {
+    if (text === '') return undefined
+    const parsed = schema.safeParse(text)
+    if (!parsed.success)
+      context.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'is no number' })
+    return parsed.data
+  })
+
 /** Every variable of the contract, in its order of use. */
 export const VARIABLES = {
   port: {
@@ -74,7 +92,7 @@ export const VARIABLES = {
     schema: z
       .string()
       .refine(
-        (text) => isIP(text) !== 0 || (isValidHost(text) && !text.includes(':')),
+        (text) => isIP(text) !== 0 || (isValidHost(text) && !/:|^[\d.]+$/.test(text)),
         'expected an address or a host name',
       ),
   },
@@ -85,7 +103,7 @@ export const VARIABLES = {
     example: 'https://example.com',
     schema: z
       .string()
-      .transform(list)
+      .transform(listOfSome)
       .refine((entries) => entries.every(isOrigin), 'expected scheme and host only, comma-separated'),
   },
   trustProxy: {
@@ -95,7 +113,7 @@ export const VARIABLES = {
     example: '10.0.0.0/8,::1',
     schema: z.string().transform((text, context) => {
       try {
-        return parseProxyTrust(list(text))
+        return parseProxyTrust(listOfSome(text, context))
       } catch (error) {
         context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'is no CIDR list' })
         return z.NEVER
@@ -107,7 +125,7 @@ export const VARIABLES = {
     fallback: 'info',
     meaning: `pino level: ${LOG_LEVELS.join(', ')}`,
     example: 'info',
-    schema: z.enum(LOG_LEVELS) as z.ZodType<LogLevel, string>,
+    schema: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(', ')}`) as z.ZodType<LogLevel, string>,
   },
   dataDir: {
     name: 'DATA_DIR',
@@ -116,7 +134,7 @@ export const VARIABLES = {
     example: './data',
     schema: z
       .string()
-      .refine((text) => !text.includes('\0'), 'expected a folder')
+      .refine((text) => !text.includes('\0') && !isFile(text), 'expected a folder, and this is a file')
       .transform((text) => resolve(text)),
   },
   secretKeys: {
@@ -126,7 +144,7 @@ export const VARIABLES = {
     example: 'output-of-openssl-rand-base64-32',
     schema: z
       .string()
-      .transform(list)
+      .transform(listOfSome)
       .refine(
         (keys) => keys.every((key) => key.length >= LEAST_KEY_CHARACTERS),
         `expected at least ${LEAST_KEY_CHARACTERS} characters a key, as \`openssl rand -base64 32\` makes them`,
@@ -170,7 +188,7 @@ export const VARIABLES = {
     fallback: '',
     meaning: `documents in progress in one process above which new ones get 503 (default: ${PENDING_RENDERS_PER_CORE} a core)`,
     example: '256',
-    schema: z.union([z.literal('').transform(() => undefined), wholeNumber(1, 1_000_000)]),
+    schema: optional(wholeNumber(1, 1_000_000)),
   },
   sentryDsn: {
     name: 'SENTRY_DSN',
@@ -233,7 +251,7 @@ export const VARIABLES = {
     fallback: '',
     meaning: 'where /metrics is served, a port of its own; 0 picks a free one and logs it',
     example: '9464',
-    schema: z.union([z.literal('').transform(() => undefined), wholeNumber(0, 65_535)]),
+    schema: optional(wholeNumber(0, 65_535)),
   },
   workers: {
     name: 'WORKERS',
@@ -247,7 +265,18 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, Variable>
 
+/** Also of a path that leads through a file. What is not there yet can become a folder. */
+function isFile(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory()
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
+  }
+}
+
 function isOrigin(text: string): boolean {
+  // A star stands for exactly one label, in front; anywhere else it would match nothing and nobody would know.
+  if (text.includes('*') && !/^https?:\/\/\*\.[^*]+$/i.test(text)) return false
   const url = URL.canParse(text) ? new URL(text) : undefined
   return (
     url !== undefined && /^https?:$/.test(url.protocol) && normalOrigin(text) === url.origin && !/[?#]|\/$/.test(text)

@@ -66,14 +66,17 @@ export class ConfigError extends Error {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   for (const name of Object.keys(environment)) {
     if (name.startsWith('MILLRACE_')) {
-      throw new ConfigError(name, 'is no variable of this server; run `npm start -- --help` for all of them')
+      throw new ConfigError(name, unknownName(name))
     }
   }
   const read = <Key extends keyof typeof VARIABLES>(key: Key): z.output<(typeof VARIABLES)[Key]['schema']> =>
     parse(VARIABLES[key], environment) as never
   const redisUrl = read('redisUrl')
   if (redisUrl !== '' && !environment['SECRET_KEYS']?.trim()) {
-    throw new ConfigError('SECRET_KEYS', 'must be given when REDIS_URL is, so that all instances share them')
+    throw new ConfigError(
+      'SECRET_KEYS',
+      `must be given when REDIS_URL is, so that all instances share them (for example SECRET_KEYS=${VARIABLES.secretKeys.example})`,
+    )
   }
   const sentryDsn = read('sentryDsn')
   const [port, metricsPort, workers] = [read('port'), read('metricsPort'), read('workers')]
@@ -105,6 +108,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     metricsPort,
     workers,
   })
+}
+
+/** `MILLRACE_PORT` is most likely meant to be `PORT`. */
+function unknownName(name: string): string {
+  const meant = Object.values<Variable>(VARIABLES).find((variable) => name === `MILLRACE_${variable.name}`)
+  const { name: known, example } = meant ?? VARIABLES.port
+  return `is no variable of this server; run \`npm start -- --help\` for all of them (for example ${known}=${example})`
 }
 
 function parse(

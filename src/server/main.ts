@@ -15,6 +15,7 @@ import { ConfigError, describeConfig, readConfig, type Config } from './config.t
 import { makeMetrics, openMetrics } from './metrics/open-metrics.ts'
 import { drain } from './ops/drain.ts'
 import { guardConnections } from './ops/guard-connections.ts'
+import { listenFault } from './ops/listen-fault.ts'
 import { watchLoad } from './ops/load-watch.ts'
 import { openPrivateDoor } from './ops/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
@@ -123,7 +124,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
       return member.link.tell({ kind: 'cannot-listen', message: error.message }, () => leave(1))
     }
     log.fatal({ err: { message: error.message } }, 'cannot listen')
-    complain(`Cannot listen on ${config.host}:${config.port}: ${error.message}`)
+    complain(listenFault('PORT', config, error.message))
     leave(1)
   })
 

@@ -17,6 +17,7 @@ import { sendConstantPage, sendText } from './render/send-plain.ts'
 import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
 import type { RequestContext } from './request/context.ts'
+import { mainOrigin } from './request/public-origins.ts'
 import { contextOf } from './request/context.ts'
 import { parseSearch } from './request/search-params.ts'
 import { serveResource } from './resources/serve-resource.ts'
@@ -45,7 +46,7 @@ const PAGE_METHODS = 'GET, HEAD, OPTIONS'
 export function serveRoutes(parts: RouteParts): RequestHandler {
   const { table, rules, modules, config, actions } = parts
   const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
-  const origin = config.origins[0]
+  const origin = mainOrigin(config.origins)
   const rootChain = table.root === undefined ? [] : [table.root]
 
   return async (req) => {
@@ -183,7 +184,7 @@ async function servePage(
   if (after === undefined && running instanceof Promise && (await isLate(parts, context, page, true))) return
   const thrown = stopped === undefined ? thrownAfter(after) : thrownBy(stopped, route)
   await renderer.serve(
-    viewOf(route, params, loaded, config.origins[0]),
+    viewOf(route, params, loaded, mainOrigin(config.origins)),
     {
       route: route.key,
       deferred: loaded.deferred,

@@ -3,7 +3,7 @@ import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { isInvalidInput } from '../../src/shared/action-result.ts'
-import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
+import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { action } from '../../src/server/actions/action.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -75,6 +75,18 @@ async function actionApp() {
       '/guarded': {
         page: page(Form),
         loader: moduleOf({ guards: true, loader: () => unauthorized() }),
+      },
+      '/guarded/away': {
+        page: page(Form),
+        loader: moduleOf({ guards: true, loader: () => redirect('/sign-in') }),
+      },
+      '/signed-out': {
+        page: page(Form),
+        loader: moduleOf({
+          loader: () => {
+            if (ran.length > 0) permanentRedirect('/sign-in')
+          },
+        }),
       },
       '/plain': { page: page(() => <p>plain</p>) },
     } as never,
@@ -192,6 +204,25 @@ describe('a form that is sent without script', () => {
     expect(answer.status).toBe(401)
     expect(answer.text).toContain('root unauthorized')
     expect(ran).toEqual([])
+  })
+})
+
+describe('a form is never sent on to another page, whoever leads there:', () => {
+  test('a guard of its page, in front of the action', async () => {
+    const { app, get, ran } = await actionApp()
+    const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })
+    const to = form.action.replace('/form?page=2', '/guarded/away?')
+    const answer = await request(app).post(to).set('Host', 'good.test').set('Content-Type', form.type).send(form.body)
+    expect([answer.status, answer.headers['location'], ran]).toEqual([303, '/sign-in', []])
+  })
+
+  test('a loader of its page, behind the action', async () => {
+    const { send, get, app } = await actionApp()
+    const answer = await send('save', { name: 'ann' }, '/signed-out')
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/sign-in'])
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(await get('/form')).toContain('<form')
+    await request(app).get('/signed-out').set('Host', 'good.test').expect(308)
   })
 })
 

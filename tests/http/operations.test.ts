@@ -74,7 +74,9 @@ describe('a wrong configuration ends the start with one line and exit code 1', (
     const { port } = await started()
     const { code, stderr } = await run([], { PORT: String(port), HOST: '127.0.0.1' })
     expect(code).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+\n$`))
+    expect(stderr).toMatch(
+      new RegExp(`^PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+ \\(for example PORT=[^\n]+\\)\n$`),
+    )
   })
 })
 
@@ -227,6 +229,20 @@ describe('ORIGIN', () => {
       expect((await get(server, '/readyz', {}, host)).status).toBe(200)
     }
     expect((await get(server, '/healthz/../lab', {}, 'evil.test')).status).toBe(400)
+    expect((await get(server, '/readyz?from=probe', {}, '10.0.0.1:3000')).status).toBe(200)
+  })
+
+  test('may name every host with one more label', async () => {
+    const server = await started({ ORIGIN: 'https://*.public.test' })
+    for (const [host, status] of [
+      ['one.public.test', 200],
+      ['one.public.test:443', 200],
+      ['public.test', 400],
+      ['one.two.public.test', 400],
+    ] as const) {
+      expect([host, (await get(server, '/lab', {}, host)).status]).toEqual([host, status])
+    }
+    expect((await get(server, '/sitemap.xml', {}, 'one.public.test')).text).toContain('https://one.public.test/lab')
   })
 })
 

@@ -185,13 +185,15 @@ describe('a start that cannot be says so once, and ends with 1', () => {
     const port = await taken()
     const { code, stderr } = await run({ PORT: String(port) })
     expect(code).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+\n$`))
+    expect(stderr).toMatch(
+      new RegExp(`^PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+ \\(for example PORT=[^\n]+\\)\n$`),
+    )
   })
 
   test('for a metrics port that is taken', async () => {
     const port = await taken()
     const { code, stderr } = await run({ PORT: '0', METRICS_PORT: String(port) })
     expect(code).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port} \\(METRICS_PORT\\): [^\n]+\n$`))
+    expect(stderr).toMatch(new RegExp(`^METRICS_PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\n]+\n$`))
   })
 })

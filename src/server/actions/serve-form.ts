@@ -1,5 +1,4 @@
-import { RedirectSignal } from '../../shared/control-flow.ts'
-import { sendLocation, sendRedirect } from '../render/send-plain.ts'
+import { sendLocation, sendPageRedirect } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { CallResult } from './serve-action.ts'
 import { digestOfCall, performCall, redirectOf, type ActionParts, type CalledPage } from './serve-action.ts'
@@ -44,7 +43,7 @@ function answerForm(
   if (outcome.kind === 'thrown') {
     const redirect = redirectOf(call)
     if (redirect !== undefined) {
-      const refused = sendRedirect(context, new RedirectSignal(redirect.to, 303, redirect.external))
+      const refused = sendPageRedirect(context, redirect)
       return refused === undefined ? undefined : showPage({ kind: 'thrown', thrown: refused, boundaryFrom })
     }
     digestOfCall(call, context)

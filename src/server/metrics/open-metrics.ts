@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { MillraceApp } from '../app.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { Config } from '../config.ts'
+import { listenFault } from '../ops/listen-fault.ts'
 import type { ServerProcess } from '../ops/server-process.ts'
 import type { ServeMetricsOptions } from './serve-metrics.ts'
 import type { ServerMetrics } from './server-metrics.ts'
@@ -40,7 +41,7 @@ export async function openMetrics(
     log.info({ port: await serveMetrics({ config, text }) }, 'metrics are served')
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    complain(`Cannot listen on ${config.host}:${config.metricsPort} (METRICS_PORT): ${message}`)
+    complain(listenFault('METRICS_PORT', { host: config.host, port: config.metricsPort ?? 0 }, message))
     leave(1)
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { traceHeader } from '../../shared/reports/trace-header.ts'
 import type { MillraceApp } from '../app.ts'
 import type { Config } from '../config.ts'
+import { someHost } from '../request/public-origins.ts'
 
 /** Any answer that is not a failure shows that the whole stack renders. */
 const PROBE_PATH = '/'
@@ -31,7 +32,7 @@ async function canRender(
 ): Promise<boolean> {
   try {
     await app.warm()
-    const host = config.origins[0] === undefined ? `localhost:${port}` : new URL(config.origins[0]).host
+    const host = someHost(config.origins) ?? `localhost:${port}`
     const status = await requestStatus(address, port, host)
     if (status >= 500) log.warn({ status }, 'the first page cannot be rendered yet')
     return status < 500

@@ -1,5 +1,5 @@
 import { safeLocation } from '../../shared/safe-location.ts'
-import type { RedirectSignal } from '../../shared/control-flow.ts'
+import { RedirectSignal } from '../../shared/control-flow.ts'
 import type { RequestContext } from '../request/context.ts'
 import { addGivenHeaders } from './answer-headers.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
@@ -37,6 +37,16 @@ export function sendText(context: RequestContext, status: number, text: string, 
     ...extra,
   ])
   context.res.end(context.req.method === 'HEAD' ? undefined : body)
+}
+
+/**
+ * Sends a redirect of a page. Where a form was sent to it, the browser is to ask for the target and not to send the form
+ * there once more: no page expects the form of another.
+ * @returns as `sendRedirect`.
+ */
+export function sendPageRedirect(context: RequestContext, signal: RedirectSignal): UnsafeRedirectError | undefined {
+  const { to, external } = signal
+  return sendRedirect(context, context.req.method === 'POST' ? new RedirectSignal(to, 303, external) : signal)
 }
 
 /**

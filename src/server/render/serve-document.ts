@@ -26,7 +26,7 @@ import { createHandOffWriter } from './hand-off-writer.ts'
 import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets } from './route-assets.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
-import { sendConstantPage, sendRedirect } from './send-plain.ts'
+import { sendConstantPage, sendPageRedirect } from './send-plain.ts'
 
 /** What documents are made with. */
 export interface DocumentRenderer {
@@ -90,7 +90,7 @@ export function createDocumentRenderer({
       if (thrown !== undefined) {
         let verdict = controlFlowOf(thrown.value)
         if (verdict instanceof RedirectSignal) {
-          const refused = sendRedirect(context, verdict)
+          const refused = sendPageRedirect(context, verdict)
           if (refused === undefined) return
           thrown = { ...thrown, value: refused }
           verdict = undefined

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config.ts'
+import { createPublicOrigins } from './public-origins.ts'
 import { resolveProvenance, type Provenance } from './trusted-proxy.ts'
 import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from './url-guard.ts'
 
@@ -22,8 +23,7 @@ export type RequestJudge = (req: IncomingMessage) => JudgedRequest
 
 /** Makes the judge for a configuration. */
 export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origins' | 'trustProxy'>): RequestJudge {
-  const publicUrls = origins.map((origin) => new URL(origin))
-  const hosts = new Set(publicUrls.map(({ host }) => host))
+  const ours = createPublicOrigins(origins)
 
   return (req) => {
     const url = req.url ?? ''
@@ -41,35 +41,29 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
       isValidHost,
     )
     const target = judgeTarget(absolute?.target ?? url)
-    const refusal = refuse(req, host, absolute?.host, hosts, provenance.host)
+    const origin = ours.originOf(provenance)
+    const isForeign = ours.configured && origin === undefined
+    const refusal = refuse(req, host, absolute?.host, ours.configured, isForeign)
     if (refusal !== undefined) return { target, provenance, refusal }
-    const origin = originOf(provenance, publicUrls)
     return { target, provenance: origin === undefined ? provenance : { ...provenance, origin } }
   }
-}
-
-/** The host has been judged; the scheme is the configured one, whatever a proxy says or leaves out. */
-function originOf({ host, protocol }: Provenance, publicUrls: readonly URL[]): string | undefined {
-  if (publicUrls.length === 0) return undefined
-  const ours = publicUrls.filter((url) => url.host === host.toLowerCase())
-  return (ours.find((url) => url.protocol === `${protocol}:`) ?? ours[0])?.origin
 }
 
 function refuse(
   req: IncomingMessage,
   host: string,
   absoluteHost: string | undefined,
-  hosts: ReadonlySet<string>,
-  publicHost: string,
+  needsHost: boolean,
+  isForeign: boolean,
 ): Refusal | undefined {
   if (req.httpVersionMajor !== 1) return { status: 505, reason: 'HTTP version not supported' }
-  if (host === '' && req.httpVersionMinor === 0 && hosts.size === 0) return undefined
+  if (host === '' && req.httpVersionMinor === 0 && !needsHost) return undefined
   if (!isValidHost(host)) return { status: 400, reason: 'malformed Host' }
   if (countHosts(req.rawHeaders) > 1) return { status: 400, reason: 'more than one Host' }
   if (absoluteHost !== undefined && absoluteHost.toLowerCase() !== req.headers.host?.toLowerCase()) {
     return { status: 400, reason: 'the request target names another host' }
   }
-  if (hosts.size > 0 && !hosts.has(publicHost.toLowerCase()) && !isProbe(req.url)) {
+  if (isForeign && !isProbe(req.url)) {
     return { status: 400, reason: 'Host is none of ORIGIN' }
   }
   return undefined
@@ -77,7 +71,7 @@ function refuse(
 
 /** Orchestrators ask by address, not by public name. */
 function isProbe(url: string | undefined): boolean {
-  return url === '/healthz' || url === '/readyz'
+  return url !== undefined && /^\/(?:healthz|readyz)(?:\?|$)/.test(url)
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

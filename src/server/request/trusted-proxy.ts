@@ -11,11 +11,12 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
   if (entries.length === 0) return () => false
   const blocks = new BlockList()
   for (const entry of entries) {
-    const [address = '', prefix] = entry.split('/')
+    const [address = '', prefix, ...rest] = entry.split('/')
     const family = isIP(address)
-    const bits = prefix === undefined ? undefined : Number(prefix)
+    // `Number` takes nothing at all for 0, and 0 bits are everybody.
+    const bits = prefix === undefined ? undefined : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     const widest = family === 4 ? 32 : 128
-    if (family === 0 || (bits !== undefined && !(Number.isInteger(bits) && bits >= 0 && bits <= widest))) {
+    if (family === 0 || rest.length > 0 || (bits !== undefined && !(bits >= 0 && bits <= widest))) {
       throw new RangeError(`"${entry}" is no address and no CIDR block`)
     }
     const name = family === 4 ? 'ipv4' : 'ipv6'
@@ -48,7 +49,8 @@ export interface ForwardedHeaders {
 
 /**
  * Follows `X-Forwarded-*` as far as trust reaches. From a peer that is no proxy of ours they count for nothing.
- * The client is the last address of the chain that is not one of our proxies.
+ * The client is the last address of the chain that is not one of our proxies. A hop that is no address ends the chain:
+ * who stands in front of it is hearsay.
  */
 export function resolveProvenance(
   peer: { readonly address: string | undefined; readonly encrypted: boolean; readonly host: string },
@@ -62,13 +64,28 @@ export function resolveProvenance(
     host: peer.host,
   }
   if (!trust(peer.address)) return direct
-  const hops = (forwarded.for ?? '')
-    .split(',')
-    .map((hop) => hop.trim())
-    .filter((hop) => isIP(hop) !== 0)
-  const client = hops.findLast((hop) => !trust(hop)) ?? hops[0] ?? direct.address
+  const client = clientOf((forwarded.for ?? '').split(','), trust) ?? direct.address
   const protocol =
     forwarded.protocol === 'https' || forwarded.protocol === 'http' ? forwarded.protocol : direct.protocol
   const host = forwarded.host !== undefined && isValidHost(forwarded.host) ? forwarded.host : direct.host
   return { address: client, protocol, host }
+}
+
+function clientOf(hops: readonly string[], trust: ProxyTrust): string | undefined {
+  let nearest: string | undefined
+  for (const hop of hops.toReversed()) {
+    const address = addressOf(hop.trim())
+    if (address === undefined) break
+    nearest = address
+    if (!trust(address)) break
+  }
+  return nearest
+}
+
+/** Some proxies write the port behind the address, and IPv6 in brackets. */
+function addressOf(hop: string): string | undefined {
+  if (isIP(hop) !== 0) return hop
+  const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop) ?? []
+  const address = six ?? four ?? ''
+  return isIP(address) === (six === undefined ? 4 : 6) ? address : undefined
 }

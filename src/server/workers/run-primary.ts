@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { listenFault } from '../ops/listen-fault.ts'
 import type { GatheredMetrics } from './gather-metrics.ts'
 import { createRollCall } from './roll-call.ts'
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts'
@@ -52,7 +53,7 @@ export function runPrimary(options: PrimaryOptions): Primary {
         return act({ kind: 'leaving', id: worker.id })
       case 'cannot-listen':
         log.fatal({ err: { message: message.message } }, 'cannot listen')
-        return complain(`Cannot listen on ${config.host}:${port}: ${message.message}`)
+        return complain(listenFault('PORT', { host: config.host, port }, message.message))
       case 'metrics':
         return metrics?.take(worker.id, message.asked, message.metrics)
       case 'revalidate':

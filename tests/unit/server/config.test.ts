@@ -118,6 +118,17 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['ORIGIN', 'ftp://example.com'],
     ['ORIGIN', 'null'],
     ['ORIGIN', '*'],
+    ['ORIGIN', ','],
+    ['ORIGIN', 'https://**.a.test'],
+    ['ORIGIN', 'https://a.*.test'],
+    ['ORIGIN', 'http://*:3000'],
+    ['TRUST_PROXY', ' , '],
+    ['TRUST_PROXY', '10.0.0.0/'],
+    ['HOST', '999.1.1.1'],
+    ['DATA_DIR', import.meta.filename],
+    ['DATA_DIR', `${import.meta.filename}/data`],
+    ['METRICS_PORT', '70000'],
+    ['MAX_PENDING_RENDERS', 'lots'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '1'],
     ['TRUST_PROXY', '10.0.0.0/8,10.0.0.0/33'],
@@ -150,7 +161,8 @@ describe('a wrong value is refused with one line that names variable, fault and 
     const error = refusal({ [name]: value })
     expect(error?.variable).toBe(name)
     expect(error?.message).toMatch(new RegExp(`^${name}: .* is refused: .+ \\(for example ${name}=.+\\)$`))
-    expect(error?.message).toContain(JSON.stringify(value))
+    expect(error?.message).toContain(JSON.stringify(value.trim()))
+    expect(error?.message).not.toMatch(/invalid/i)
   })
 
   test.for([
@@ -167,11 +179,18 @@ describe('a wrong value is refused with one line that names variable, fault and 
   })
 
   test('a typo in a name', () => {
-    expect(refusal({ MILLRACE_PORT: '1' })?.message).toMatch(/^MILLRACE_PORT: .*--help/)
+    expect(refusal({ MILLRACE_WORKERS: '2' })?.message).toMatch(/^MILLRACE_WORKERS: .*--help.*for example WORKERS=auto/)
+    expect(refusal({ MILLRACE_TYPO: '' })?.message).toMatch(/^MILLRACE_TYPO: .*--help.*for example PORT=3000/)
+  })
+
+  test('a list that holds nothing but commas', () => {
+    expect(refusal({ SECRET_KEYS: ',' })?.message).toMatch(/^SECRET_KEYS: its value is refused: is an empty list/)
   })
 
   test('shared stores without shared keys', () => {
-    expect(refusal({ REDIS_URL: 'redis://cache.test' })?.variable).toBe('SECRET_KEYS')
+    expect(refusal({ REDIS_URL: 'redis://cache.test' })?.message).toMatch(
+      /^SECRET_KEYS: .*REDIS_URL.*for example SECRET_KEYS=/,
+    )
   })
 })
 

@@ -23,14 +23,28 @@ describe('a list of proxies', () => {
     expect(parseProxyTrust([])('127.0.0.1')).toBe(false)
   })
 
-  test.for(['true', '1', 'loopback', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/x', '::1/129', '10.0.0', 'a.test'])(
-    'refuses the entry %s, by name',
-    (entry) => {
-      expect(() => parseProxyTrust(['10.0.0.0/8', entry])).toThrow(
-        new RangeError(`"${entry}" is no address and no CIDR block`),
-      )
-    },
-  )
+  test.for([
+    'true',
+    '1',
+    'loopback',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/x',
+    '::1/129',
+    '10.0.0',
+    'a.test',
+    // A width that is nothing, or a number in another notation, must not come out as everybody.
+    '10.0.0.0/',
+    '::1/',
+    '10.0.0.0/ ',
+    '10.0.0.0/8/8',
+    '10.0.0.0/0x8',
+    '10.0.0.0/1e1',
+  ])('refuses the entry %s, by name', (entry) => {
+    expect(() => parseProxyTrust(['10.0.0.0/8', entry])).toThrow(
+      new RangeError(`"${entry}" is no address and no CIDR block`),
+    )
+  })
 })
 
 describe('where a request came from', () => {
@@ -59,6 +73,10 @@ describe('where a request came from', () => {
     ['the peer when the chain names nobody', 'unknown, _hidden', '10.0.0.1'],
     ['the peer when there is no chain', undefined, '10.0.0.1'],
     ['an IPv6 hop', ' 2001:db8::9 ', '2001:db8::9'],
+    ['without the port that a proxy has written', '6.6.6.6, 203.0.113.9:5555', '203.0.113.9'],
+    ['an IPv6 hop with its port', '6.6.6.6, [2001:db8::9]:5555, 10.0.0.2:80', '2001:db8::9'],
+    ['never what stands in front of a hop that is no address', '6.6.6.6, unknown, 10.0.0.2', '10.0.0.2'],
+    ['the peer where the nearest hop is no address', '6.6.6.6, _hidden', '10.0.0.1'],
   ] as const)('is %s', ([, chain, address]) => {
     expect(from('10.0.0.1', chain === undefined ? {} : { for: chain }).address).toBe(address)
   })

@@ -1,0 +1,55 @@
+import { isAllowedOrigin } from '../../shared/origin-matching.ts'
+import type { Provenance } from './trusted-proxy.ts'
+
+/** The configured origins, as requests are held against them. */
+export interface PublicOrigins {
+  /** Whether there are any. Without, every well-formed host is ours. */
+  readonly configured: boolean
+  /**
+   * The configured origin that a request has come to. The scheme is the configured one, whatever a proxy says or leaves
+   * out; the protocol only decides between two origins of one host.
+   * @returns `undefined` where the host is none of ours.
+   */
+  originOf(from: Pick<Provenance, 'host' | 'protocol'>): string | undefined
+}
+
+const DEFAULT_PORTS = { 'http:': '80', 'https:': '443' } as const
+
+/** @param origins full ones, or with `*.` in front of the host for exactly one more label. */
+export function createPublicOrigins(origins: readonly string[]): PublicOrigins {
+  const named = new Map<string, URL[]>()
+  for (const url of origins.filter((origin) => !isManyHosts(origin)).map((origin) => new URL(origin))) {
+    const port = url.port === '' ? DEFAULT_PORTS[url.protocol as keyof typeof DEFAULT_PORTS] : url.port
+    // With its default port written out it is the same host.
+    for (const host of new Set([url.host, `${url.hostname}:${port}`]))
+      named.set(host, [...(named.get(host) ?? []), url])
+  }
+  const patterns = origins.filter(isManyHosts)
+
+  return {
+    configured: origins.length > 0,
+    originOf({ host, protocol }) {
+      const ours = named.get(host.toLowerCase())
+      if (ours !== undefined) return (ours.find((url) => url.protocol === `${protocol}:`) ?? ours[0])?.origin
+      if (patterns.length === 0) return undefined
+      const candidates = [`${protocol}://${host}`, `${protocol === 'http' ? 'https' : 'http'}://${host}`]
+      const found = candidates.find((origin) => isAllowedOrigin(origin, patterns))
+      return found === undefined ? undefined : new URL(found).origin
+    },
+  }
+}
+
+/** What absolute URLs begin with: the first that names one host. */
+export function mainOrigin(origins: readonly string[]): string | undefined {
+  return origins.find((origin) => !isManyHosts(origin))
+}
+
+/** A host that requests may come to, for asking ourselves. */
+export function someHost(origins: readonly string[]): string | undefined {
+  const origin = mainOrigin(origins) ?? origins[0]
+  return origin === undefined ? undefined : new URL(origin.replace('*.', 'self.')).host
+}
+
+function isManyHosts(origin: string): boolean {
+  return origin.includes('*')
+}
