@@ -20,6 +20,7 @@ import { openPrivateDoor } from './ops/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 import type { ServerProcess } from './ops/server-process.ts'
+import { endSlowReaders } from './ops/slow-readers.ts'
 import type { PrimaryLink } from './workers/primary-link.ts'
 
 const LOG_BUFFER_BYTES = 4_096 // measured: a quarter of what handing each line to another thread costs
@@ -115,6 +116,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
   setServerLimits(server)
   guardConnections(server)
+  endSlowReaders(server)
   server.on('upgrade', app.upgrade)
 
   server.on('error', (error) => {

@@ -38,6 +38,7 @@ test.runIf(hasProc)(
     )
     // Each visitor keeps one connection, to one of the workers.
     expect(hurt).toBeLessThanOrEqual(held)
+    expect(held).toBeGreaterThan(0)
     expect(held).toBeLessThan(VISITORS)
     expect(failures.filter((line) => line.includes('status 5'))).toEqual([])
     expect(server.logs()).toContainEqual(expect.objectContaining({ msg: 'worker has died', signal: 'SIGKILL' }))
