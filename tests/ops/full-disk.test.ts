@@ -66,5 +66,8 @@ async function signs({ port }: BuiltServer): Promise<number[]> {
 function report({ port }: BuiltServer) {
   const event = JSON.stringify({ event_id: '0'.repeat(32), message: 'x'.repeat(2_000), platform: 'javascript' })
   const envelope = `${JSON.stringify({ dsn: 'https://inbox@inbox.invalid/1' })}\n{"type":"event"}\n${event}\n`
-  return requestRaw(port, postRequest(derivedTunnelPath(''), envelope, { 'Content-Type': 'application/x-sentry-envelope' }))
+  return requestRaw(
+    port,
+    postRequest(derivedTunnelPath(''), envelope, { 'Content-Type': 'application/x-sentry-envelope' }),
+  )
 }
