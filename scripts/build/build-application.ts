@@ -2,7 +2,9 @@ import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { build, version as esbuildVersion, type BuildResult, type Metafile, type Plugin } from 'esbuild'
+import { DAY_MS } from '../../src/server/assets/kept-builds.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
+import { ConfigError, readKeepAssetsDays } from '../../src/server/config.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import { ACTION_REFERENCES } from './action-references.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
@@ -60,7 +62,7 @@ await import('./${SERVER_ENTRY}.js')
 /**
  * Builds an application for production: the browser's files, the server's bundle, and the manifest between them. The
  * former build stays as it is until this one has succeeded.
- * @param env only its `PUBLIC_*` variables can reach an output.
+ * @param env only its `PUBLIC_*` variables can reach an output; `KEEP_ASSETS_DAYS` says how long former builds are kept.
  * @throws {BuildFault} or esbuild's own failure for faults of the application; `describeFault` puts both into words.
  */
 export async function buildApplication(
@@ -68,6 +70,7 @@ export async function buildApplication(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<BuildReport> {
   checkBuildOptions(options)
+  const keepMs = keepingTime(env)
   const inputs = readBuildInputs(options, env)
   const { root, app } = options
   const context: BundleContext = { root, app, mode: 'production', defines: publicEnvDefines(inputs.publicNames, env) }
@@ -127,6 +130,8 @@ export async function buildApplication(
         [BUILD_INFO, JSON.stringify(info, undefined, 2)],
       ]),
     )
+    const names = publicFiles.flatMap((file) => [...compressedForms(file).keys()])
+    await folder.keepFormer({ buildId: manifest.buildId, names, now: Date.now(), keepMs })
     await folder.publish()
 
     const warnings = [...browser.warnings, ...server.warnings]
@@ -137,6 +142,15 @@ export async function buildApplication(
     }
   } finally {
     await folder.discard()
+  }
+}
+
+/** Milliseconds. @throws {BuildFault} on a wrong `KEEP_ASSETS_DAYS`. */
+function keepingTime(env: Readonly<Record<string, string | undefined>>): number {
+  try {
+    return readKeepAssetsDays(env) * DAY_MS
+  } catch (error) {
+    throw error instanceof ConfigError ? new BuildFault(error.message) : error
   }
 }
 

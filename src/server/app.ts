@@ -10,6 +10,8 @@ import { createCallsOnce } from './actions/call-once.ts'
 import { createActionRegistry, type ActionModules } from './actions/registry.ts'
 import type { ActionParts } from './actions/serve-action.ts'
 import { takeActions, type CallJudge } from './actions/take-action.ts'
+import { DAY_MS } from './assets/kept-builds.ts'
+import { createKeptFiles, type KeptFiles } from './assets/kept-files.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
@@ -43,6 +45,8 @@ export interface CreateAppOptions {
     readonly folder: string
     /** Absolute path of the source maps of those files, for the embedded inbox. */
     readonly maps?: string
+    /** Absolute path of the folder in which the build has kept those before it. */
+    readonly former?: string
   }
   /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
   readonly actions?: ActionModules
@@ -168,6 +172,7 @@ export function createApp({
       readiness,
       buildId: manifest.buildId,
       assets: assets?.folder,
+      keptFiles: assets && keptFilesOf(assets.former, config),
       routes: definition.routes,
       calls,
       isOverloaded: () => admission.load.overloaded,
@@ -197,6 +202,14 @@ export function createApp({
       reports.dispose()
       services.dispose()
     },
+  })
+}
+
+function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir' | 'keepAssetsDays'>): KeptFiles {
+  return createKeptFiles({
+    folders: [former, config.assetsDir].filter((folder) => folder !== undefined),
+    keepMs: config.keepAssetsDays * DAY_MS,
+    now: Date.now,
   })
 }
 
