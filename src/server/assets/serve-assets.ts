@@ -3,6 +3,7 @@ import type { Response } from 'express'
 import { sendText } from '../render/send-plain.ts'
 import { securityHeaders } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
+import { isSecure } from '../request/trusted-proxy.ts'
 import { ENCODING_SUFFIX, negotiateEncoding } from './content-encoding.ts'
 import { isAssetName } from './kept-builds.ts'
 import { listForms, type AssetFile, type KeptFiles } from './kept-files.ts'
@@ -41,7 +42,7 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   const { req } = context
   const res = context.res as Response
   const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined, file.encodings)
-  const headers = securityHeaders(context.provenance.protocol === 'https')
+  const headers = securityHeaders(isSecure(context.provenance))
   for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
   res.type(file.name)
   res.setHeader('Vary', 'Accept-Encoding')

@@ -6,6 +6,7 @@ import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import { traceTimings } from '../reports/sdk/request-trace.ts'
 import type { RequestContext } from '../request/context.ts'
+import { isSecure } from '../request/trusted-proxy.ts'
 import { addGivenHeaders, serverTiming, varyOf } from './answer-headers.ts'
 import { createBodyStream } from './body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
@@ -201,7 +202,7 @@ function documentHeaders(
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const all = headers.concat(securityHeaders(context.provenance.protocol === 'https'))
+  const all = headers.concat(securityHeaders(isSecure(context.provenance)))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400) res.removeHeader('cache-control')
   const already = res.getHeaderNames()

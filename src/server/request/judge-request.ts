@@ -44,7 +44,10 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
     const refusal = refuse(req, host, absolute?.host, hosts, provenance.host)
     if (refusal !== undefined) return { target, provenance, refusal }
     const origin = originOf(provenance, publicUrls)
-    return { target, provenance: origin === undefined ? provenance : { ...provenance, origin } }
+    if (origin === undefined) return { target, provenance }
+    const denied = first(headers['x-forwarded-proto']) === 'http' && trustProxy(socket.remoteAddress)
+    const secure = origin.startsWith('https:') && !denied
+    return { target, provenance: { ...provenance, origin, ...(secure ? { secure } : {}) } }
   }
 }
 
