@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
@@ -12,7 +13,7 @@ import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
-import { checkBuildOptions, displayPath, type BuildOptions } from './build-options.ts'
+import { checkBuildOptions, displayPath, PUBLIC_PATH, type BuildOptions } from './build-options.ts'
 import { buildReports, type BuiltReports } from './build-reports.ts'
 import { buildStyles } from './build-styles.ts'
 import {
@@ -111,7 +112,8 @@ export async function buildApplication(
       ;(name.endsWith('.map') ? maps : files).set(name, contents)
     }
     const parts = { metafile: browser.metafile, entry, sources, groups, styles, reports: reports.assets }
-    const manifest = assetManifest(buildIdOf(files, serverFiles, recorderFile(reports)), parts)
+    const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
+    const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which names it; all that it says follows from what is.
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
@@ -182,6 +184,14 @@ function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): stri
     inOrder(files).flatMap(([name, contents]) => (name.endsWith('.map') ? [] : [name, contents])),
   )
   return contentHash(...parts).slice(0, BUILD_ID_LENGTH)
+}
+
+/** Subresource Integrity of each script, by its public path. */
+function integrityOf(files: ReadonlyMap<string, Uint8Array>): Record<string, string> {
+  const scripts = inOrder(files).filter(([name]) => name.endsWith('.js'))
+  return Object.fromEntries(
+    scripts.map(([name, contents]) => [PUBLIC_PATH + name, `sha256-${hash('sha256', contents, 'base64')}`]),
+  )
 }
 
 /** Documents carry it, and no file does. */

@@ -21,8 +21,12 @@ import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
-import { createPageRecorder } from './reports/sdk/page-recorder.ts'
+import { createPolicyRelay } from './reports/policy-relay.ts'
+import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
+import { createDocumentPolicies } from './render/document-policy.ts'
+import { createImportMap } from './render/import-map.ts'
+import type { SharedMarkup } from './render/route-assets.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { plainUrl } from './request/plain-url.ts'
@@ -155,7 +159,7 @@ export function createApp({
     document: definition.document,
     modules,
     manifest,
-    recorder,
+    shared: sharedMarkup(definition, manifest, recorder, reports.tunnelPath),
     renderTimeoutMs: config.renderTimeoutMs,
     scope,
   })
@@ -166,6 +170,8 @@ export function createApp({
   app.set('query parser', false)
 
   app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, observe, services, reporter }))
+  const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
+  app.use(createPolicyRelay({ ...policyReports, intake: reports.intake }))
   app.use(reports.relay)
   app.use(
     serveRuntime({
@@ -203,6 +209,23 @@ export function createApp({
       services.dispose()
     },
   })
+}
+
+function sharedMarkup(
+  { reports, security }: AppDefinition,
+  manifest: AssetManifest,
+  recorder: PageRecorder | undefined,
+  tunnelPath: string,
+): SharedMarkup {
+  const importMap = security?.integrity === 'all' ? createImportMap(manifest) : undefined
+  // Nobody can be asked before the browser tells what a policy has kept from happening.
+  const tells = recorder !== undefined && reports?.consent !== 'ask'
+  const policies = createDocumentPolicies({
+    reportPath: tells ? tunnelPath : undefined,
+    trustedTypes: security?.trustedTypes,
+    inline: [recorder?.source, importMap?.source].filter((source) => source !== undefined),
+  })
+  return { recorder, importMap, policies }
 }
 
 function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir' | 'keepAssetsDays'>): KeptFiles {

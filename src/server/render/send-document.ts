@@ -17,7 +17,7 @@ import type { HandOff } from './hand-off-writer.ts'
 import { escapeHtml, escapeJson } from './html-escape.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
-import { documentPolicy, securityHeaders, sharedDocumentPolicy, type HeaderList } from './security-headers.ts'
+import { securityHeaders, type HeaderList } from './security-headers.ts'
 
 /** All that goes into the answer beside the HTML that React writes. */
 export interface DocumentParts {
@@ -186,10 +186,9 @@ function documentHeaders(
   encoding: Encoding | undefined,
 ): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
-  headers.push(
-    'Content-Security-Policy',
-    caching.shared ? sharedDocumentPolicy(assets.recorder?.source) : documentPolicy(nonce),
-  )
+  const { policies } = assets
+  headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
+  if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
   headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
