@@ -24,7 +24,7 @@ import { createReports, type Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/policy-relay.ts'
 import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
-import { createDocumentPolicies } from './render/document-policy.ts'
+import { createDocumentPolicies, type PolicyOptions } from './render/document-policy.ts'
 import { createImportMap } from './render/import-map.ts'
 import type { SharedMarkup } from './render/route-assets.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
@@ -220,12 +220,13 @@ function sharedMarkup(
   const importMap = security?.integrity === 'all' ? createImportMap(manifest) : undefined
   // Nobody can be asked before the browser tells what a policy has kept from happening.
   const tells = recorder !== undefined && reports?.consent !== 'ask'
-  const policies = createDocumentPolicies({
+  const options: PolicyOptions = {
     reportPath: tells ? tunnelPath : undefined,
     trustedTypes: security?.trustedTypes,
     inline: [recorder?.source, importMap?.source].filter((source) => source !== undefined),
-  })
-  return { recorder, importMap, policies }
+  }
+  const [plain, secure] = [createDocumentPolicies(options, false), createDocumentPolicies(options, true)]
+  return { recorder, importMap, policiesFor: (isSecure) => (isSecure ? secure : plain) }
 }
 
 function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir' | 'keepAssetsDays'>): KeptFiles {

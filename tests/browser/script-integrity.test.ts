@@ -57,3 +57,21 @@ describe('with trusted types, as the reference application has them', () => {
     expect(await isSameDocument(page)).toBe(true)
   })
 })
+
+browserTest('what a policy keeps from being loaded is told, and stands in the inbox', async ({ open }) => {
+  const page = await open({
+    allow: [/violates the following Content Security Policy directive/, /^request failed: .*blocked/],
+  })
+  await page.goto('/lab')
+  await page.evaluate(() => {
+    const image = document.createElement('img')
+    image.src = 'http://127.0.0.1:9/blocked.png?token=secret'
+    document.body.append(image)
+  })
+  const shown = async (): Promise<boolean> => {
+    await page.goto('/lab/reports')
+    return (await page.content()).includes('The policy has kept http://127.0.0.1:9/blocked.png from img-src')
+  }
+  await expect.poll(shown).toBe(true)
+  expect(await page.content()).not.toContain('token=secret')
+})

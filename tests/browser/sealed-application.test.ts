@@ -1,21 +1,12 @@
 import { describe, expect } from 'vitest'
-import { browserTest } from '../support/browser.ts'
-import { startEdition } from '../support/router-app.ts'
+import { sealedTest as browserTest } from '../support/router-app.ts'
 import { clickLink, heading, isSameDocument, untilAlive } from '../support/router-page.ts'
 import { INTEGRITY_COMPLAINTS, isTampered, tamper } from '../support/tampering.ts'
 
 const PICTURE_SCRIPT = /picture-page-[^/]*\.js$/
 
-const sealedTest = browserTest
-  .extend('sealed', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('sealed')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ sealed }) => sealed.server)
-
 describe('with integrity for all scripts, and trusted types', () => {
-  sealedTest('pages come alive, and their routes are loaded as ever', async ({ open }) => {
+  browserTest('pages come alive, and their routes are loaded as ever', async ({ open }) => {
     const page = await open()
     const answer = await page.goto('/')
     expect(answer?.headers()['content-security-policy']).toContain("; require-trusted-types-for 'script'")
@@ -26,7 +17,7 @@ describe('with integrity for all scripts, and trusted types', () => {
     expect(await isSameDocument(page)).toBe(true)
   })
 
-  sealedTest('a route that somebody has tampered with does not run, now or after the reload', async ({ open }) => {
+  browserTest('a route that somebody has tampered with does not run, now or after the reload', async ({ open }) => {
     const page = await open({
       allow: [...INTEGRITY_COMPLAINTS, /^console\.error: Failed to load script/, /^uncaught: /],
     })

@@ -16,21 +16,30 @@ export interface DocumentPolicies {
   withNonce(nonce: string): string
   /** For a document that caches may share. */
   readonly shared: string
-  /** Value of `Reporting-Endpoints`, where something is told. */
+  /** Value of `Reporting-Endpoints`, where something is told in that way. */
   readonly endpoints: string | undefined
 }
 
 /** Name of the endpoint, in both headers. */
 const ENDPOINT = 'policy'
 
-/** Puts them together once. */
-export function createDocumentPolicies({ reportPath, trustedTypes, inline }: PolicyOptions): DocumentPolicies {
-  // Browsers that know `report-to` do not look at `report-uri`; half of them do not know it.
-  const reporting = reportPath === undefined ? '' : `; report-uri ${reportPath}; report-to ${ENDPOINT}`
-  const added = (trustedTypes === true ? "; require-trusted-types-for 'script'" : '') + reporting
+/**
+ * Puts them together.
+ * @param secure whether visitors come by https: only then browsers tell by `report-to`, and those that know it do not
+ * look at `report-uri` beside it. Half of them do not know it.
+ */
+export function createDocumentPolicies(
+  { reportPath, trustedTypes, inline }: PolicyOptions,
+  secure: boolean,
+): DocumentPolicies {
+  const tells = reportPath !== undefined
+  const added =
+    (trustedTypes === true ? "; require-trusted-types-for 'script'" : '') +
+    (tells ? `; report-uri ${reportPath}` : '') +
+    (tells && secure ? `; report-to ${ENDPOINT}` : '')
   return {
     withNonce: (nonce) => documentPolicy(nonce) + added,
     shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' ')) + added,
-    endpoints: reportPath === undefined ? undefined : `${ENDPOINT}="${reportPath}"`,
+    endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
   }
 }

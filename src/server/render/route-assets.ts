@@ -18,7 +18,8 @@ export interface DocumentAssets {
   bootstrap(nonce: string): string
   /** The one inline script that is the same in all documents, if there is one. */
   readonly recorder: PageRecorder | undefined
-  readonly policies: DocumentPolicies
+  /** For visitors who come by https, or do not. */
+  policiesFor(secure: boolean): DocumentPolicies
 }
 
 /** What is the same in all documents of an application. */
@@ -26,7 +27,8 @@ export interface SharedMarkup {
   readonly recorder?: PageRecorder | undefined
   /** What each script must be, those that no tag names included. */
   readonly importMap?: ImportMap | undefined
-  readonly policies: DocumentPolicies
+  /** As `DocumentAssets.policiesFor`. */
+  readonly policiesFor: (secure: boolean) => DocumentPolicies
 }
 
 const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
@@ -52,7 +54,7 @@ export function createDocumentAssets(
 function describeAssets(
   view: RouteView,
   manifest: AssetManifest,
-  { recorder, importMap, policies }: SharedMarkup,
+  { recorder, importMap, policiesFor }: SharedMarkup,
 ): DocumentAssets {
   const scripts = new Set<string>()
   const styles = new Set(manifest.entryStyles)
@@ -103,7 +105,7 @@ function describeAssets(
     link: link === '' ? () => undefined : stamp(link),
     bootstrap: stamp(bootstrap),
     recorder,
-    policies,
+    policiesFor,
   }
 }
 

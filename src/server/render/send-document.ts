@@ -186,7 +186,7 @@ function documentHeaders(
   encoding: Encoding | undefined,
 ): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
-  const { policies } = assets
+  const policies = assets.policiesFor(isSecure(context.provenance))
   headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
   if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
   headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
