@@ -10,7 +10,8 @@ export const INTEGRITY_COMPLAINTS = [
 /** Somebody adds a line to a script on its way. */
 export async function tamper(page: Page, url: RegExp): Promise<void> {
   await page.route(url, async (route) => {
-    const response = await route.fetch()
+    const response = await route.fetch().catch(() => undefined) // the page may be closed meanwhile
+    if (response === undefined) return
     await route.fulfill({ response, body: `window.tampered = true;${await response.text()}` })
   })
 }

@@ -92,11 +92,11 @@ describe('a report of a browser', () => {
   })
 
   test('of any shape is read or refused, never thrown', () => {
-    const isRead = (text: string): void => expect(Array.isArray(readPolicyReport(text) ?? [])).toBe(true)
-    fc.assert(fc.property(fc.json(), isRead))
+    const isRead = (text: string): boolean => Array.isArray(readPolicyReport(text) ?? [])
+    expect(fc.check(fc.property(fc.json(), isRead)).failed).toBe(false)
     const names = Object.keys(OLD['csp-report'])
     const shaped = fc.record({ 'csp-report': fc.dictionary(fc.constantFrom(...names), fc.jsonValue()) })
-    fc.assert(fc.property(shaped, (report) => isRead(JSON.stringify(report))))
+    expect(fc.check(fc.property(shaped, (report) => isRead(JSON.stringify(report)))).failed).toBe(false)
   })
 })
 
