@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { build, version as esbuildVersion, type BuildResult, type Metafile, type Plugin } from 'esbuild'
+import { DAY_MS } from '../../src/server/assets/kept-builds.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
+import { ConfigError, readKeepAssetsDays } from '../../src/server/config.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import { ACTION_REFERENCES } from './action-references.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
@@ -10,7 +13,7 @@ import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
-import { checkBuildOptions, displayPath, type BuildOptions } from './build-options.ts'
+import { checkBuildOptions, displayPath, PUBLIC_PATH, type BuildOptions } from './build-options.ts'
 import { buildReports, type BuiltReports } from './build-reports.ts'
 import { buildStyles } from './build-styles.ts'
 import {
@@ -60,7 +63,7 @@ await import('./${SERVER_ENTRY}.js')
 /**
  * Builds an application for production: the browser's files, the server's bundle, and the manifest between them. The
  * former build stays as it is until this one has succeeded.
- * @param env only its `PUBLIC_*` variables can reach an output.
+ * @param env only its `PUBLIC_*` variables can reach an output; `KEEP_ASSETS_DAYS` says how long former builds are kept.
  * @throws {BuildFault} or esbuild's own failure for faults of the application; `describeFault` puts both into words.
  */
 export async function buildApplication(
@@ -68,6 +71,7 @@ export async function buildApplication(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<BuildReport> {
   checkBuildOptions(options)
+  const keepMs = keepingTime(env)
   const inputs = readBuildInputs(options, env)
   const { root, app } = options
   const context: BundleContext = { root, app, mode: 'production', defines: publicEnvDefines(inputs.publicNames, env) }
@@ -108,7 +112,8 @@ export async function buildApplication(
       ;(name.endsWith('.map') ? maps : files).set(name, contents)
     }
     const parts = { metafile: browser.metafile, entry, sources, groups, styles, reports: reports.assets }
-    const manifest = assetManifest(buildIdOf(files, serverFiles, recorderFile(reports)), parts)
+    const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
+    const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which names it; all that it says follows from what is.
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
@@ -127,6 +132,8 @@ export async function buildApplication(
         [BUILD_INFO, JSON.stringify(info, undefined, 2)],
       ]),
     )
+    const names = publicFiles.flatMap((file) => [...compressedForms(file).keys()])
+    await folder.keepFormer({ buildId: manifest.buildId, names, now: Date.now(), keepMs })
     await folder.publish()
 
     const warnings = [...browser.warnings, ...server.warnings]
@@ -137,6 +144,15 @@ export async function buildApplication(
     }
   } finally {
     await folder.discard()
+  }
+}
+
+/** Milliseconds. @throws {BuildFault} on a wrong `KEEP_ASSETS_DAYS`. */
+function keepingTime(env: Readonly<Record<string, string | undefined>>): number {
+  try {
+    return readKeepAssetsDays(env) * DAY_MS
+  } catch (error) {
+    throw error instanceof ConfigError ? new BuildFault(error.message) : error
   }
 }
 
@@ -168,6 +184,14 @@ function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): stri
     inOrder(files).flatMap(([name, contents]) => (name.endsWith('.map') ? [] : [name, contents])),
   )
   return contentHash(...parts).slice(0, BUILD_ID_LENGTH)
+}
+
+/** Subresource Integrity of each script, by its public path. */
+function integrityOf(files: ReadonlyMap<string, Uint8Array>): Record<string, string> {
+  const scripts = inOrder(files).filter(([name]) => name.endsWith('.js'))
+  return Object.fromEntries(
+    scripts.map(([name, contents]) => [PUBLIC_PATH + name, `sha256-${hash('sha256', contents, 'base64')}`]),
+  )
 }
 
 /** Documents carry it, and no file does. */

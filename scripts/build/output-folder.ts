@@ -1,5 +1,7 @@
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { keepBuild, pruneKeptBuilds, readKeptBuilds } from '../../src/server/assets/kept-builds.ts'
+import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import type { BuildOptions } from './build-options.ts'
 
 /** Where a build is put together before it takes the place of the former one. */
@@ -8,12 +10,29 @@ export interface OutputFolder {
   readonly staging: string
   /** Writes files by their path in the build. */
   write(files: ReadonlyMap<string, Uint8Array | string>): Promise<void>
+  /**
+   * Keeps the files of the build that is to be replaced, and of those that it has kept itself, as far as they are no
+   * files of the staged one. See `src/server/assets/kept-builds.ts`.
+   */
+  keepFormer(build: KeptOutput): Promise<void>
   /** Replaces the former build. Until then that is untouched. */
   publish(): Promise<void>
   /** Removes what was staged; harmless after `publish`. */
   discard(): Promise<void>
 }
 
+/** The build that the others are kept for. */
+export interface KeptOutput {
+  readonly buildId: string
+  /** Names of its public files. */
+  readonly names: Iterable<string>
+  /** Milliseconds since the epoch: when it takes the former one's place. */
+  readonly now: number
+  /** Milliseconds; 0 keeps nothing. */
+  readonly keepMs: number
+}
+
+const FORMER_BUILDS = 'former'
 const STAGING = '.building-'
 const FORMER = '.former-'
 
@@ -50,6 +69,22 @@ export async function openOutputFolder(
       for (const folder of folders) await mkdir(folder, { recursive: true })
       await Promise.all([...files].map(([name, contents]) => writeFile(join(staging, name), contents)))
     },
+    async keepFormer({ buildId, names, now, keepMs }) {
+      const kept = join(staging, FORMER_BUILDS)
+      const without = new Set(names)
+      const known = await readKeptBuilds(join(out, FORMER_BUILDS), { now, keepMs })
+      const replaced = await readBuildId(out)
+      if (replaced !== undefined && keepMs > 0) {
+        await keepBuild(kept, { buildId: replaced, from: join(out, 'public'), lastUsed: now, without })
+      }
+      for (const { buildId: former, folder, lastUsed } of known) {
+        if (former === replaced) continue
+        await keepBuild(kept, { buildId: former, from: folder, lastUsed, without })
+      }
+      // What has been built again is no former build.
+      await rm(join(kept, buildId), { recursive: true, force: true })
+      await pruneKeptBuilds(kept, { now, keepMs })
+    },
     async publish() {
       await rename(out, former).catch(ignoreMissing)
       await rename(staging, out)
@@ -78,6 +113,12 @@ export const THIS_PROCESS: BuilderProcess = {
       return error instanceof Error && 'code' in error && error.code === 'EPERM'
     }
   },
+}
+
+/** Of the build in a folder, if there is a whole one. */
+async function readBuildId(folder: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, BUILD_INFO), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as Partial<BuildInfo>).buildId
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

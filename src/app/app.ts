@@ -3,4 +3,4 @@ import { Document } from './document.tsx'
 import { routes } from './routes.ts'
 import { rules } from './rules.ts'
 
-export default defineApp({ routes, rules, document: Document })
+export default defineApp({ routes, rules, document: Document, security: { trustedTypes: true } })

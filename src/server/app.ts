@@ -10,6 +10,8 @@ import { createCallsOnce } from './actions/call-once.ts'
 import { createActionRegistry, type ActionModules } from './actions/registry.ts'
 import type { ActionParts } from './actions/serve-action.ts'
 import { takeActions, type CallJudge } from './actions/take-action.ts'
+import { DAY_MS } from './assets/kept-builds.ts'
+import { createKeptFiles, type KeptFiles } from './assets/kept-files.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
 import type { DataCacheStats } from './cache/data-cache.ts'
 import { createDocumentCache, type DocumentCacheStats } from './cache/document-cache.ts'
@@ -21,8 +23,12 @@ import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
-import { createPageRecorder } from './reports/sdk/page-recorder.ts'
+import { createPolicyRelay } from './reports/policy-relay.ts'
+import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
+import { createDocumentPolicies, type PolicyOptions } from './render/document-policy.ts'
+import { createImportMap } from './render/import-map.ts'
+import type { SharedMarkup } from './render/route-assets.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { plainUrl } from './request/plain-url.ts'
@@ -46,6 +52,8 @@ export interface CreateAppOptions {
     readonly folder: string
     /** Absolute path of the source maps of those files, for the embedded inbox. */
     readonly maps?: string
+    /** Absolute path of the folder in which the build has kept those before it. */
+    readonly former?: string
   }
   /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
   readonly actions?: ActionModules
@@ -171,7 +179,7 @@ export function createApp({
     document: definition.document,
     modules,
     manifest,
-    recorder,
+    shared: sharedMarkup(definition, manifest, recorder, reports.tunnelPath),
     renderTimeoutMs: config.renderTimeoutMs,
     scope,
   })
@@ -182,12 +190,15 @@ export function createApp({
   app.set('query parser', false)
 
   app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, observe, services, reporter }))
+  const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
+  app.use(createPolicyRelay({ ...policyReports, intake: reports.intake }))
   app.use(reports.relay)
   app.use(
     serveRuntime({
       readiness,
       buildId: manifest.buildId,
       assets: assets?.folder,
+      keptFiles: assets && keptFilesOf(assets.former, config),
       routes: definition.routes,
       calls,
       isOverloaded: () => admission.load.overloaded,
@@ -227,6 +238,32 @@ export function createApp({
       reports.dispose()
       services.dispose()
     },
+  })
+}
+
+function sharedMarkup(
+  { reports, security }: AppDefinition,
+  manifest: AssetManifest,
+  recorder: PageRecorder | undefined,
+  tunnelPath: string,
+): SharedMarkup {
+  const importMap = security?.integrity === 'all' ? createImportMap(manifest) : undefined
+  // Nobody can be asked before the browser tells what a policy has kept from happening.
+  const tells = recorder !== undefined && reports?.consent !== 'ask'
+  const options: PolicyOptions = {
+    reportPath: tells ? tunnelPath : undefined,
+    trustedTypes: security?.trustedTypes,
+    inline: [recorder?.source, importMap?.source].filter((source) => source !== undefined),
+  }
+  const [plain, secure] = [createDocumentPolicies(options, false), createDocumentPolicies(options, true)]
+  return { recorder, importMap, policiesFor: (isSecure) => (isSecure ? secure : plain) }
+}
+
+function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir' | 'keepAssetsDays'>): KeptFiles {
+  return createKeptFiles({
+    folders: [former, config.assetsDir].filter((folder) => folder !== undefined),
+    keepMs: config.keepAssetsDays * DAY_MS,
+    now: Date.now,
   })
 }
 

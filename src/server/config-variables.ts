@@ -137,6 +137,23 @@ export const VARIABLES = {
       .refine((text) => !text.includes('\0') && !isFile(text), 'expected a folder, and this is a file')
       .transform((text) => resolve(text)),
   },
+  assetsDir: {
+    name: 'ASSETS_DIR',
+    fallback: '',
+    meaning: 'folder that instances share, for the files of former builds',
+    example: '/assets',
+    schema: z
+      .string()
+      .refine((text) => !text.includes('\0'), 'expected a folder')
+      .transform((text) => (text === '' ? undefined : resolve(text))),
+  },
+  keepAssetsDays: {
+    name: 'KEEP_ASSETS_DAYS',
+    fallback: '7',
+    meaning: 'how long the files of a former build are kept; 0 keeps none (days)',
+    example: '7',
+    schema: wholeNumber(0, 365),
+  },
   secretKeys: {
     name: 'SECRET_KEYS',
     fallback: '',

@@ -17,6 +17,10 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Absolute path of the folder for embedded stores; made by the first who writes there. */
   readonly dataDir: string
+  /** Absolute path of a folder that instances share for files of former builds; `undefined` where there is none. */
+  readonly assetsDir: string | undefined
+  /** Days for which files of former builds are kept. */
+  readonly keepAssetsDays: number
   /** Texts of at least 16 characters: the first signs and encrypts, all are read. Empty when unset. */
   readonly secretKeys: readonly string[]
   /** Bytes that the body of an action call may have, if it is no upload. */
@@ -93,6 +97,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     trustProxy: read('trustProxy'),
     logLevel: read('logLevel'),
     dataDir: read('dataDir'),
+    assetsDir: read('assetsDir'),
+    keepAssetsDays: read('keepAssetsDays'),
     secretKeys: read('secretKeys'),
     actionBodyLimit: read('actionBodyLimit'),
     renderTimeoutMs: read('renderTimeoutMs'),
@@ -115,6 +121,14 @@ function unknownName(name: string): string {
   const meant = Object.values<Variable>(VARIABLES).find((variable) => name === `MILLRACE_${variable.name}`)
   const { name: known, example } = meant ?? VARIABLES.port
   return `is no variable of this server; run \`npm start -- --help\` for all of them (for example ${known}=${example})`
+}
+
+/**
+ * `KEEP_ASSETS_DAYS`, for builds: nothing else of the configuration is theirs.
+ * @throws {ConfigError} on a wrong value.
+ */
+export function readKeepAssetsDays(environment: Readonly<Record<string, string | undefined>>): number {
+  return parse(VARIABLES.keepAssetsDays, environment) as number
 }
 
 function parse(

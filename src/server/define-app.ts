@@ -21,6 +21,20 @@ export interface AppDefinition {
      */
     readonly consent?: 'ask'
   }
+  /** What browsers are to watch over, beyond what they always do. */
+  readonly security?: {
+    /**
+     * Which scripts must be those of the build, byte for byte, or they do not run. `page`, the default: those that a
+     * document names, some 60 bytes each. `all`: those too that are loaded later, by an import map with every script of
+     * the build in each document, some 90 bytes each; for sites whose files come from somebody else's machines.
+     */
+    readonly integrity?: 'page' | 'all'
+    /**
+     * Whether text is kept out of the places of the DOM that run it, in browsers that know Trusted Types. The runtime
+     * has none. `dangerouslySetInnerHTML` then needs a `TrustedHTML` where React writes it in the browser.
+     */
+    readonly trustedTypes?: boolean
+  }
 }
 
 /** States the application: the default export of its `app.ts`. Checked by the build and by `createApp`. */

@@ -11,6 +11,7 @@ import actions from 'millrace:actions'
 import application from 'millrace:app'
 import { createApp, type MillraceApp } from './app.ts'
 import type { AssetManifest } from './assets/manifest.ts'
+import { shareAssets } from './assets/share-assets.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts'
 import { makeMetrics, openMetrics } from './metrics/open-metrics.ts'
 import { drain } from './ops/drain.ts'
@@ -21,6 +22,7 @@ import { openPrivateDoor } from './ops/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 import type { ServerProcess } from './ops/server-process.ts'
+import { endSlowReaders } from './ops/slow-readers.ts'
 import type { PrimaryLink } from './workers/primary-link.ts'
 
 const LOG_BUFFER_BYTES = 4_096 // measured: a quarter of what handing each line to another thread costs
@@ -93,6 +95,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   const { config, destination, announce, complain, leave } = self
   const dist = join(import.meta.dirname, '..')
   const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest
+  const folder = join(dist, 'public')
   const made: { app?: MillraceApp } = {}
   const metrics = await makeMetrics(
     config,
@@ -104,7 +107,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     app: application,
     actions,
     config,
-    assets: { manifest, folder: join(dist, 'public'), maps: join(dist, 'maps') },
+    assets: { manifest, folder, maps: join(dist, 'maps'), former: join(dist, 'former') },
     logDestination: destination,
     reportFailures: true,
     worker: member?.worker,
@@ -114,9 +117,13 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   made.app = app
   const { log } = app
 
+  // Before anybody gets a document: what that names must be found at the other instances, too.
+  const endSharing = await shareAssets(config, { buildId: manifest.buildId, folder, log, now: Date.now })
+
   const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
   setServerLimits(server)
   guardConnections(server)
+  endSlowReaders(server)
   server.on('upgrade', app.upgrade)
 
   server.on('error', (error) => {
@@ -138,6 +145,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     // What the service does not take in time waits on the disk for the next start.
     await app.reports.flush(deadline)
     app.dispose()
+    await endSharing()
     log.info({ orderly }, 'stopped')
     leave(orderly ? code : 1)
   }

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { RouteDefinitions } from '../shared/route-definition.ts'
 import type { CallJudge } from './actions/take-action.ts'
+import type { KeptFiles } from './assets/kept-files.ts'
 import { serveAssets } from './assets/serve-assets.ts'
 import { isDataPath } from './data/data-url.ts'
 import { createDataRequests } from './data/take-data-request.ts'
@@ -16,6 +17,8 @@ export interface RuntimeParts {
   readonly buildId: string
   /** Absolute path of the build's public folder; `undefined` where nothing was built. */
   readonly assets: string | undefined
+  /** Files of former builds. */
+  readonly keptFiles: KeptFiles | undefined
   /** The table's entries: their segments are what route data may be asked of. */
   readonly routes: RouteDefinitions
   readonly calls: CallJudge
@@ -31,8 +34,8 @@ const ONLY_READ: HeaderList = ['Allow', 'GET, HEAD']
  * where the page is. One look at the path tells the rest apart.
  */
 export function serveRuntime(parts: RuntimeParts): RequestHandler {
-  const { readiness, buildId, assets, routes, calls, isOverloaded } = parts
-  const files = serveAssets(assets)
+  const { readiness, buildId, assets, keptFiles, routes, calls, isOverloaded } = parts
+  const files = serveAssets(assets, keptFiles)
   const takeDataRequest = createDataRequests({
     buildId,
     routes,

@@ -262,6 +262,17 @@ describe('TRUST_PROXY', () => {
     )
   })
 
+  test('need not be said for https: ORIGIN is enough to keep browsers there', async () => {
+    const server = await started({ ORIGIN: 'https://public.test' })
+    for (const path of ['/lab', '/healthz', '/_m/assets/none.js']) {
+      const answer = await get(server, path, {}, 'public.test')
+      expect([path, answer.header('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
+    }
+    // No proxy of ours, so nobody who could say the contrary.
+    const forged = await get(server, '/lab', { 'X-Forwarded-Proto': 'http' }, 'public.test')
+    expect(forged.header('strict-transport-security')).toBe('max-age=31536000')
+  })
+
   test('takes no request id that could break a log line', async () => {
     const server = await started({ TRUST_PROXY: '127.0.0.1' })
     for (const id of ['a"b', 'a b', 'x'.repeat(65), '{}']) await get(server, '/lab', { 'X-Request-Id': id })

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, readFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import { childrenOf } from '../support/child-processes.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -21,12 +22,6 @@ async function started(env: Readonly<Record<string, string>> = {}): Promise<Buil
 /** Which workers have answered since the server started, by their log lines. */
 const answering = (server: BuiltServer): Set<unknown> =>
   new Set(server.logs().flatMap(({ worker, requestId }) => (requestId === undefined ? [] : [worker])))
-
-/** Children of a process. Source: proc(5). */
-async function childrenOf(pid: number): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
-  return text.split(' ').filter(Boolean).map(Number)
-}
 
 const isAlive = (pid: number): boolean => {
   try {

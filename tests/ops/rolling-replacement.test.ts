@@ -3,6 +3,7 @@ import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { copyBuild, type BuildCopy } from '../support/build-copy.ts'
 import { freePorts, startNginx } from '../support/nginx.ts'
 import { findProgram } from '../support/programs.ts'
+import { print } from './print.ts'
 import { startLoad } from './visitor-load.ts'
 
 const LIMIT_MS = 300_000 // for hangs only
@@ -44,8 +45,7 @@ describe.skipIf(findProgram('nginx') === undefined)('instances behind nginx', ()
           Array(6).fill(200),
         )
       }
-      await site.replace(1)
-      await site.replace(2)
+      await Promise.all([site.replace(1), site.replace(2)])
       expect(await statusOf(site.origin + site.old.ownAsset)).toBe(200)
       expect(await statusOf(`${site.origin}/_m/assets/of-no-build.js`)).toBe(404)
     },
@@ -116,7 +116,7 @@ async function startSite(): Promise<Site> {
         LOG_LEVEL: 'warn',
       },
     })
-  for (const instancePort of ports) instances.push(await start(instancePort, old))
+  instances.push(...(await Promise.all(ports.map((instancePort) => start(instancePort, old)))))
   const front = started.use(await startNginx(port, ports))
   return {
     origin: front.origin,
@@ -133,11 +133,6 @@ async function startSite(): Promise<Site> {
       await dead?.exited
     },
   }
-}
-
-/** The numbers are part of the result, whether it holds or not. */
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }
 
 /** Waits until visitors have had so many answers. */

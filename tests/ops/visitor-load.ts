@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { filledForm, formIn, type HtmlForm } from '../support/html-forms.ts'
 
 const PAGES = [
@@ -11,6 +12,10 @@ const PAGES = [
   '/lab/not-found',
 ] as const
 const FORM = 'first'
+/** For an answer that never comes; a busy machine may take long for one that does. */
+const PATIENCE_MS = 30_000
+/** Somebody whose request has failed does not ask again within the same millisecond. */
+const PAUSE_MS = 250
 
 /** What visitors have seen. */
 export interface LoadResult {
@@ -19,6 +24,8 @@ export interface LoadResult {
   readonly posts: number
   /** One line for each request that failed: no answer, a cut answer, or a 5xx. */
   readonly failures: readonly string[]
+  /** How many of the visitors those belong to. */
+  readonly hurt: number
 }
 
 /** Visitors at work. */
@@ -41,6 +48,7 @@ export interface LoadOptions {
 /** Visitors that keep their connection and ask one request after another until told to stop. */
 export function startLoad({ origin, visitors, postEvery }: LoadOptions): VisitorLoad {
   const failures: string[] = []
+  const hurt = new Set<number>()
   const seen = { answered: 0, posts: 0 }
   const stopped = new AbortController()
 
@@ -53,10 +61,12 @@ export function startLoad({ origin, visitors, postEvery }: LoadOptions): Visitor
         const path = posts ? '/lab/guestbook' : (PAGES[turn % PAGES.length] ?? '/')
         try {
           const answer = await asks('GET', path)
-          judge('GET', path, answer)
+          judge('GET', answer)
           if (posts) await sign(asks, answer.body)
         } catch (error) {
           failures.push(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+          hurt.add(number)
+          await delay(PAUSE_MS)
         }
       }
     } finally {
@@ -67,15 +77,15 @@ export function startLoad({ origin, visitors, postEvery }: LoadOptions): Visitor
   async function sign(asks: Ask, html: string): Promise<void> {
     const { action, type, body } = filledForm(firstForm(html), { name: 'Load', message: 'Good morning' })
     const answer = await asks('POST', action, { type, body })
-    judge('POST', action, answer)
+    judge('POST', answer)
     seen.posts += 1
   }
 
-  function judge(method: string, path: string, { status, body, location }: Answer): void {
+  function judge(method: string, { status, body, location }: Answer): void {
     seen.answered += 1
     const whole = location || body.includes('</html>')
     if (status >= 500 || status === 0 || !whole)
-      failures.push(`${method} ${path}: status ${status}, ${body.length} characters`)
+      throw new Error(`${method} status ${status}, ${body.length} characters`)
   }
 
   const all = Promise.all(Array.from({ length: visitors }, (_, number) => visit(number)))
@@ -84,7 +94,7 @@ export function startLoad({ origin, visitors, postEvery }: LoadOptions): Visitor
     async stop() {
       stopped.abort()
       await all
-      return { ...seen, failures }
+      return { ...seen, failures, hurt: hurt.size }
     },
   }
 }
@@ -126,6 +136,7 @@ function asker(origin: string, agent: Agent): Ask {
         })
       })
       sent.on('error', reject)
+      sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error('nothing came any more')))
       sent.end(form?.body)
     })
 }

@@ -23,6 +23,8 @@ export interface BuiltServerOptions {
   readonly nodeArgs?: readonly string[]
   /** `DATA_DIR`, to keep over a restart; a temporary one unless told. */
   readonly dataDir?: string
+  /** A command that ends by executing what is appended to it, in its own process. */
+  readonly through?: (dataDir: string) => readonly string[]
 }
 
 /** How a server ended. */
@@ -64,7 +66,9 @@ export async function startBuiltServer(options: BuiltServerOptions = {}): Promis
   const data = options.dataDir === undefined ? await makeTempDir('data') : undefined
   const dataDir = options.dataDir ?? data?.path ?? ''
   const entry = resolve(PROJECT, options.entry ?? 'dist/server/main.js')
-  const child = spawn(process.execPath, ['--enable-source-maps', ...(options.nodeArgs ?? []), entry], {
+  const command = [process.execPath, '--enable-source-maps', ...(options.nodeArgs ?? []), entry]
+  const [program = process.execPath, ...args] = [...(options.through?.(dataDir) ?? []), ...command]
+  const child = spawn(program, args, {
     cwd: PROJECT,
     env: childEnvironment({ PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, ...options.env }),
     stdio: ['ignore', 'pipe', 'pipe'],

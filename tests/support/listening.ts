@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** Runs a server on a free port of the loopback for the time of one piece of work. */
@@ -13,5 +13,22 @@ export async function withServer<Result>(
   } finally {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+/** A server that listens for as long as its owner wants. */
+export interface ListeningServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/** Lets a server listen on a free port of the loopback. Disposing of it ends its connections. */
+export async function listeningOn(server: Server): Promise<ListeningServer> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
   }
 }

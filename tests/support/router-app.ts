@@ -109,3 +109,12 @@ export const routerTest = browserTest
     gate.deploy(server)
     return gate
   })
+
+/** Its `server` is the edition in which browsers watch over everything they can. */
+export const sealedTest = browserTest
+  .extend('sealed', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const edition = await startEdition('sealed')
+    onCleanup(() => edition.stop())
+    return edition
+  })
+  .override('server', { scope: 'worker' }, ({ sealed }) => sealed.server)

@@ -2,6 +2,7 @@ import { Link } from '#client'
 import type { PageProps } from '#client'
 import { SearchHits } from './search-hits.tsx'
 import { TableOfContents } from './table-of-contents.tsx'
+import { trustedProse } from './trusted-prose.ts'
 import styles from './page.module.css'
 import './prose.css'
 
@@ -28,7 +29,7 @@ export default function DocsPage({ data }: Props) {
       <article className={styles['article']}>
         <h1>{chapter.title}</h1>
         {/* Our own Markdown, rendered on the server with raw HTML escaped. */}
-        <div className="prose" dangerouslySetInnerHTML={{ __html: chapter.html }} />
+        <div className="prose" dangerouslySetInnerHTML={{ __html: trustedProse(chapter.html) }} />
         <nav aria-label="Neighbouring chapters" className={styles['neighbours']}>
           {previous === undefined ? null : (
             <Link href={previous.path} rel="prev">

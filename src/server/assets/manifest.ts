@@ -8,6 +8,8 @@ export interface AssetManifest {
   readonly entryImports: readonly string[]
   /** Stylesheets of the document itself. */
   readonly entryStyles: readonly string[]
+  /** By public path of each script: `sha256-...` of its content (Subresource Integrity); absent in development. */
+  readonly integrity?: Readonly<Record<string, string>>
   /** What documents carry for error reports; absent where browsers report nothing. */
   readonly reports?: ReportAssets
   /** What a browser loads for values that JSON cannot say; absent where it is part of the entry. */

@@ -12,7 +12,7 @@ const MAX_HEADERS = 200
 /** The limits that only exist as options of `createServer`. */
 export const SERVER_OPTIONS = {
   /** How often Node looks for connections past their time, in ms; its default of 30 s would add that to each limit. */
-  connectionsCheckingInterval: 5_000,
+  connectionsCheckingInterval: 1_000,
   /** A missing `Host` is refused as a malformed one is, by the request guard. */
   requireHostHeader: false,
 } as const

@@ -1,7 +1,9 @@
 import { shownChain, type RouteView } from '../../client/react/route-view.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { PageRecorder } from '../reports/sdk/page-recorder.ts'
+import type { DocumentPolicies } from './document-policy.ts'
 import { escapeHtml } from './html-escape.ts'
+import type { ImportMap } from './import-map.ts'
 
 /** What the first bytes of a document say about the files it needs. */
 export interface DocumentAssets {
@@ -16,6 +18,17 @@ export interface DocumentAssets {
   bootstrap(nonce: string): string
   /** The one inline script that is the same in all documents, if there is one. */
   readonly recorder: PageRecorder | undefined
+  /** For visitors who come by https, or do not. */
+  policiesFor(secure: boolean): DocumentPolicies
+}
+
+/** What is the same in all documents of an application. */
+export interface SharedMarkup {
+  readonly recorder?: PageRecorder | undefined
+  /** What each script must be, those that no tag names included. */
+  readonly importMap?: ImportMap | undefined
+  /** As `DocumentAssets.policiesFor`. */
+  readonly policiesFor: (secure: boolean) => DocumentPolicies
 }
 
 const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
@@ -24,21 +37,25 @@ const NONCE_MARK = '%NONCE%'
 /** Works the tags out once a view's shape; the result is kept. Bound: routes times boundaries of the table. */
 export function createDocumentAssets(
   manifest: AssetManifest,
-  recorder?: PageRecorder,
+  shared: SharedMarkup,
 ): (view: RouteView) => DocumentAssets {
   const known = new Map<string, DocumentAssets>()
   return (view) => {
     const shape = `${view.chain.at(-1)?.key ?? ''} ${view.outcome?.kind ?? ''} ${view.outcome?.at ?? ''}`
     let assets = known.get(shape)
     if (assets === undefined) {
-      assets = describeAssets(view, manifest, recorder)
+      assets = describeAssets(view, manifest, shared)
       known.set(shape, assets)
     }
     return assets
   }
 }
 
-function describeAssets(view: RouteView, manifest: AssetManifest, recorder: PageRecorder | undefined): DocumentAssets {
+function describeAssets(
+  view: RouteView,
+  manifest: AssetManifest,
+  { recorder, importMap, policiesFor }: SharedMarkup,
+): DocumentAssets {
   const scripts = new Set<string>()
   const styles = new Set(manifest.entryStyles)
   if (manifest.entry !== undefined) {
@@ -57,20 +74,29 @@ function describeAssets(view: RouteView, manifest: AssetManifest, recorder: Page
     (href) => `<link rel="stylesheet" href="${escapeHtml(href)}" data-precedence="route"/>`,
   )
   const hydrates = manifest.entry !== undefined
+  const integrityOf = (href: string): string => manifest.integrity?.[href] ?? ''
+  // Chromium does not look into an import map for what it preloads, and loads it again.
+  const integrityAttribute = (href: string): string => {
+    const integrity = integrityOf(href)
+    return integrity === '' ? '' : ` integrity="${integrity}"`
+  }
   const preload = (href: string): string =>
-    `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"/>`
+    `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
   const preloads = hydrates ? [...scripts].map(preload) : []
   const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
   // Before all that may fail.
   const record = recorder === undefined ? '' : `<script nonce="${NONCE_MARK}">${recorder.script}</script>`
-  const head = META + record + styleTags.join('') + preloads.join('')
+  // A map counts for what is loaded behind it.
+  const map = importMap === undefined ? '' : `<script type="importmap" nonce="${NONCE_MARK}">${importMap.text}</script>`
+  const head = META + map + record + styleTags.join('') + preloads.join('')
   // What must come first; the tags for the rest stand in the same packet, and long headers cost every answer.
   const link = [
     ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
-    ...(hydrates ? [`<${manifest.entry}>; rel=modulepreload; nonce="${NONCE_MARK}"`] : []),
+    // A header is read before the map, and after it has loaded a module, many browsers take none.
+    ...(hydrates && importMap === undefined ? [linkOf(manifest.entry ?? '', integrityOf(manifest.entry ?? ''))] : []),
   ].join(', ')
   const bootstrap = hydrates
-    ? `<script type="module" async src="${escapeHtml(manifest.entry ?? '')}" nonce="${NONCE_MARK}"></script>`
+    ? `<script type="module" async src="${escapeHtml(manifest.entry ?? '')}" nonce="${NONCE_MARK}"${integrityAttribute(manifest.entry ?? '')}></script>`
     : ''
   const plain = stamp(head)
   const withDecoder = stamp(head + decoder.join(''))
@@ -79,7 +105,13 @@ function describeAssets(view: RouteView, manifest: AssetManifest, recorder: Page
     link: link === '' ? () => undefined : stamp(link),
     bootstrap: stamp(bootstrap),
     recorder,
+    policiesFor,
   }
+}
+
+function linkOf(entry: string, integrity: string): string {
+  const must = integrity === '' ? '' : `; integrity="${integrity}"`
+  return `<${entry}>; rel=modulepreload; nonce="${NONCE_MARK}"${must}`
 }
 
 /** Fills the nonce in. */

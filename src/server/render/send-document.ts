@@ -8,6 +8,7 @@ import { documentLifetime } from '../cache/document-lifetime.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import { traceTimings } from '../reports/sdk/request-trace.ts'
 import type { RequestContext } from '../request/context.ts'
+import { isSecure } from '../request/trusted-proxy.ts'
 import { addGivenHeaders, serverTiming, varyOf } from './answer-headers.ts'
 import { createBodyStream } from './body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
@@ -18,7 +19,7 @@ import type { HandOff } from './hand-off-writer.ts'
 import { escapeHtml, escapeJson } from './html-escape.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
-import { documentPolicy, securityHeaders, sharedDocumentPolicy, type HeaderList } from './security-headers.ts'
+import { securityHeaders, type HeaderList } from './security-headers.ts'
 
 /** All that goes into the answer beside the HTML that React writes. */
 export interface DocumentParts {
@@ -246,16 +247,11 @@ function documentHeaders(
 }
 
 function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: string, caching: Caching): HeaderList {
-  return [
-    'Content-Type',
-    'text/html; charset=utf-8',
-    'Cache-Control',
-    caching.value,
-    'Vary',
-    varyOf(context),
-    'Content-Security-Policy',
-    caching.shared ? sharedDocumentPolicy(assets.recorder?.source) : documentPolicy(nonce),
-  ]
+  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
+  const policies = assets.policiesFor(isSecure(context.provenance))
+  headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
+  if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
+  return headers
 }
 
 /** The headers of a document that are the same whoever asks for it, and however long it took. */
@@ -270,7 +266,7 @@ function sharedHeaders({ assets }: DocumentParts, context: RequestContext, cachi
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const all = headers.concat(securityHeaders(context.provenance.protocol === 'https'))
+  const all = headers.concat(securityHeaders(isSecure(context.provenance)))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400) res.removeHeader('cache-control')
   const already = res.getHeaderNames()

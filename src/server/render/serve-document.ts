@@ -18,13 +18,12 @@ import type { BoundaryKind } from '../../shared/route-definition.ts'
 import type { PostedState } from '../actions/serve-form.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
-import type { PageRecorder } from '../reports/sdk/page-recorder.ts'
 import type { RequestContext } from '../request/context.ts'
 import { formTarget, withForms } from '../actions/form-target.ts'
 import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureStatus } from './failure.ts'
 import { createHandOffWriter } from './hand-off-writer.ts'
 import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
-import { createDocumentAssets } from './route-assets.ts'
+import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
 import { sendConstantPage, sendPageRedirect } from './send-plain.ts'
 
@@ -59,8 +58,8 @@ export interface RendererParts {
   readonly document: ComponentType<DocumentProps>
   readonly modules: ModuleCache
   readonly manifest: AssetManifest
-  /** Absent where browsers report nothing. */
-  readonly recorder?: PageRecorder | undefined
+  /** What is the same in all documents. */
+  readonly shared: SharedMarkup
   /** Milliseconds after which a render that waits for something is aborted. */
   readonly renderTimeoutMs: number
   /** What of a URL the choice of its route depends on; see `routeScope`. */
@@ -72,12 +71,12 @@ export function createDocumentRenderer({
   document,
   modules,
   manifest,
-  recorder,
+  shared,
   renderTimeoutMs,
   scope,
 }: RendererParts): DocumentRenderer {
   const handOffOf = createHandOffWriter(manifest.buildId, scope)
-  const assetsOf = createDocumentAssets(manifest, recorder)
+  const assetsOf = createDocumentAssets(manifest, shared)
   /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
   const suspending = new Set<string>()
 

@@ -45,7 +45,10 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
     const isForeign = ours.configured && origin === undefined
     const refusal = refuse(req, host, absolute?.host, ours.configured, isForeign)
     if (refusal !== undefined) return { target, provenance, refusal }
-    return { target, provenance: origin === undefined ? provenance : { ...provenance, origin } }
+    if (origin === undefined) return { target, provenance }
+    const denied = first(headers['x-forwarded-proto']) === 'http' && trustProxy(socket.remoteAddress)
+    const secure = origin.startsWith('https:') && !denied
+    return { target, provenance: { ...provenance, origin, ...(secure ? { secure } : {}) } }
   }
 }
 

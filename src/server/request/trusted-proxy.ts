@@ -38,6 +38,13 @@ export interface Provenance {
   readonly host: string
   /** The configured public origin of this host; absent where none is configured. What absolute URLs begin with. */
   readonly origin?: string
+  /** Whether visitors come by https, although this hop does not show it: `origin` says so, and no proxy the contrary. */
+  readonly secure?: true
+}
+
+/** Whether browsers may be told to come by https only. */
+export function isSecure({ protocol, secure }: Provenance): boolean {
+  return protocol === 'https' || secure === true
 }
 
 /** The forwarding headers of a request, as sent. */

@@ -10,7 +10,7 @@ export type TargetVerdict =
        * URL of its data.
        */
       readonly pathname: string
-      /** `''` or with its question mark, as sent. */
+      /** `''` or with its question mark; ASCII without spaces, else as sent. */
       readonly search: string
       /** Whether a segment is `.` or `..` in any spelling: URL parsers would move it, so it names nothing here. */
       readonly dotSegments: boolean
@@ -28,7 +28,8 @@ const NEEDS_LOOK = /[%\\\u0000-\u0020\u007f-\uffff]|\/(?:\/|\.)/
 // oxlint-disable-next-line no-control-regex -- see above
 const CONTROL = /[\u0000-\u001f\u007f]/
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
-const NON_ASCII = /[\u0080-\uffff]/g
+/** What no URL holds as it is, and no Location may. */
+const TO_ENCODE = /[ \u0080-\uffff]/g
 
 /**
  * Judges a raw request target before anything else sees it. Pure; contract section 4, "bad input".
@@ -48,7 +49,7 @@ export function judgeTarget(target: string): TargetVerdict {
 
   let dotSegments = false
   if (NEEDS_LOOK.test(pathname)) {
-    pathname = pathname.replace(NON_ASCII, encodeByte).replaceAll(' ', '%20')
+    pathname = pathname.replace(TO_ENCODE, encodeByte)
     if (!isDecodable(pathname)) return { kind: 'refused', status: 400, reason: 'undecodable percent sequence' }
     if (ENCODED_CONTROL.test(pathname)) return { kind: 'refused', status: 400, reason: 'control character in the URL' }
     const collapsed = pathname.replace(/[/\\]+/g, '/')
@@ -67,7 +68,7 @@ function withoutTrailingSlash(pathname: string): string {
 }
 
 function ascii(search: string): string {
-  return search.replace(NON_ASCII, encodeByte)
+  return search.replace(TO_ENCODE, encodeByte)
 }
 
 /** Node hands each byte of the target over as one character. */

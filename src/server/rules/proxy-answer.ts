@@ -1,17 +1,22 @@
 import { STATUS_CODES } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { securityHeaders } from '../render/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
-import { answerHeaders } from './proxy-headers.ts'
+import { answerHeaders, type Forwarded } from './proxy-headers.ts'
 
 /** Answers for an upstream that did not. Text, because the pages of the application are not about this URL. */
-export function sendFailure(req: IncomingMessage, res: ServerResponse, status: ProxyFailure['status']): void {
+export function sendFailure(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: ProxyFailure['status'],
+  { proto }: Pick<Forwarded, 'proto'>,
+): void {
   const text = `${STATUS_CODES[status]}\n`
-  res.writeHead(status, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-  })
+  const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(text))]
+  headers.push('Cache-Control', 'no-store', ...securityHeaders(proto === 'https'))
+  for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
+  res.writeHead(status)
   res.end(text)
   // What the visitor is still sending must be read, or the answer may be lost to a reset.
   req.resume()

@@ -105,7 +105,7 @@ function startHandshake(
   function fail(failure: ProxyFailure, res?: ServerResponse): void {
     if (socket.destroyed || (state.answered && failure.reason !== 'time-out')) return
     if (state.answered) socket.destroy()
-    else sendFailure(req, res ?? responseOn(req, socket), failure.status)
+    else sendFailure(req, res ?? responseOn(req, socket), failure.status, options.forwarded)
     state.answered = true
     options.onFailure?.(failure)
   }

@@ -36,7 +36,7 @@ export async function proxyRequest(
 ): Promise<void> {
   const framing = bodyFraming(req.headers)
   if (framing.kind === 'unsupported') {
-    sendFailure(req, res, 501)
+    sendFailure(req, res, 501, options.forwarded)
     options.onFailure?.({ status: 501, reason: 'bad-request' })
     return
   }
@@ -108,7 +108,7 @@ function runExchange(
     if (state.settled) return
     settle()
     if (res.headersSent) breakOff(req, res)
-    else sendFailure(req, res, failure.status)
+    else sendFailure(req, res, failure.status, options.forwarded)
     options.onFailure?.(failure)
   }
 

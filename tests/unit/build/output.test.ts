@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,6 +39,16 @@ test('the manifest names, for each module of the table, files that are there', a
   for (const path of [...named, ...styles]) {
     expect(path).toMatch(/^\/_m\/assets\/[\w.-]+-\w{8}\.(?:js|css)$/)
     expect(present).toContain(fileName(path))
+  }
+})
+
+test('the manifest says what each script must be, byte for byte', async () => {
+  const { integrity = {} } = report.manifest
+  const scripts = (await project.list('dist/public')).filter((name) => name.endsWith('.js'))
+  expect(Object.keys(integrity).toSorted()).toEqual(scripts.map((name) => `/_m/assets/${name}`).toSorted())
+  for (const [path, stated] of Object.entries(integrity)) {
+    const bytes = await readFile(join(project.options.out, 'public', fileName(path)))
+    expect(stated).toBe(`sha256-${hash('sha256', bytes, 'base64')}`)
   }
 })
 

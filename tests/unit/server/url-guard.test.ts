@@ -20,6 +20,7 @@ describe('a request target is taken as it is', () => {
     ['/a?%zz=%00', '/a', '?%zz=%00'],
     ['/a%20b', '/a%20b', ''],
     ['/a b', '/a%20b', ''],
+    ['/a?b c', '/a', '?b%20c'],
     ['/a%2Fb%5Cc', '/a%2Fb%5Cc', ''],
     ['/\u00e4'.replace('\u00e4', '\u00c3\u00a4'), '/%C3%A4', ''],
     ['/a?\u00c3\u00a4', '/a', '?%C3%A4'],

@@ -1,0 +1,45 @@
+import { documentPolicy, sharedDocumentPolicy } from './security-headers.ts'
+
+/** What the policies of an application's documents say beyond the runtime's own. */
+export interface PolicyOptions {
+  /** Path to which browsers tell what a policy has kept from happening; `undefined` where nobody wants to know. */
+  readonly reportPath?: string | undefined
+  /** Whether text is kept out of the places of the DOM that run it. */
+  readonly trustedTypes?: boolean | undefined
+  /** Source expressions of the inline scripts that are the same in all documents. */
+  readonly inline: readonly string[]
+}
+
+/** The policies of an application's documents. */
+export interface DocumentPolicies {
+  /** For a document that one visitor gets. */
+  withNonce(nonce: string): string
+  /** For a document that caches may share. */
+  readonly shared: string
+  /** Value of `Reporting-Endpoints`, where something is told in that way. */
+  readonly endpoints: string | undefined
+}
+
+/** Name of the endpoint, in both headers. */
+const ENDPOINT = 'policy'
+
+/**
+ * Puts them together.
+ * @param secure whether visitors come by https: only then browsers tell by `report-to`, and those that know it do not
+ * look at `report-uri` beside it. Half of them do not know it.
+ */
+export function createDocumentPolicies(
+  { reportPath, trustedTypes, inline }: PolicyOptions,
+  secure: boolean,
+): DocumentPolicies {
+  const tells = reportPath !== undefined
+  const added =
+    (trustedTypes === true ? "; require-trusted-types-for 'script'" : '') +
+    (tells ? `; report-uri ${reportPath}` : '') +
+    (tells && secure ? `; report-to ${ENDPOINT}` : '')
+  return {
+    withNonce: (nonce) => documentPolicy(nonce) + added,
+    shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' ')) + added,
+    endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
+  }
+}

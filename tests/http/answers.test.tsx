@@ -1,0 +1,298 @@
+/** `docs/answers.md` says what may be kept of each answer. Each of its rows is asked for here, and each answer of these has a row. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join, resolve } from 'node:path'
+import { Suspense, use, useActionState } from 'react'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import application from '../../src/app/app.ts'
+import { actionId } from '../../src/server/actions/action-id.ts'
+import { action } from '../../src/server/actions/action.ts'
+import { createApp } from '../../src/server/app.ts'
+import { keepBuild } from '../../src/server/assets/kept-builds.ts'
+import { NO_ASSETS } from '../../src/server/assets/manifest.ts'
+import { readConfig } from '../../src/server/config.ts'
+import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import { guardConnections } from '../../src/server/ops/guard-connections.ts'
+import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
+import { UnavailableError } from '../../src/server/unavailable-error.ts'
+import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../../src/shared/control-flow.ts'
+import { filledForm, formIn } from '../support/html-forms.ts'
+import { listeningOn } from '../support/listening.ts'
+import { requestRaw } from '../support/raw-http.ts'
+import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const PROJECT = resolve(import.meta.dirname, '../..')
+const PUBLIC = 'public, max-age=60'
+const MODULE = 'actions.server.ts'
+const FILE = 'file-1a2b.js'
+
+const hello = page(() => <h1>Hello</h1>)
+const loaderOf = (loader: (args: LoaderArgs) => unknown) => moduleOf({ loader: loader as never })
+const open = ({ context }: LoaderArgs): void => context.headers.set('Cache-Control', PUBLIC)
+const failing = (): never => {
+  throw new Error('a failure')
+}
+const Late = ({ data }: { data: { value: Promise<string> } }) => <Suspense fallback="…">{use(data.value)}</Suspense>
+
+const actions = {
+  store: action({ input: z.object({ name: z.string().max(3) }), handler: () => undefined }),
+  state: action({ handler: () => ({ said: 'yes' }) }),
+}
+
+function StateForm() {
+  const [state, say] = useActionState(actions.state as never, null)
+  return (
+    <form action={say} id="state">
+      {JSON.stringify(state)}
+    </form>
+  )
+}
+
+const routes = {
+  '/': { page: hello, ...fallbacks('root') },
+  '/open': { page: hello, loader: loaderOf(open) },
+  '/streamed': {
+    page: page(Late),
+    loader: loaderOf((args) => {
+      open(args)
+      return { value: Promise.resolve('late') }
+    }),
+  },
+  '/cookie': {
+    page: hello,
+    loader: loaderOf((args) => {
+      open(args)
+      args.context.headers.append('Set-Cookie', 'a=b')
+    }),
+  },
+  '/form': { page: page(StateForm) },
+  '/missing': { page: hello, loader: loaderOf(() => notFound()) },
+  '/forbidden': { page: hello, loader: loaderOf(() => forbidden()) },
+  '/unauthorized': { page: hello, loader: loaderOf(() => unauthorized()) },
+  '/failing': { page: hello, loader: loaderOf(failing) },
+  '/unavailable': {
+    page: hello,
+    loader: loaderOf(() => {
+      throw new UnavailableError('later')
+    }),
+  },
+  '/searched': { page: hello, loader: moduleOf({ search: z.object({ n: z.coerce.number() }), loader: () => null }) },
+  '/moved': { page: hello, loader: loaderOf(() => redirect('/')) },
+  '/moved-for-good': { page: hello, loader: loaderOf(() => permanentRedirect('/')) },
+  '/resource': {
+    handler: moduleOf({
+      GET: () => new Response('plain'),
+      PUT: () => new Response('open', { headers: { 'Cache-Control': PUBLIC } }),
+      PATCH: () => new Response('gone', { status: 410, headers: { 'Cache-Control': PUBLIC } }),
+      DELETE: failing,
+    }),
+  },
+}
+
+const site = { port: 0, handbook: 0 }
+const folders: TempDir[] = []
+const cleanUp = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  const [data, build] = [await makeTempDir('data'), await makeTempDir('assets')]
+  folders.push(data, build)
+  const [folder, former] = [join(build.path, 'public'), join(build.path, 'former')]
+  await mkdir(folder)
+  await writeFile(join(folder, 'old-3c4d.js'), 'old')
+  await keepBuild(former, { buildId: 'old', from: folder, lastUsed: Date.now() })
+  const present = join(build.path, 'present')
+  await mkdir(present)
+  await writeFile(join(present, FILE), 'file')
+
+  const origin = cleanUp.use(
+    await listeningOn(createServer((_req, res) => res.setHeader('Cache-Control', 'max-age=7').end('other'))),
+  )
+  const dead = await listeningOn(createServer())
+  await dead[Symbol.asyncDispose]()
+  const environment = { DATA_DIR: data.path, ACTION_BODY_LIMIT: '4kb' }
+  const { app } = tinyApp({
+    routes: routes as never,
+    environment,
+    actions: { [MODULE]: actions },
+    assets: { manifest: NO_ASSETS, folder: present, former },
+    rules: {
+      headers: [{ source: '/failing', headers: [{ key: 'Cache-Control', value: PUBLIC }] }],
+      redirects: [
+        { source: '/ruled', destination: '/', permanent: false },
+        { source: '/ruled-for-good', destination: '/', permanent: true },
+      ],
+      rewrites: [
+        { source: '/other', destination: `http://127.0.0.1:${origin.port}/` },
+        { source: '/dead', destination: `http://127.0.0.1:${dead.port}/` },
+      ],
+    },
+  })
+  const handbook = createApp({
+    app: application,
+    config: readConfig(environment),
+    logDestination: { write: () => true },
+  })
+  for (const each of [app, handbook]) cleanUp.defer(() => each.dispose())
+  const server = createServer(app)
+  guardConnections(server)
+  site.port = cleanUp.use(await listeningOn(server)).port
+  site.handbook = cleanUp.use(await listeningOn(createServer(handbook))).port
+})
+
+afterAll(async () => {
+  await cleanUp.disposeAsync()
+  for (const folder of folders) await folder.remove()
+})
+
+type Ask =
+  | string
+  | { readonly head: string; readonly body?: string; readonly handbook?: true }
+  /** A form of a page, as a browser sends it. */
+  | { readonly formOf: string; readonly id: string }
+
+const get = (path: string, ...headers: readonly string[]): Ask => ({ head: [`GET ${path}`, ...headers].join('\n') })
+const form = (name: string, body: string, ...headers: readonly string[]): Ask => ({
+  head: [
+    `POST /?_action=${actionId(MODULE, name)}.1`,
+    ...(headers.some((line) => line.startsWith('Content-Type'))
+      ? []
+      : ['Content-Type: application/x-www-form-urlencoded']),
+    ...headers,
+  ].join('\n'),
+  body,
+})
+const call = (name: string, body: string, ...headers: readonly string[]): Ask => ({
+  head: [
+    `POST /_m/data/?_action=${actionId(MODULE, name)}`,
+    'X-Millrace-Build: development',
+    'Content-Type: application/x-www-form-urlencoded',
+    ...headers,
+  ].join('\n'),
+  body,
+})
+const report = (body: string): Ask => ({ head: `POST ${derivedTunnelPath('')}`, body })
+const FOREIGN = 'Sec-Fetch-Site: cross-site'
+/** The answer's own tag, from the answer before. */
+const TAG = 'If-None-Match: <tag>'
+
+const ROWS: Readonly<Record<string, Ask>> = {
+  document: get('/'),
+  'document that has not changed': get('/', TAG),
+  'document, by HEAD': { head: 'HEAD /' },
+  'document whose loader or rule says how it may be kept': get('/open'),
+  'the same, not changed': get('/open', TAG),
+  'the same, by HEAD': { head: 'HEAD /open' },
+  'the same, but streamed, or with values that JSON cannot say': get('/streamed'),
+  'the same, but its loader sets a cookie': get('/cookie'),
+  'chapter of the handbook': { head: 'GET /docs/routes', handbook: true },
+  'page of a refusal: not found': get('/missing'),
+  'page of a refusal: forbidden': get('/forbidden'),
+  'page of a refusal: unauthorized': get('/unauthorized'),
+  'page of a failure': get('/failing'),
+  'page that cannot be served at present': get('/unavailable'),
+  'no such page': get('/nothing'),
+  'search params that are not valid': get('/searched?n=x'),
+  'path that cannot be decoded': get('/%'),
+  'URL that is too long': get(`/${'a'.repeat(9_000)}`),
+  '`Host` that is not valid': get('/', 'Host: a b'),
+  'method that the page does not have': { head: 'DELETE /' },
+  '`OPTIONS`': { head: 'OPTIONS /' },
+  'redirect of a loader': get('/moved'),
+  'permanent redirect of a loader': get('/moved-for-good'),
+  'redirect of a rule': get('/ruled'),
+  'permanent redirect of a rule': get('/ruled-for-good'),
+  'redirect to the tidy form of a path': get('//open'),
+  'form that has been taken': form('store', 'name=ann'),
+  'form whose action returns a state': { formOf: '/form', id: 'state' },
+  'form whose input is not valid': form('store', 'name=annabel'),
+  'form of another site': form('store', 'name=ann', FOREIGN),
+  'form of an action that is not there': form('none', 'name=ann'),
+  'form whose body is too large': form('store', `name=${'a'.repeat(5_000)}`),
+  'form of another content type': form('store', '<a/>', 'Content-Type: text/xml'),
+  'route data': get('/_m/data/'),
+  'route data whose loaders say how it may be kept': get('/_m/data/open'),
+  'route data with a redirect': get('/_m/data/moved'),
+  'route data of a refusal': get('/_m/data/missing'),
+  'route data of a failure': get('/_m/data/failing'),
+  'route data for another build': get('/_m/data/', 'X-Millrace-Build: another'),
+  'call of an action': call('store', 'name=ann'),
+  'call whose input is not valid': call('store', 'name=annabel'),
+  'call from another site': call('store', 'name=ann', FOREIGN),
+  'resource route': get('/resource'),
+  'resource route that says how its answer may be kept': { head: 'PUT /resource', body: '' },
+  'resource route that says so of a failure': { head: 'PATCH /resource', body: '' },
+  'resource route that fails': { head: 'DELETE /resource' },
+  'file of the build': get(`/_m/assets/${FILE}`),
+  'file that has not changed': get(`/_m/assets/${FILE}`, TAG),
+  'part of a file': get(`/_m/assets/${FILE}`, 'Range: bytes=0-1'),
+  'file of a former build': get('/_m/assets/old-3c4d.js'),
+  'file that is missing': get('/_m/assets/none.js'),
+  '`/_m/build.json`': get('/_m/build.json'),
+  '`/healthz`': get('/healthz'),
+  '`/readyz`': get('/readyz'),
+  'other URL of the runtime': get('/_m/none'),
+  'report that is taken': report(`${JSON.stringify({ dsn: 'https://inbox@inbox.invalid/1' })}\n`),
+  'report that is refused': report('none'),
+  'answer of another origin, by a rewrite': get('/other'),
+  'other origin that does not answer': get('/dead'),
+  'bytes that are no request': 'NONE\r\n\r\n',
+}
+
+/** Of these the runtime does not say how browsers must treat them. */
+const NOT_OURS: ReadonlySet<string> = new Set(['answer of another origin, by a rewrite', 'bytes that are no request'])
+
+interface Row {
+  readonly answer: string
+  readonly status: number
+  /** As it stands in the table. */
+  readonly caching: string
+}
+
+const chapter = await readFile(join(PROJECT, 'docs/answers.md'), 'utf8')
+const table: readonly Row[] = [...chapter.matchAll(/^\| (.+?) \| (\d+) \| (.+?) \|$/gm)].map(
+  ([, answer = '', status, caching = '']) => ({ answer, status: Number(status), caching }),
+)
+
+test('the chapter has a row for each answer, and no other', () => {
+  expect(table.map(({ answer }) => answer)).toEqual(Object.keys(ROWS))
+})
+
+test.for(table)('$answer: $status, $caching', async ({ answer: name, status, caching }) => {
+  const asked = ROWS[name] ?? ''
+  const answer = await ask(asked)
+  const header = answer.header('cache-control')
+  expect([answer.status, header === undefined ? 'none' : `\`${header}\``]).toEqual([
+    status,
+    caching === 'as that origin says' ? '`max-age=7`' : caching,
+  ])
+  if (NOT_OURS.has(name)) return
+  expect(answer.header('x-content-type-options')).toBe('nosniff')
+  expect(answer.header('referrer-policy')).toBe('strict-origin-when-cross-origin')
+  expect(answer.header('cross-origin-opener-policy')).toBe('same-origin')
+  expect(answer.header('cross-origin-resource-policy')).toBe('same-origin')
+  expect(answer.header('permissions-policy')).toContain('camera=()')
+  expect(answer.header('strict-transport-security')).toBeUndefined()
+  if (/\bpublic\b/.test(header ?? '')) expect(answer.header('set-cookie')).toBeUndefined()
+})
+
+async function ask(asked: Ask, tag?: string): ReturnType<typeof requestRaw> {
+  if (typeof asked === 'string') return requestRaw(site.port, asked)
+  if ('formOf' in asked) {
+    const { text } = await ask({ head: `GET ${asked.formOf}` })
+    const { action: target, type, body } = filledForm(formIn(text, asked.id), {})
+    return ask({ head: `POST ${target}\nContent-Type: ${type}`, body })
+  }
+  if (tag === undefined && asked.head.includes('<tag>')) {
+    const before = await ask({ head: asked.head.replace(/\n.*/s, '') })
+    expect(before.header('etag')).toMatch(/^(?:W\/)?"/)
+    return ask(asked, before.header('etag') ?? '')
+  }
+  const { head, body = '', handbook } = asked
+  const [line = '', ...given] = head.replace('<tag>', tag ?? '').split('\n')
+  const host = given.some((header) => header.startsWith('Host:')) ? [] : ['Host: localhost']
+  const length = body === '' && line.startsWith('GET') ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const text = [`${line} HTTP/1.1`, ...host, ...given, ...length, 'Connection: close', '', body].join('\r\n')
+  return requestRaw(handbook === true ? site.handbook : site.port, text)
+}

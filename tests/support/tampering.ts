@@ -1,0 +1,22 @@
+import type { Page } from 'playwright-core'
+
+/** How a page complains of a script that is not what it must be. */
+export const INTEGRITY_COMPLAINTS = [
+  /^console\.error: .*(?:integrity|digest)/i,
+  /^console\.warning: .*integrity mismatch/,
+  /^request failed: .*\.js/,
+] as const
+
+/** Somebody adds a line to a script on its way. */
+export async function tamper(page: Page, url: RegExp): Promise<void> {
+  await page.route(url, async (route) => {
+    const response = await route.fetch().catch(() => undefined) // the page may be closed meanwhile
+    if (response === undefined) return
+    await route.fulfill({ response, body: `window.tampered = true;${await response.text()}` })
+  })
+}
+
+/** Whether that line has run. */
+export function isTampered(page: Page): Promise<boolean> {
+  return page.evaluate(() => 'tampered' in window)
+}
