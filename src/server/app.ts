@@ -20,6 +20,7 @@ import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/req
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
 import { createPageRecorder } from './reports/sdk/page-recorder.ts'
+import { checkTraceOrigins, followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
@@ -86,6 +87,7 @@ export interface MillraceApp extends Express {
  * @throws {RouteTableError} on a faulty route table.
  * @throws {RuleError} on a faulty rule.
  * @throws {Error} on a faulty action module.
+ * @throws {TypeError} on a faulty origin for traces.
  */
 export function createApp({
   app: definition,
@@ -139,6 +141,9 @@ export function createApp({
         random: Math.random,
       })
     : undefined
+  const traceOrigins = checkTraceOrigins(definition.reports?.traceOrigins)
+  const isTracing = reporter !== undefined && (config.sentryTracesSampleRate > 0 || traceOrigins.length > 0)
+  const outgoing = isTracing ? followOutgoingRequests({ traceOrigins, now: () => performance.now() }) : undefined
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -173,6 +178,7 @@ export function createApp({
       isOverloaded: () => admission.load.overloaded,
     }),
   )
+  if (outgoing !== undefined) app.use(outgoing.handler)
   app.use(takeActions(calls))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
@@ -193,6 +199,7 @@ export function createApp({
     reporter,
     dispose: () => {
       rules.dispose()
+      outgoing?.dispose()
       reporter?.dispose()
       reports.dispose()
       services.dispose()
