@@ -29,6 +29,7 @@ import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
 import { routeScope } from './rules/route-scope.ts'
+import type { RedisLink } from './stores/redis-link.ts'
 import { serveRuntime } from './serve-runtime.ts'
 import { serveRoutes } from './serve-routes.ts'
 
@@ -72,6 +73,8 @@ export interface MillraceApp extends Express {
   readonly reports: Reports
   /** The reporter of this server's own failures, where they are reported. */
   readonly reporter: ServerReporter | undefined
+  /** The connection to the store that instances share, where there is one. */
+  readonly redis: RedisLink | undefined
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
   /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
@@ -197,6 +200,7 @@ export function createApp({
     upgrade: rules.upgrade,
     reports,
     reporter,
+    redis: services.redis,
     dispose: () => {
       rules.dispose()
       outgoing?.dispose()

@@ -19,8 +19,6 @@ export interface Variable {
   readonly meaning: string
   readonly example: string
   readonly schema: z.ZodType<unknown, string>
-  /** Checked at the start, and used by a capability that this version does not have yet. */
-  readonly later?: boolean
   /** Its value is never repeated in a message. */
   readonly secret?: boolean
 }
@@ -220,10 +218,9 @@ export const VARIABLES = {
   redisUrl: {
     name: 'REDIS_URL',
     fallback: '',
-    meaning: 'moves what instances share to Redis or Valkey',
+    meaning: 'Redis or Valkey in which instances keep what they share (default: SQLite in DATA_DIR, of this instance)',
     example: 'redis://localhost:6379',
     schema: z.union([z.literal(''), z.url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' })]),
-    later: true,
     secret: true,
   },
   metricsPort: {

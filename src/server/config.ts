@@ -39,6 +39,8 @@ export interface Config {
   readonly sentryTracesSampleRate: number
   /** Path of this site at which browsers leave their reports. */
   readonly reportTunnelPath: string
+  /** `redis:` or `rediss:` URL of the store that instances share, with its password if it has one; `''` for none. */
+  readonly redisUrl: string
   /** TCP port of `/metrics`, 0 for a free one; `undefined` where nothing is measured. */
   readonly metricsPort: number | undefined
   /** Processes that share the port; 1 is this process alone. */
@@ -69,8 +71,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   const read = <Key extends keyof typeof VARIABLES>(key: Key): z.output<(typeof VARIABLES)[Key]['schema']> =>
     parse(VARIABLES[key], environment) as never
-  for (const variable of Object.values<Variable>(VARIABLES)) if (variable.later === true) parse(variable, environment)
-  if (environment['REDIS_URL'] && !environment['SECRET_KEYS']) {
+  const redisUrl = read('redisUrl')
+  if (redisUrl !== '' && !environment['SECRET_KEYS']?.trim()) {
     throw new ConfigError('SECRET_KEYS', 'must be given when REDIS_URL is, so that all instances share them')
   }
   const sentryDsn = read('sentryDsn')
@@ -99,6 +101,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sentryTracesSampleRate: read('sentryTracesSampleRate'),
     reportTunnelPath: read('reportTunnelPath') || derivedTunnelPath(sentryDsn),
     maxPendingRenders: read('maxPendingRenders') ?? defaultPendingRenders(workers),
+    redisUrl,
     metricsPort,
     workers,
   })
@@ -122,13 +125,5 @@ export function describeConfig(): string {
   const width = Math.max(...all.map(({ name }) => name.length))
   const line = ({ name, fallback, meaning }: Variable): string =>
     `  ${name.padEnd(width)}  ${(fallback || 'unset').padEnd(10)}  ${meaning}`
-  return [
-    'Configuration, read from the environment:',
-    '',
-    ...all.filter(({ later }) => later !== true).map(line),
-    '',
-    'Checked at the start, used by capabilities that this version does not have yet:',
-    '',
-    ...all.filter(({ later }) => later === true).map(line),
-  ].join('\n')
+  return ['Configuration, read from the environment:', '', ...all.map(line)].join('\n')
 }

@@ -27,11 +27,11 @@ export interface LoaderContext {
   /** Value of a cookie, as an action of the same request has set it or else as it was sent; decoded. */
   cookie(name: string): string | undefined
   /**
-   * Counts one use of something against a limit.
+   * Counts one use of something against a limit, on all instances that share a store together.
    * @param key says of what and by whom: `sign ${address}`.
    * @returns whether it is within `points` uses in `seconds`, and if not, when to try again.
    */
-  limit(key: string, limit: RateLimit): RateVerdict
+  limit(key: string, limit: RateLimit): Promise<RateVerdict>
 }
 
 /** How often something may be done. */

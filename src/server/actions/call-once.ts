@@ -29,19 +29,25 @@ interface KeptCall {
 
 /** Bound: one entry a call in progress in this process. */
 export function createCallsOnce(services: { readonly once: OnceStore }, now: () => number): CallsOnce {
-  const running = new Map<string, Promise<FinishedCall>>()
+  const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: string, work: () => Promise<FinishedCall>, context: RequestContext) {
+    const begun = (await settle(context, () => services.once.begin(key, now()))) ?? { state: 'new' }
+    if (begun.state === 'running') return 'running'
+    if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
+    return runNew(key, work, context)
+  }
+
+  async function runNew(key: string, work: () => Promise<FinishedCall>, context: RequestContext) {
     try {
       const call = await work()
       const kept = await keep(call, context)
-      settle(context, () => {
-        if (kept === undefined) services.once.abandon(key)
-        else services.once.finish(key, JSON.stringify(kept), now())
-      })
+      await settle(context, () =>
+        kept === undefined ? services.once.abandon(key) : services.once.finish(key, JSON.stringify(kept), now()),
+      )
       return call
     } catch (thrown) {
-      settle(context, () => services.once.abandon(key))
+      await settle(context, () => services.once.abandon(key))
       throw thrown
     }
   }
@@ -49,21 +55,23 @@ export function createCallsOnce(services: { readonly once: OnceStore }, now: () 
   return {
     async run(key, work, context) {
       const known = running.get(key)
-      if (known !== undefined) return known
-      const begun = settle(context, () => services.once.begin(key, now())) ?? { state: 'new' }
-      if (begun.state === 'running') return 'running'
-      if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
-      const first = runFirst(key, work, context).finally(() => running.delete(key))
-      running.set(key, first)
-      return first
+      if (known !== undefined) {
+        const call = await known.call
+        append(known.context.givenHeaders ?? [], context)
+        return call
+      }
+      // Noted before the store is asked, which may take a while.
+      const call = runFirst(key, work, context).finally(() => running.delete(key))
+      running.set(key, { call, context })
+      return call
     },
   }
 }
 
 /** A store that fails, on a full disk for instance, costs the protection of repetitions, and not the call. */
-function settle<Result>(context: RequestContext, work: () => Result): Result | undefined {
+async function settle<Result>(context: RequestContext, work: () => Promise<Result>): Promise<Result | undefined> {
   try {
-    return work()
+    return await work()
   } catch (thrown) {
     context.log.warn(
       { err: thrown instanceof Error ? thrown.message : String(thrown) },
@@ -85,8 +93,12 @@ async function keep({ outcome, revalidate }: FinishedCall, context: RequestConte
 }
 
 async function restore(kept: KeptCall, context: RequestContext): Promise<FinishedCall> {
-  for (const [name, value] of kept.headers) context.headers.append(name, value)
+  append(kept.headers, context)
   return { outcome: await restoreOutcome(kept), revalidate: kept.revalidate }
+}
+
+function append(headers: Iterable<readonly [string, string]>, context: RequestContext): void {
+  for (const [name, value] of headers) context.headers.append(name, value)
 }
 
 async function restoreOutcome({ kind, value = '', verdict }: KeptCall): Promise<ActionOutcome> {

@@ -23,6 +23,7 @@ export async function makeMetrics(
     buildId,
     limit: maxPendingRenders,
     admission: () => app()?.admission,
+    sharedStore: () => app()?.redis?.connected,
     connections: () => new Promise((resolve) => connections((_error, count) => resolve(count))),
   })
 }

@@ -22,13 +22,15 @@ export interface Measured {
   readonly limit: number
   /** Open connections. */
   connections(): Promise<number>
+  /** Whether the store that instances share can be used; `undefined` where there is none. */
+  sharedStore(): boolean | undefined
 }
 
 /** Seconds: from a small page to `RENDER_TIMEOUT_MS`. */
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Makes the metrics of this process. Names and labels are listed in `docs/observability.md`. */
-export function createServerMetrics({ buildId, admission, limit, connections }: Measured): ServerMetrics {
+export function createServerMetrics({ buildId, admission, limit, connections, sharedStore }: Measured): ServerMetrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -112,6 +114,16 @@ export function createServerMetrics({ buildId, admission, limit, connections }: 
     help: 'Open connections to the public port.',
     async collect() {
       this.set(await connections())
+    },
+  })
+  gauge({
+    name: 'millrace_shared_store_connected',
+    help: 'Whether the store of REDIS_URL answers; no value without one.',
+    aggregator: 'min',
+    collect() {
+      const connected = sharedStore()
+      if (connected === undefined) this.remove()
+      else this.set(connected ? 1 : 0)
     },
   })
   gauge({

@@ -23,10 +23,11 @@ const MOST_CLIENTS = 10_000
 export interface ClientAllowance {
   /**
    * Uses a credit of a client.
-   * @param take takes a point of this client in the store; asked when no credit is left.
+   * @param take takes a point of this client in the store; asked when no credit is left, once for all who
+   * wait for it.
    * @throws what `take` throws.
    */
-  use(client: string, take: () => RateVerdict): RateVerdict
+  use(client: string, take: () => Promise<RateVerdict>): Promise<RateVerdict>
 }
 
 const ALLOWED: RateVerdict = { allowed: true, retryAfterSeconds: 0 }
@@ -34,19 +35,30 @@ const ALLOWED: RateVerdict = { allowed: true, retryAfterSeconds: 0 }
 /** Nobody has credits yet. */
 export function createClientAllowance(mostClients = MOST_CLIENTS): ClientAllowance {
   const credits = new Map<string, number>()
-  return {
-    use(client, take) {
-      const left = credits.get(client) ?? 0
-      if (left > 0) {
-        credits.set(client, left - 1)
-        return ALLOWED
-      }
-      const verdict = take()
-      credits.delete(client)
-      if (!verdict.allowed) return verdict
-      if (credits.size >= mostClients) credits.delete(credits.keys().next().value ?? '')
-      credits.set(client, CREDITS_A_POINT - 1)
-      return verdict
-    },
+  /** Points that are being asked for. */
+  const asked = new Map<string, Promise<RateVerdict>>()
+
+  async function refill(client: string, take: () => Promise<RateVerdict>): Promise<RateVerdict> {
+    const verdict = await take()
+    credits.delete(client)
+    if (!verdict.allowed) return verdict
+    if (credits.size >= mostClients) credits.delete(credits.keys().next().value ?? '')
+    credits.set(client, CREDITS_A_POINT)
+    return verdict
   }
+
+  async function spend(client: string, take: () => Promise<RateVerdict>): Promise<RateVerdict> {
+    const left = credits.get(client) ?? 0
+    if (left > 0) {
+      credits.set(client, left - 1)
+      return ALLOWED
+    }
+    const point = asked.get(client) ?? refill(client, take).finally(() => asked.delete(client))
+    asked.set(client, point)
+    const verdict = await point
+    // Those who have waited as well may have used it up.
+    return verdict.allowed ? spend(client, take) : verdict
+  }
+
+  return { use: spend }
 }

@@ -1,18 +1,14 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { RequestServices } from '../request/services.ts'
-import { createDeliveryLease } from './delivery-lease.ts'
-import { isOwnerGone, nameOwner } from './delivery-owner.ts'
-import { startDrainer, type DeliveryClock } from './drainer.ts'
+import { openDelivery, shareDelivery, type Outlet } from './delivery.ts'
 import { dsnText, INBOX_DSN, parseDsn, type Dsn } from './dsn.ts'
 import { createIntake, type Intake } from './intake.ts'
 import { createRateLimitState, type RateLimitState } from './rate-limit-state.ts'
 import { createRelay } from './relay.ts'
-import { openReportDatabase } from './spool-database.ts'
-import { createSpool } from './spool-store.ts'
-import { SpoolFullError, type AcceptedEnvelope } from './spool.ts'
+import { SpoolFullError } from './spool.ts'
 import { createUpstream } from './upstream.ts'
 
 /** Error reports of one server: the way in, and the way on to the service or into the inbox. */
@@ -35,32 +31,19 @@ export interface Reports {
   dispose(): void
 }
 
-/** What kept envelopes go to. */
-interface Outlet extends Pick<Reports, 'flush' | 'dispose'> {
-  accept(envelope: AcceptedEnvelope): void
-}
-
-const SYSTEM_CLOCK: DeliveryClock = {
-  now: Date.now,
-  after(milliseconds, run) {
-    const timer = setTimeout(run, milliseconds).unref()
-    return () => clearTimeout(timer)
-  },
-}
-
 /**
  * Puts the reports of a server together. With a DSN the delivery begins at once, with what the last run has left.
  * @throws {Error} for a DSN that the configuration would have refused.
  */
 export function createReports(
   config: Pick<Config, 'sentryDsn' | 'reportTunnelPath' | 'origins'>,
-  services: Pick<RequestServices, 'dataDir' | 'inbox'>,
+  services: Pick<RequestServices, 'dataDir' | 'inbox' | 'redis'>,
   log: Logger,
 ): Reports {
   const dsn = parseDsn(config.sentryDsn || INBOX_DSN)
   if (dsn === undefined) throw new Error('SENTRY_DSN is no DSN')
   const limits = createRateLimitState()
-  const outlet = config.sentryDsn === '' ? openInbox(services) : openDelivery(dsn, limits, services.dataDir, log)
+  const outlet = config.sentryDsn === '' ? openInbox(services) : openService(dsn, limits, services, log)
   const path = config.reportTunnelPath
   const intake = createIntake({ relayPath: path, accept: outlet.accept, now: Date.now })
   return {
@@ -86,23 +69,22 @@ function openInbox(services: Pick<RequestServices, 'inbox'>): Outlet {
   }
 }
 
-function openDelivery(dsn: Dsn, limits: RateLimitState, dataDir: string, log: Logger): Outlet {
-  const destination = hash('sha256', dsnText(dsn), 'hex')
-  const database = openReportDatabase(dataDir)
-  const spool = createSpool(database, { destination })
+/** Kept in Redis where instances share one, else and meanwhile on the disk of this one. */
+function openService(
+  dsn: Dsn,
+  limits: RateLimitState,
+  { dataDir, redis }: Pick<RequestServices, 'dataDir' | 'redis'>,
+  log: Logger,
+): Outlet {
   const upstream = createUpstream(dsn)
-  const lease = createDeliveryLease(database, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone })
-  const drainer = startDrainer({ spool, lease, upstream, limits, log, clock: SYSTEM_CLOCK, random: Math.random })
+  const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream, limits, log }
+  const own = openDelivery(parts, dataDir)
+  const outlet = redis === undefined ? own : shareDelivery(parts, redis, own)
   return {
-    accept(envelope) {
-      spool.accept(envelope)
-      drainer.wake()
-    },
-    flush: (signal) => drainer.stop(signal),
+    ...outlet,
     dispose() {
-      void drainer.stop(AbortSignal.abort())
+      outlet.dispose()
       upstream.dispose()
-      database.dispose()
     },
   }
 }

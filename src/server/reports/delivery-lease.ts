@@ -1,6 +1,8 @@
 import type { Database } from '../stores/open-database.ts'
+import type { Awaitable } from './spool.ts'
 
-const LIFETIME_MS = 5_000 // how long envelopes wait after a process elsewhere that delivered them has died
+/** How long a lease lasts unless it is asked for again. Milliseconds. */
+export const LEASE_LIFETIME_MS = 5_000 // how long envelopes wait after a process elsewhere that delivered them has died
 
 /** The right to deliver, which one of several processes has. It has to be asked for again and again. */
 export interface DeliveryLease {
@@ -9,8 +11,14 @@ export interface DeliveryLease {
    * @param now milliseconds since the epoch.
    * @returns whether it is ours.
    */
-  hold(now: number): boolean
+  hold(now: number): Awaitable<boolean>
   /** Gives it back, so that another process need not wait until it runs out. */
+  release(): Awaitable<void>
+}
+
+/** A `DeliveryLease` whose calls are over when they return. */
+export interface LocalDeliveryLease extends DeliveryLease {
+  hold(now: number): boolean
   release(): void
 }
 
@@ -37,8 +45,8 @@ const RELEASE = 'DELETE FROM spool_leases WHERE destination = ? AND owner = ?'
 /** A `DeliveryLease` in a file with `SPOOL_TABLES`. */
 export function createDeliveryLease(
   database: Database,
-  { destination, owner, isGone = () => false, lifetimeMs = LIFETIME_MS }: DeliveryLeaseOptions,
-): DeliveryLease {
+  { destination, owner, isGone = () => false, lifetimeMs = LEASE_LIFETIME_MS }: DeliveryLeaseOptions,
+): LocalDeliveryLease {
   let heldUntil = 0
 
   function take(now: number, gone: string): boolean {

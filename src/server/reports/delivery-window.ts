@@ -12,10 +12,10 @@ const MOST_ENTRIES = 4_096 // beyond it, those behind one busy client have to wa
 export interface DeliveryWindow {
   /**
    * Takes the oldest entry that may be sent. Entries of one client come in order, as long as `isBusy` says so of those
-   * whose entry is under way.
+   * whose entry is under way. To be asked again once it has answered.
    * @param mayLeave whether entries of this kind are let through by the limits.
    */
-  take(mayLeave: (kind: string) => boolean, isBusy: (client: string) => boolean): SpooledEntry | undefined
+  take(mayLeave: (kind: string) => boolean, isBusy: (client: string) => boolean): Promise<SpooledEntry | undefined>
   /** Begins again with the oldest: an entry that was taken is to be sent once more. */
   rewind(): void
 }
@@ -25,15 +25,20 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
   let entries: SpooledEntry[] = []
   let readTo = 0
   let openKinds = ''
+  let beginnings = 0
 
   function rewind(): void {
+    beginnings += 1
     entries = []
     readTo = 0
   }
 
   /** @returns whether there was anything to add. */
-  function extend(kinds: readonly string[]): boolean {
-    const pages = kinds.map((kind) => spool.list(kind, readTo, PAGE))
+  async function extend(kinds: readonly string[]): Promise<boolean> {
+    const beginning = beginnings
+    const pages = await Promise.all(kinds.map((kind) => spool.list(kind, readTo, PAGE)))
+    // Rewound meanwhile: what was read is not what comes next any more.
+    if (beginning !== beginnings) return true
     // Behind the end of a full page, older entries of its kind may follow: nothing newer may go before them.
     const ends = pages.filter(({ length }) => length === PAGE).map((page) => page.at(-1)?.id ?? 0)
     const horizon = Math.min(...ends, Number.POSITIVE_INFINITY)
@@ -47,8 +52,8 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
   }
 
   return {
-    take(mayLeave, isBusy) {
-      const kinds = spool.kinds().filter(mayLeave)
+    async take(mayLeave, isBusy) {
+      const kinds = (await spool.kinds()).filter(mayLeave)
       const open = kinds.join(' ')
       // A kind that has just come has no entries behind `readTo`, but one that was held back may have.
       if (open !== openKinds) rewind()
@@ -56,7 +61,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
       for (;;) {
         const at = entries.findIndex(({ client }) => !isBusy(client))
         if (at >= 0) return entries.splice(at, 1)[0]
-        if (entries.length >= MOST_ENTRIES || !extend(kinds)) return undefined
+        if (entries.length >= MOST_ENTRIES || !(await extend(kinds))) return undefined
       }
     },
     rewind,

@@ -38,6 +38,10 @@ export interface DrainerOptions {
   readonly clock: DeliveryClock
   /** 0 to below 1; spreads attempts. */
   readonly random: () => number
+  /** Whether others can go on when this process stops: then it does not try to deliver all that waits. */
+  readonly shared?: boolean
+  /** Whether a failure of the spool is told by somebody else. */
+  readonly isTold?: (thrown: unknown) => boolean
 }
 
 /** Delivers, from its making until `stop`. */
@@ -58,7 +62,8 @@ interface Attempt {
 }
 
 /** Starts delivering. The spool is touched for the first time after this has returned. */
-export function startDrainer({ spool, lease, upstream, limits, log, clock, random }: DrainerOptions): Drainer {
+export function startDrainer(options: DrainerOptions): Drainer {
+  const { spool, lease, upstream, limits, log, clock, random, shared = false, isTold = () => false } = options
   const pace = createDeliveryPace(random, MOST_IN_FLIGHT)
   const window = createDeliveryWindow(spool)
   const underWay = new Map<string, Attempt>()
@@ -68,6 +73,8 @@ export function startDrainer({ spool, lease, upstream, limits, log, clock, rando
   let bytesUnderWay = 0
   let ended = false
   let awake = false
+  /** Only one turn at a time; `wake` asks for one more. */
+  let turning = false
   let storeFails = false
   let deliveredSinceReport = false
   let nextExpiry = 0
@@ -80,60 +87,88 @@ export function startDrainer({ spool, lease, upstream, limits, log, clock, rando
     kind.split(',').every((category) => limits.limitedUntil(category, now) > 0)
 
   function run(): void {
+    if (turning) return
+    turning = true
     awake = false
     cancelAlarm()
+    void turn().finally(() => {
+      turning = false
+      if (ended) return
+      if (awake) return void setImmediate(run)
+      const pause = pace.pauseLeft(clock.now())
+      cancelAlarm = clock.after(pause > 0 ? Math.min(pause, LOOK_AGAIN_MS) : LOOK_AGAIN_MS, run)
+    })
+  }
+
+  async function turn(): Promise<void> {
     if (ended) return
     try {
       const now = clock.now()
-      const leading = lease.hold(now)
-      const left = leading && work(now)
+      const leading = await lease.hold(now)
+      const left = leading && (await work(now))
       if (storeFails) log.info('the report spool works again')
       storeFails = false
-      if (onIdle !== undefined && underWay.size === 0 && !left) return end(leading && spool.kinds().length === 0)
+      if (isOver() && !left) await end(leading && (await spool.kinds()).length === 0)
     } catch (thrown) {
-      if (!storeFails) log.error({ err: describe(thrown) }, 'the report spool fails; reports wait')
-      storeFails = true
-      if (onIdle !== undefined && underWay.size === 0) return end(false)
+      if (!isTold(thrown)) {
+        if (!storeFails && !ended) log.error({ err: describe(thrown) }, 'the report spool fails; reports wait')
+        storeFails = true
+      }
+      if (isOver()) await end(false)
     }
-    const pause = pace.pauseLeft(clock.now())
-    cancelAlarm = clock.after(pause > 0 ? Math.min(pause, LOOK_AGAIN_MS) : LOOK_AGAIN_MS, run)
+  }
+
+  function isOver(): boolean {
+    return onIdle !== undefined && underWay.size === 0 && !awake
   }
 
   /** @returns whether there is more to be done at once. */
-  function work(now: number): boolean {
+  async function work(now: number): Promise<boolean> {
     for (const [entry, lost] of unsettled) {
-      spool.settle(entry, lost)
+      await spool.settle(entry, lost)
       unsettled.delete(entry)
     }
-    const expired = expire(now)
-    reportLosses(now)
-    let entry = next(now)
-    while (entry !== undefined) {
-      send(entry, now)
-      entry = next(now)
+    const expired = await expire(now)
+    await reportLosses(now)
+    for (;;) {
+      const entry = await next(now)
+      if (entry === undefined) return expired
+      await send(entry, now)
     }
-    return expired
   }
 
-  function next(now: number): SpooledEntry | undefined {
+  async function next(now: number): Promise<SpooledEntry | undefined> {
+    if (ended || (shared && onIdle !== undefined)) return undefined
     if (pace.pauseLeft(now) > 0 || underWay.size >= pace.mostInFlight() || bytesUnderWay >= MOST_BYTES_IN_FLIGHT) return
     const mayLeave = (kind: string): boolean => !isLimited(kind, now)
     const isBusy = (client: string): boolean => underWay.has(client)
-    const entry = window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now))
+    const entry = await window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now))
     // Nobody else is left to try the service with.
     return entry ?? (pace.failing ? window.take(mayLeave, isBusy) : undefined)
   }
 
-  function send(entry: SpooledEntry, now: number): void {
-    const stored = spool.read(entry.id)
-    if (stored === undefined) return
-    underWay.set(entry.client, { entry, startedAt: now })
+  async function send(entry: SpooledEntry, now: number): Promise<void> {
+    const attempt = { entry, startedAt: now }
+    underWay.set(entry.client, attempt)
     bytesUnderWay += entry.bytes
-    void answerOf(stored.body, stored.headers).then((answer) => {
+    const leave = (): void => {
       underWay.delete(entry.client)
       bytesUnderWay -= entry.bytes
-      if (!ended) take(answer, { entry, startedAt: now })
-    })
+    }
+    try {
+      const stored = await spool.read(entry.id)
+      if (stored === undefined || ended) return leave()
+      void answerOf(stored.body, stored.headers).then(async (answer) => {
+        // Until it is settled nothing of this client is sent, or it might be taken again.
+        if (!ended) await take(answer, attempt)
+        leave()
+        wake()
+      })
+    } catch (thrown) {
+      leave()
+      window.rewind()
+      throw thrown
+    }
   }
 
   async function answerOf(body: Buffer, headers: Readonly<Record<string, string>>): Promise<UpstreamAnswer> {
@@ -145,74 +180,74 @@ export function startDrainer({ spool, lease, upstream, limits, log, clock, rando
     }
   }
 
-  function take(answer: UpstreamAnswer, { entry, startedAt }: Attempt): void {
+  async function take(answer: UpstreamAnswer, { entry, startedAt }: Attempt): Promise<void> {
     const now = clock.now()
     const judged = judgeAnswer(answer)
     limits.update(answer, now)
     if (judged.verdict === 'delivered' || judged.verdict === 'refused') {
       deliveredSinceReport = true
-      if (pace.succeeded(entry.client)) log.info({ waiting: waiting() }, 'the error service answers again')
-      if (judged.verdict === 'delivered') settle(entry)
-      else giveUp(entry, judged.status)
+      if (pace.succeeded(entry.client)) log.info({ waiting: await waiting() }, 'the error service answers again')
+      if (judged.verdict === 'delivered') await settle(entry)
+      else await giveUp(entry, judged.status)
     } else if (judged.verdict === 'failed' || !isLimited(entry.kind, now)) {
       const asked = retryAfterOf(answer.retryAfter, now)
       const retryAfterMs = judged.verdict === 'limited' ? asked || UNNAMED_LIMIT_MS : asked
       const known = pace.failing
       const hopeless = pace.failed({ id: entry.id, client: entry.client, startedAt, retryAfterMs }, now)
-      if (!known) log.warn({ status: answer.status, waiting: waiting() }, 'the error service fails; reports wait')
-      if (hopeless) giveUp(entry, answer.status)
+      if (!known) log.warn({ status: answer.status, waiting: await waiting() }, 'the error service fails; reports wait')
+      if (hopeless) await giveUp(entry, answer.status)
       window.rewind()
     } else {
       window.rewind()
     }
-    wake()
   }
 
-  function giveUp(entry: SpooledEntry, status: number | undefined): void {
+  async function giveUp(entry: SpooledEntry, status: number | undefined): Promise<void> {
     const { eventId, categories, bytes } = entry
     log.warn({ eventId, categories, bytes, status }, 'a report was refused by the error service and is given up')
     // What the service has judged, it has counted itself; for 413 the SDK counts.
-    settle(entry, status === 413 || status === undefined || status >= 500 ? 'send_error' : undefined)
+    await settle(entry, status === 413 || status === undefined || status >= 500 ? 'send_error' : undefined)
   }
 
-  function settle(entry: SpooledEntry, lost?: LossReason): void {
+  async function settle(entry: SpooledEntry, lost?: LossReason): Promise<void> {
     try {
-      spool.settle(entry, lost)
+      await spool.settle(entry, lost)
     } catch {
       // A full disk, most likely. It must not be sent again: `work` tries this first, and nothing is sent before.
       unsettled.set(entry, lost)
     }
   }
 
-  function expire(now: number): boolean {
+  async function expire(now: number): Promise<boolean> {
     if (now < nextExpiry) return false
-    const count = spool.expire(now, (kind) => (isLimited(kind, now) ? 'ratelimit_backoff' : 'network_error'))
+    const count = await spool.expire(now, (kind) => (isLimited(kind, now) ? 'ratelimit_backoff' : 'network_error'))
     if (count === 0) nextExpiry = now + EXPIRY_EVERY_MS
     return count > 0
   }
 
   /** Only while the service answers: in an outage there would be one report more each time. */
-  function reportLosses(now: number): void {
+  async function reportLosses(now: number): Promise<void> {
     if (!deliveredSinceReport || pace.failing || (now < nextLossReport && onIdle === undefined)) return
     deliveredSinceReport = false
     nextLossReport = now + LOSS_REPORT_EVERY_MS
-    const losses = spool.reportLosses(now)
+    const losses = await spool.reportLosses(now)
     if (losses !== undefined) log.warn({ losses }, 'reports were lost')
   }
 
-  function waiting(): number | undefined {
+  async function waiting(): Promise<number | undefined> {
     try {
-      return spool.size().envelopes
+      return (await spool.size()).envelopes
     } catch {
       return undefined
     }
   }
 
-  function end(empty: boolean): void {
+  async function end(empty: boolean): Promise<void> {
+    if (ended) return
     ended = true
     cancelAlarm()
     try {
-      lease.release()
+      await lease.release()
     } catch {
       // It runs out by itself.
     }
@@ -223,7 +258,7 @@ export function startDrainer({ spool, lease, upstream, limits, log, clock, rando
   function wake(): void {
     if (awake || ended) return
     awake = true
-    setImmediate(run)
+    if (!turning) setImmediate(run)
   }
 
   cancelAlarm = clock.after(0, run)
@@ -239,7 +274,9 @@ export function startDrainer({ spool, lease, upstream, limits, log, clock, rando
         }
         const abort = (): void => {
           if (ended) return
-          end(false)
+          // Nobody waits for a store that may be the reason for the haste.
+          void end(false)
+          onIdle?.(false)
           breakOff.abort()
         }
         if (signal.aborted) return abort()

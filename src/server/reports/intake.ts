@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { parseEnvelope, serializeEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
 import { filterEnvelope } from './filter-envelope.ts'
 import { isPrecious, itemCategory } from './item-category.ts'
-import type { AcceptedEnvelope } from './spool.ts'
+import type { AcceptedEnvelope, Awaitable } from './spool.ts'
 
 /** From this much on, the service takes a client's clock for wrong and corrects its times. Milliseconds. */
 const CLOCK_TOLERANCE_MS = 55 * 60_000
@@ -31,15 +31,16 @@ export interface Intake {
    * Filters an envelope and has it kept.
    * @throws {EnvelopeError} for bytes that are none.
    * @throws what keeping it throws.
+   * @returns once it is kept.
    */
-  take(bytes: Buffer, sender: ReportSender): Receipt
+  take(bytes: Buffer, sender: ReportSender): Promise<Receipt>
 }
 
 /** What an intake works with. */
 export interface IntakeParts {
   readonly relayPath: string
-  /** Keeps an envelope: it is not lost once this has returned. */
-  readonly accept: (envelope: AcceptedEnvelope) => void
+  /** Keeps an envelope: it is not lost once this is done. */
+  readonly accept: (envelope: AcceptedEnvelope) => Awaitable<void>
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** A UUID; a new one each time. */
@@ -49,13 +50,13 @@ export interface IntakeParts {
 /** Makes an intake. */
 export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
   return {
-    take(bytes, { client, headers }) {
+    async take(bytes, { client, headers }) {
       const receivedAt = now()
       const { header, items } = filterEnvelope(parseEnvelope(bytes), relayPath)
       const eventId = eventIdOf(header, items, newId)
       if (items.length === 0) return { eventId, kept: false }
       const envelope = { header: headerToKeep(header, eventId, receivedAt), items }
-      accept({
+      await accept({
         receivedAt,
         client,
         eventId,

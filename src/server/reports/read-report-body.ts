@@ -20,7 +20,7 @@ export interface ReportBodyRules {
   /** Judges the envelope's header as soon as it is there; what it throws ends the reading. */
   readonly judgeHeader: (header: Envelope['header']) => void
   /** Told of each piece's bytes, inflated; what it throws ends the reading. */
-  readonly charge: (bytes: number) => void
+  readonly charge: (bytes: number) => Promise<void>
   readonly places: BodyPlaces
 }
 
@@ -57,7 +57,7 @@ export async function readReportBody(
       state.held += chunk.length
       if (state.held > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
       if (now() - startedAt > BODY_MS) throw new BodyError(408, 'The body takes too long')
-      rules.charge(chunk.length)
+      await rules.charge(chunk.length)
       chunks.push(chunk)
       if (!state.judged) state.judged = judgeBeginning(chunks, state.held, rules)
       if (state.held > SMALL_BYTES) state.leave ??= await rules.places.enter(signal)

@@ -101,9 +101,9 @@ export function createRelay(parts: RelayParts): RequestHandler {
     if (req.method !== 'POST') throw new RelayRefusal(405, 'Reports are sent by POST')
     if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are taken from this site only')
     const charge = createCharge(context, allowance)
-    charge(0)
+    await charge(0)
     using body = await readReportBody(req, { judgeHeader, charge, places }, context.signal)
-    return intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
+    return await intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
   }
 
   function judgeHeader(header: Envelope['header']): void {
@@ -148,14 +148,14 @@ export function createRelay(parts: RelayParts): RequestHandler {
 }
 
 /** Uses a credit at once and one more for each full step of bytes. */
-function createCharge(context: RequestContext, allowance: ClientAllowance): (bytes: number) => void {
+function createCharge(context: RequestContext, allowance: ClientAllowance): (bytes: number) => Promise<void> {
   const client = clientKey(context.address)
   let bytes = 0
   let credits = 0
-  return (more) => {
+  return async (more) => {
     bytes += more
     for (; credits < 1 + Math.floor(bytes / CREDIT_BYTES); credits += 1) {
-      const { allowed, retryAfterSeconds } = allowance.use(client, () =>
+      const { allowed, retryAfterSeconds } = await allowance.use(client, () =>
         context.limit(`report ${client}`, CLIENT_LIMIT),
       )
       if (!allowed) throw new RelayRefusal(429, 'Too many reports at once', retryAfterSeconds)

@@ -7,15 +7,15 @@ import { clientReportEnvelope, lossesOf, type Loss } from './outcomes.ts'
 import {
   kindOf,
   SpoolFullError,
+  spooledSize,
   type AcceptedEnvelope,
   type LossReason,
-  type Spool,
+  type LocalSpool,
   type SpooledEntry,
 } from './spool.ts'
 
 const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little of a disk
 const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services take events of the last 30 days
-const ROW_BYTES = 512 // what a row costs beside its body
 const EVICTION_BATCH = 64 // rows looked at together
 const MOST_EVICTED = 2_048 // in one call: some 40 ms
 const EXPIRY_BATCH = 512 // rows: some 5 ms
@@ -71,7 +71,7 @@ const FORGET_LOSSES = 'DELETE FROM spool_losses WHERE destination = ?'
 export function createSpool(
   database: Database,
   { destination, bounds = { bytes: MOST_BYTES, ageMs: MOST_AGE_MS } }: SpoolOptions,
-): Spool {
+): LocalSpool {
   function count(losses: readonly Loss[], lostFor = destination): void {
     for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
   }
@@ -87,7 +87,7 @@ export function createSpool(
       eventId,
       categories: JSON.stringify(envelope.categories),
       headers: JSON.stringify(envelope.headers),
-      bytes: sizeOf(envelope),
+      bytes: spooledSize(envelope),
     })
     database.statement(INSERT_BODY).run(lastInsertRowid, body)
   }
@@ -98,7 +98,7 @@ export function createSpool(
       .statement(TOTALS)
       .all()
       .map(({ bytes }) => Number(bytes))
-    const need = other + error + sizeOf(envelope) - bounds.bytes
+    const need = other + error + spooledSize(envelope) - bounds.bytes
     if (need <= 0) return true
     const evictable = envelope.keep === 'error' ? other + error : other
     if (need > evictable) return false
@@ -207,11 +207,6 @@ export function createSpool(
 
 function rankOf(keep: AcceptedEnvelope['keep']): number {
   return keep === 'error' ? 1 : 0
-}
-
-function sizeOf({ body, headers }: AcceptedEnvelope): number {
-  const names = Object.entries(headers).reduce((total, [name, value]) => total + name.length + value.length, 0)
-  return body.length + names + ROW_BYTES
 }
 
 function toEntry(row: Row): SpooledEntry {

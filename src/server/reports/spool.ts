@@ -46,38 +46,46 @@ export interface SpoolSize {
   readonly bytes: number
 }
 
-/** Keeps envelopes; calls are short and synchronous. Everything but `accept` and `size` is for the drainer. */
+/** Some spools are in this process, others behind a network. */
+export type Awaitable<Value> = Value | Promise<Value>
+
+/** Keeps envelopes. Everything but `accept` and `size` is for the drainer. What any member throws may pass. */
 export interface Spool {
   /**
-   * Keeps an envelope; when this returns, the end of the process does not lose it. Where there is no room, the oldest
+   * Keeps an envelope; once this is done, the end of the process does not lose it. Where there is no room, the oldest
    * go, `other` before `error`, and are counted.
    * @throws {SpoolFullError} where it cannot be kept.
    */
-  accept(envelope: AcceptedEnvelope): void
+  accept(envelope: AcceptedEnvelope): Awaitable<void>
   /** What waits, for all destinations together. */
-  size(): SpoolSize
+  size(): Awaitable<SpoolSize>
   /** The kinds of which something waits for this destination. */
-  kinds(): readonly string[]
+  kinds(): Awaitable<readonly string[]>
   /** Oldest first, of one kind, with ids above `after`. */
-  list(kind: string, after: number, most: number): readonly SpooledEntry[]
+  list(kind: string, after: number, most: number): Awaitable<readonly SpooledEntry[]>
   /** `undefined` where it has been evicted since. */
-  read(id: number): SpooledEnvelope | undefined
+  read(id: number): Awaitable<SpooledEnvelope | undefined>
   /**
    * Lets go of an envelope that needs no further attempt.
    * @param lost why it was never delivered, where that is to be reported.
    */
-  settle(entry: SpooledEntry, lost?: LossReason): void
+  settle(entry: SpooledEntry, lost?: LossReason): Awaitable<void>
   /**
    * Lets go of what is too old, a bounded number at a time, and counts it.
    * @param reasonOf why it has waited so long, by its kind.
    * @returns how many it were.
    */
-  expire(now: number, reasonOf: (kind: string) => LossReason): number
+  expire(now: number, reasonOf: (kind: string) => LossReason): Awaitable<number>
   /**
    * Puts what was lost for this destination into the spool as one client report, and begins to count anew.
    * @returns items by reason and category; `undefined` where nothing was lost.
    */
-  reportLosses(now: number): Readonly<Record<string, number>> | undefined
+  reportLosses(now: number): Awaitable<Readonly<Record<string, number>> | undefined>
+}
+
+/** A `Spool` whose calls are over when they return. */
+export type LocalSpool = {
+  readonly [Member in keyof Spool]: (...given: Parameters<Spool[Member]>) => Awaited<ReturnType<Spool[Member]>>
 }
 
 /** An envelope that was not accepted, because there is no room for it or no disk to write to. To be answered with 503. */
@@ -91,6 +99,8 @@ export class SpoolFullError extends Error {
     this.limit = limit
   }
 }
+
+const ENTRY_BYTES = 512
 
 /** Of several categories, those that come first stand for an envelope. */
 const RANKS = ['error', 'feedback', 'transaction', 'span', 'replay', 'session', 'profile', 'attachment'] as const
@@ -113,4 +123,10 @@ export function kindOf(categories: Readonly<Record<string, number>>): string {
 function rankOf(category: string): number {
   const rank = RANKS.findIndex((name) => name === category)
   return rank < 0 ? RANKS.length : rank
+}
+
+/** What an envelope counts for against a bound: its body, its headers, and what keeping it costs beside them. */
+export function spooledSize({ body, headers }: AcceptedEnvelope): number {
+  const names = Object.entries(headers).reduce((total, [name, value]) => total + name.length + value.length, 0)
+  return body.length + names + ENTRY_BYTES
 }

@@ -226,7 +226,7 @@ export class RequestContext implements LoaderContext {
     return parseCookie(this.req.headers.cookie ?? '')[name]
   }
 
-  limit(key: string, limit: RateLimit): RateVerdict {
+  limit(key: string, limit: RateLimit): Promise<RateVerdict> {
     return this.services.limits.take(key, limit, Date.now())
   }
 

@@ -8,13 +8,19 @@ import { openSecrets, type Secrets } from '../secrets/secrets.ts'
 import { createOnceStore, type OnceStore } from '../stores/once-store.ts'
 import type { Database } from '../stores/open-database.ts'
 import { createRateLimits, type RateLimits } from '../stores/rate-limits.ts'
+import { openRedis, type RedisLink } from '../stores/redis-link.ts'
+import { createRedisOnceStore } from '../stores/redis-once-store.ts'
+import { createRedisRateLimits } from '../stores/redis-rate-limits.ts'
 import { openRuntimeDatabase } from '../stores/runtime-database.ts'
+import { sharedOnceStore, sharedRateLimits, watchSharedStore } from '../stores/shared-first.ts'
 
 /** What all requests of a server share, and its applications reach by a request's context. */
 export interface RequestServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
   readonly secrets: Secrets
+  /** The store that instances share; `undefined` without `REDIS_URL`. It may be away at any time. */
+  readonly redis: RedisLink | undefined
   readonly limits: RateLimits
   /** Calls of actions that have run. */
   readonly once: OnceStore
@@ -27,29 +33,43 @@ export interface RequestServices {
 }
 
 /**
- * Makes the services of a server. Nothing is opened or written before somebody asks for it.
+ * Makes the services of a server. No file is opened or written before somebody asks for it.
  * @param mapsFolder absolute path of the source maps of this build, if there are any.
  */
 export function createServices(
-  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn'>,
+  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
   mapsFolder?: string,
 ): RequestServices {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)
+  const redis = config.redisUrl === '' ? undefined : openRedis(config.redisUrl, log)
   const opened: { database?: Database; limits?: RateLimits; once?: OnceStore; reports?: Database; inbox?: InboxStore } =
     {}
   const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
+  const watch = watchSharedStore(log)
+
+  function openLimits(): RateLimits {
+    const own = createRateLimits(database())
+    return redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch)
+  }
+
+  function openOnce(): OnceStore {
+    const own = createOnceStore(database())
+    return redis === undefined ? own : sharedOnceStore(createRedisOnceStore(redis), own, watch)
+  }
+
   return {
     dataDir,
     secrets,
+    redis,
     onDraining,
     get limits() {
-      return (opened.limits ??= createRateLimits(database()))
+      return (opened.limits ??= openLimits())
     },
     get once() {
-      return (opened.once ??= createOnceStore(database()))
+      return (opened.once ??= openOnce())
     },
     get inbox() {
       if (config.sentryDsn !== '') return undefined
@@ -59,6 +79,7 @@ export function createServices(
     dispose() {
       opened.database?.dispose()
       opened.reports?.dispose()
+      redis?.dispose()
     },
   }
 }

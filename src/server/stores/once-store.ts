@@ -23,11 +23,11 @@ export type OnceState =
 /** Remembers which calls have run. Times are in milliseconds since the epoch. */
 export interface OnceStore {
   /** Asks for the right to run. Of several that ask at once, one is told `new`. */
-  begin(key: string, now: number): OnceState
+  begin(key: string, now: number): Promise<OnceState>
   /** Keeps the result. */
-  finish(key: string, result: string, now: number): void
+  finish(key: string, result: string, now: number): Promise<void>
   /** Forgets the key, so that the call may run again. */
-  abandon(key: string): void
+  abandon(key: string): Promise<void>
 }
 
 /** How much is kept; for tests. */
@@ -79,7 +79,7 @@ export function createOnceStore(
   }
 
   return {
-    begin(key, now) {
+    async begin(key, now) {
       if (begun % bounds.sweepEvery === 0) sweep(now)
       begun += 1
       const stored = storedKey(key)
@@ -87,10 +87,10 @@ export function createOnceStore(
       const result = database.statement(READ).get(stored)?.['result']
       return typeof result === 'string' ? { state: 'done', result } : { state: 'running' }
     },
-    finish(key, result, now) {
+    async finish(key, result, now) {
       database.statement(FINISH).run({ key: storedKey(key), now, result, bytes: Buffer.byteLength(result) })
     },
-    abandon(key) {
+    async abandon(key) {
       database.statement(ABANDON).run(storedKey(key))
     },
   }

@@ -20,7 +20,40 @@ export interface RateLimits {
    * @throws {RangeError} for another limit.
    * @returns `retryAfterSeconds` in whole seconds.
    */
-  take(key: string, limit: RateLimit, now: number): RateVerdict
+  take(key: string, limit: RateLimit, now: number): Promise<RateVerdict>
+}
+
+/** A limit in whole microseconds. */
+export interface RateCells {
+  /** All points together take so long to come back. */
+  readonly window: number
+  /** One point. */
+  readonly interval: number
+}
+
+/** @throws {RangeError} for what is no limit. */
+export function rateCells({ points, seconds }: RateLimit): RateCells {
+  if (!(Number.isInteger(points) && points >= 1 && Number.isFinite(seconds) && seconds > 0)) {
+    throw new RangeError(
+      `A limit of ${points} points in ${seconds} seconds: points is a whole number, 1 or more, and seconds more than 0`,
+    )
+  }
+  const window = Math.ceil(seconds * 1_000 * MICROS)
+  return { window, interval: Math.max(1, Math.floor(window / points)) }
+}
+
+/** A moment in whole microseconds. @param ms milliseconds since the epoch. */
+export function rateMoment(ms: number): number {
+  return Math.round(ms * MICROS)
+}
+
+/**
+ * What a refused call is told.
+ * @param fullAt moment at which all points are back.
+ */
+export function refusal(fullAt: number, now: number, { window, interval }: RateCells): RateVerdict {
+  const wait = fullAt + interval - window - now
+  return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1_000 / MICROS)) }
 }
 
 /** How much is kept; for tests. */
@@ -54,15 +87,10 @@ export function createRateLimits(
 ): RateLimits {
   let taken = 0
   return {
-    take(key, { points, seconds }, nowMs) {
-      if (!(Number.isInteger(points) && points >= 1 && Number.isFinite(seconds) && seconds > 0)) {
-        throw new RangeError(
-          `A limit of ${points} points in ${seconds} seconds: points is a whole number, 1 or more, and seconds more than 0`,
-        )
-      }
-      const now = Math.round(nowMs * MICROS)
-      const window = Math.ceil(seconds * 1_000 * MICROS)
-      const interval = Math.max(1, Math.floor(window / points))
+    async take(key, limit, nowMs) {
+      const cells = rateCells(limit)
+      const { window, interval } = cells
+      const now = rateMoment(nowMs)
       if (taken % bounds.sweepEvery === 0) {
         database.statement(DROP_FULL).run(now)
         database.statement(DROP_OVERFLOW).run(bounds.keys)
@@ -74,9 +102,7 @@ export function createRateLimits(
       const latest = now + window
       const stands = Number(database.statement(READ).get(stored)?.['full_at'] ?? latest)
       if (stands > latest) database.statement(BRING_BACK).run({ key: stored, latest })
-      const fullAt = Math.min(stands, latest)
-      const wait = fullAt + interval - window - now
-      return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1_000 / MICROS)) }
+      return refusal(Math.min(stands, latest), now, cells)
     },
   }
 }

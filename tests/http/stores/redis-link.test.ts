@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openRedis, RedisGone, type RedisLink } from '../../../src/server/stores/redis-link.ts'
+import { openRedis, RedisGone, type RedisLink, type RedisLinkTimes } from '../../../src/server/stores/redis-link.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 
@@ -12,8 +12,8 @@ async function redisServer(): Promise<RedisServer> {
   return redis
 }
 
-function linkTo(url: string): RedisLink {
-  const link = openRedis(url, silent)
+function linkTo(url: string, log = silent, times?: RedisLinkTimes): RedisLink {
+  const link = openRedis(url, log, times)
   onTestFinished(() => link.dispose())
   return link
 }
@@ -33,6 +33,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
 
   test('is not waited for where there is none', async () => {
     const link = linkTo('redis://127.0.0.1:1')
+    await link.tried
     await expect(link.run((client) => client.get('a'))).rejects.toThrow(RedisGone)
     expect(link.connected).toBe(false)
   })
@@ -61,13 +62,39 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
       .toContain('again')
   })
 
-  test('that hangs is given up after a while, and used again when it goes on', async () => {
+  test('that hangs is given up by the first who waits, and used again when it goes on', async () => {
     const redis = await redisServer()
-    const link = linkTo(redis.url)
+    const lines: string[] = []
+    const log = pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) })
+    const link = linkTo(redis.url, log)
     await link.tried
     redis.pause()
     await expect(link.run((client) => client.get('a'))).rejects.toThrow('too slow')
+    expect(link.connected).toBe(false)
+    await expect(link.run((client) => client.get('a'))).rejects.toThrow('cannot be reached')
     redis.resume()
     await expect.poll(() => link.run((client) => client.get('a')).catch(() => 'gone')).toBe(null)
+    expect(lines).toEqual(['the shared store cannot be reached', 'the shared store is there again'])
+  })
+
+  test('that hangs for long is left, and made anew with its channels', async () => {
+    const redis = await redisServer()
+    const link = linkTo(redis.url, silent, { pingEveryMs: 50 })
+    await link.tried
+    const heard: string[] = []
+    link.subscribe('news', (message) => heard.push(message))
+    await expect.poll(() => link.run((client) => client.publish('news', 'first'))).toBe(1)
+    redis.pause()
+    await expect.poll(() => link.connected).toBe(false)
+    const back = Promise.withResolvers<void>()
+    link.onConnect(back.resolve)
+    redis.resume()
+    await back.promise
+    await expect
+      .poll(async () => {
+        await link.run((client) => client.publish('news', 'second')).catch(() => 0)
+        return heard
+      })
+      .toContain('second')
   })
 })

@@ -2,22 +2,20 @@ import { describe, expect, test } from 'vitest'
 import { redirect } from '../../../src/shared/control-flow.ts'
 import { createCallsOnce } from '../../../src/server/actions/call-once.ts'
 import type { FinishedCall } from '../../../src/server/actions/run-action.ts'
-import type { OnceStore } from '../../../src/server/stores/once-store.ts'
-
-type Begun = ReturnType<OnceStore['begin']>
+import type { OnceState, OnceStore } from '../../../src/server/stores/once-store.ts'
 
 /** A store that several processes share. */
 function sharedStore() {
-  const kept = new Map<string, Begun>()
+  const kept = new Map<string, OnceState>()
   const store: OnceStore = {
-    begin(key) {
+    async begin(key) {
       const known = kept.get(key)
       if (known === undefined) kept.set(key, { state: 'running' })
       return known ?? { state: 'new' }
     },
-    finish: (key, result) => void kept.set(key, { state: 'done', result }),
-    abandon: (key) => void kept.delete(key),
-  } as OnceStore
+    finish: async (key, result) => void kept.set(key, { state: 'done', result }),
+    abandon: async (key) => void kept.delete(key),
+  }
   return { store, kept }
 }
 
@@ -60,9 +58,12 @@ describe('a call with the key of another one', () => {
   test('waits for the one that is under way in this process, and both get its outcome', async () => {
     const { promise, resolve } = Promise.withResolvers<FinishedCall>()
     const one = processOf(sharedStore().store)
-    const both = Promise.all([one.run(() => promise), one.run(() => value('never'))])
+    const [first, again] = [context(), context()]
+    const both = Promise.all([one.run(() => promise, first), one.run(() => value('never'), again)])
+    first.headers.append('Set-Cookie', 'a=1')
     resolve(value(1))
     expect(await both).toEqual([value(1), value(1)])
+    expect(again.headers.getSetCookie()).toEqual(['a=1'])
     expect(one.runs).toBe(1)
   })
 

@@ -154,6 +154,23 @@ describe('compose.yaml', () => {
     }
   })
 
+  test('instances share a store that throws no report out', () => {
+    const address = at(compose, 'services.valkey.networks.site.ipv4_address')
+    for (const name of instances) {
+      const { redisUrl } = readConfig({
+        ...texts(at(compose, `services.${name}.environment`)),
+        ORIGIN: 'http://localhost:8080',
+        LOG_LEVEL: 'info',
+        ...KEYS,
+      })
+      expect(new URL(redisUrl).hostname).toBe(address)
+    }
+    const command = at(compose, 'services.valkey.command') as string[]
+    expect(command[command.indexOf('--maxmemory-policy') + 1]).toMatch(/^(?:volatile-\w+|noeviction)$/)
+    expect(command[command.indexOf('--appendonly') + 1]).toBe('yes')
+    expect(at(compose, 'services.valkey.profiles')).toBeUndefined()
+  })
+
   test('it holds no secret, and does not start without one', () => {
     for (const name of instances)
       expect(at(compose, `services.${name}.environment.SECRET_KEYS`)).toMatch(/^\$\{SECRET_KEYS:\?/)

@@ -13,7 +13,7 @@ function reporterAt(clock: { now: number }) {
     dispose: () => undefined,
   }
   const reporter = createServerReporter({
-    intake: { take: () => ({ eventId: undefined, kept: true }) },
+    intake: { take: async () => ({ eventId: undefined, kept: true }) },
     dsn: 'https://key@errors.example/1',
     relayPath: '/r',
     release: 'r1',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
 import { createSpool } from '../../../src/server/reports/spool-store.ts'
-import type { Spool } from '../../../src/server/reports/spool.ts'
+import type { LocalSpool, Spool } from '../../../src/server/reports/spool.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { answered, deliveryWorld, settled, TAKEN, UNREACHABLE, type DeliveryWorld } from './delivery-world.ts'
@@ -9,7 +9,7 @@ import { eventEnvelope, NOW, sampleEnvelope, type EnvelopeChoice } from './sampl
 
 let folder: TempDir
 let database: Database
-let spool: Spool
+let spool: LocalSpool
 
 beforeEach(async () => {
   folder = await makeTempDir('drainer')
@@ -156,8 +156,9 @@ describe('a rate limit of the service', () => {
 describe('a service that fails', () => {
   it('is tried again after longer and longer pauses, one envelope at a time', async () => {
     for (const eventId of ['a1', 'b1', 'c1', 'd1']) accept(eventId)
-    const world = deliveryWorld({ spool, database })
+    const world = await start()
     world.service.answerBy(() => UNREACHABLE)
+    await Promise.all(world.service.arrivals.map((arrival) => arrival.answer(UNREACHABLE)))
     await world.clock.pass(60_000)
     const times = world.service.arrivals.map(({ at }) => at)
     expect(times.slice(0, 4)).toEqual([0, 0, 0, 0])
@@ -336,6 +337,87 @@ describe('stopping', () => {
     accept('a1')
     expect(await world.drainer.stop(patient())).toBe(true)
     expect(world.service.names()).toEqual(['a1', 'client_report'])
+  })
+})
+
+describe('a spool behind a network', () => {
+  /** Answers a little later, to each call at another time. */
+  function distant(): Spool {
+    let calls = 0
+    const later = async <Result>(work: () => Result): Promise<Result> => {
+      calls += 1
+      for (let turn = calls % 3; turn >= 0; turn -= 1) await new Promise((resolve) => setImmediate(resolve))
+      return work()
+    }
+    return {
+      accept: (envelope) => later(() => spool.accept(envelope)),
+      size: () => later(() => spool.size()),
+      kinds: () => later(() => spool.kinds()),
+      list: (kind, after, most) => later(() => spool.list(kind, after, most)),
+      read: (id) => later(() => spool.read(id)),
+      settle: (entry, lost) => later(() => spool.settle(entry, lost)),
+      expire: (now, reasonOf) => later(() => spool.expire(now, reasonOf)),
+      reportLosses: (now) => later(() => spool.reportLosses(now)),
+    }
+  }
+
+  it('has everything sent in order and once, whatever the service says meanwhile', async () => {
+    const ids = ['a', 'b', 'c', 'd'].flatMap((client) => Array.from({ length: 30 }, (_, at) => `${client}${at}`))
+    for (const id of ids) accept(id)
+    const world = deliveryWorld({ spool: distant(), database })
+    const taken: string[] = []
+    let answers = 0
+    world.service.answerBy((name) => {
+      answers += 1
+      if (answers % 7 === 0) return answered(503)
+      if (answers % 11 === 0) return answered(429, { rateLimits: '5:error:key', retryAfter: '5' })
+      taken.push(name)
+      return TAKEN
+    })
+    while (spool.size().envelopes > 0 && taken.length < 1_000) await world.clock.pass(1_000)
+    expect(taken.toSorted()).toEqual(ids.toSorted())
+    for (const client of ['a', 'b', 'c', 'd']) {
+      expect(taken.filter((name) => name.startsWith(client))).toEqual(ids.filter((id) => id.startsWith(client)))
+    }
+  })
+
+  it('gives nothing a second time while it still hears that it was delivered', async () => {
+    const { promise: heard, resolve } = Promise.withResolvers<void>()
+    accept('a1')
+    accept('a2')
+    accept('t1', transaction)
+    const slow: Spool = { ...spool, settle: (entry, lost) => heard.then(() => spool.settle(entry, lost)) }
+    const world = deliveryWorld({ spool: slow, database })
+    await world.clock.pass(0)
+    await world.service.arrivals[0]?.answer(TAKEN)
+    // The queue is read again from its beginning.
+    await world.service.arrivals[1]?.answer(answered(429, { rateLimits: '60:transaction:key' }))
+    expect(world.service.names()).toEqual(['a1', 't1'])
+    resolve()
+    await settled()
+    expect(world.service.names()).toEqual(['a1', 't1', 'a2'])
+  })
+
+  it('is not asked for more by two turns at once', async () => {
+    let asking = 0
+    let most = 0
+    const counted = distant()
+    const hold = async (kind: string, after: number, count: number) => {
+      asking += 1
+      most = Math.max(most, asking)
+      const entries = await counted.list(kind, after, count)
+      asking -= 1
+      return entries
+    }
+    for (const id of ['a1', 'b1', 'c1']) accept(id)
+    const world = deliveryWorld({ spool: { ...counted, list: hold }, database })
+    world.service.answerBy(() => TAKEN)
+    for (let turn = 0; turn < 20; turn += 1) {
+      world.drainer.wake()
+      await world.clock.pass(0)
+    }
+    expect(most).toBe(1)
+    expect(world.service.names()).toEqual(['a1', 'b1', 'c1'])
   })
 })
 

@@ -18,7 +18,7 @@ beforeEach(() => void accepted.splice(0))
 
 type Item = readonly [type: string, payload: object | Buffer, header?: object]
 
-function take(items: readonly Item[], header: object = { event_id: ID }) {
+async function take(items: readonly Item[], header: object = { event_id: ID }) {
   const bytes = serializeEnvelope({
     header: { ...header },
     items: items.map(([type, payload, own]) => ({
@@ -27,7 +27,7 @@ function take(items: readonly Item[], header: object = { event_id: ID }) {
       payload: Buffer.isBuffer(payload) ? payload : Buffer.from(JSON.stringify(payload)),
     })),
   })
-  const receipt = intake.take(bytes, { client: '192.0.2.7', headers: { 'user-agent': 'x' } })
+  const receipt = await intake.take(bytes, { client: '192.0.2.7', headers: { 'user-agent': 'x' } })
   const kept = accepted.at(-1)
   return { receipt, kept, read: kept === undefined ? undefined : parseEnvelope(kept.body) }
 }
@@ -36,8 +36,8 @@ const crash = { exception: { values: [{ type: 'Error', value: 'broken' }] } }
 const redirect = { exception: { values: [{ type: 'RedirectSignal', value: 'Redirect to /x' }] } }
 const picture = Buffer.from([0, 10, 13, 255, 123, 10])
 
-test('an event is kept with its attachment, byte for byte, for its sender', () => {
-  const { receipt, kept, read } = take([
+test('an event is kept with its attachment, byte for byte, for its sender', async () => {
+  const { receipt, kept, read } = await take([
     ['event', crash],
     ['attachment', picture, { filename: 'a.png' }],
   ])
@@ -56,8 +56,8 @@ test('an event is kept with its attachment, byte for byte, for its sender', () =
   ])
 })
 
-test('a redirect is not kept, and neither is what belongs to it', () => {
-  const { receipt, kept } = take([
+test('a redirect is not kept, and neither is what belongs to it', async () => {
+  const { receipt, kept } = await take([
     ['event', redirect],
     ['attachment', picture],
   ])
@@ -65,8 +65,8 @@ test('a redirect is not kept, and neither is what belongs to it', () => {
   expect(kept).toBeUndefined()
 })
 
-test('what came along with a redirect and stands for itself is kept', () => {
-  const { read, kept } = take([
+test('what came along with a redirect and stands for itself is kept', async () => {
+  const { read, kept } = await take([
     ['event', redirect],
     ['attachment', picture],
     ['session', { status: 'ok' }],
@@ -75,25 +75,25 @@ test('what came along with a redirect and stands for itself is kept', () => {
   expect(kept).toMatchObject({ keep: 'other', categories: { session: 1 } })
 })
 
-test('an attachment that came without an event is kept', () => {
-  expect(take([['attachment', picture]]).read?.items).toHaveLength(1)
+test('an attachment that came without an event is kept', async () => {
+  expect((await take([['attachment', picture]])).read?.items).toHaveLength(1)
 })
 
-test('an empty envelope is not kept', () => {
-  expect(take([]).receipt.kept).toBe(false)
+test('an empty envelope is not kept', async () => {
+  expect((await take([])).receipt.kept).toBe(false)
 })
 
 describe('a transaction', () => {
-  test('of a page that was not found is not kept, though its payload does not say what it is', () => {
-    expect(take([['transaction', { contexts: { trace: { status: 'not_found' } } }]]).receipt.kept).toBe(false)
+  test('of a page that was not found is not kept, though its payload does not say what it is', async () => {
+    expect((await take([['transaction', { contexts: { trace: { status: 'not_found' } } }]])).receipt.kept).toBe(false)
   })
 
-  test('loses its spans of redirects', () => {
+  test('loses its spans of redirects', async () => {
     const spans = [
       { span_id: 'a', status: 'ok' },
       { span_id: 'b', data: { 'http.response.status_code': 303 } },
     ]
-    const { read } = take([['transaction', { type: 'transaction', spans }]])
+    const { read } = await take([['transaction', { type: 'transaction', spans }]])
     const payload = JSON.parse(String(read?.items[0]?.payload)) as { spans: object[] }
     expect(payload.spans).toEqual([spans[0]])
   })
@@ -104,73 +104,75 @@ describe('spans sent by themselves', () => {
   const page = { name: 'a', attributes: {} }
   const missing = { name: 'b', attributes: { 'http.response.status_code': { type: 'integer', value: 404 } } }
 
-  test('are left out one by one, and counted anew', () => {
-    const { read, kept } = take([container([page, missing, page])], {})
+  test('are left out one by one, and counted anew', async () => {
+    const { read, kept } = await take([container([page, missing, page])], {})
     expect(JSON.parse(String(read?.items[0]?.payload))).toEqual({ version: 2, items: [page, page] })
     expect(read?.items[0]?.header['item_count']).toBe(2)
     expect(kept).toMatchObject({ categories: { span: 2 }, keep: 'other', eventId: undefined })
   })
 
-  test('leave nothing where all are left out', () => {
-    expect(take([container([missing])], {}).receipt.kept).toBe(false)
+  test('leave nothing where all are left out', async () => {
+    expect((await take([container([missing])], {})).receipt.kept).toBe(false)
   })
 
-  test('of the relay itself are left out', () => {
-    expect(take([['span', { name: 'POST /left/here', span_id: 'a' }]], {}).receipt.kept).toBe(false)
+  test('of the relay itself are left out', async () => {
+    expect((await take([['span', { name: 'POST /left/here', span_id: 'a' }]], {})).receipt.kept).toBe(false)
   })
 })
 
-test('what cannot be judged is kept: the service will', () => {
+test('what cannot be judged is kept: the service will', async () => {
   const huge = { ...redirect, extra: 'x'.repeat(2_100_000) }
   for (const payload of [Buffer.from('{"exception":'), Buffer.from('[]'), Buffer.from('\xff', 'latin1'), huge]) {
-    expect(take([['event', payload]]).receipt.kept).toBe(true)
+    expect((await take([['event', payload]])).receipt.kept).toBe(true)
   }
 })
 
 describe('the event id', () => {
-  test('is written without dashes', () => {
-    expect(take([['event', crash]], { event_id: '01234567-89AB-cdef-0123-456789abcdef' }).receipt.eventId).toBe(ID)
+  test('is written without dashes', async () => {
+    expect((await take([['event', crash]], { event_id: '01234567-89AB-cdef-0123-456789abcdef' })).receipt.eventId).toBe(ID)
   })
 
-  test('is the one of the event where the header has none', () => {
-    const { receipt, read } = take([['event', { ...crash, event_id: ID }]], {})
+  test('is the one of the event where the header has none', async () => {
+    const { receipt, read } = await take([['event', { ...crash, event_id: ID }]], {})
     expect(receipt.eventId).toBe(ID)
     expect(read?.header['event_id']).toBe(ID)
   })
 
-  test('is made where there is none, so that a second delivery is known as the same', () => {
-    const { receipt, read } = take([['event', crash]], { event_id: 'none' })
+  test('is made where there is none, so that a second delivery is known as the same', async () => {
+    const { receipt, read } = await take([['event', crash]], { event_id: 'none' })
     expect(receipt.eventId).toBe(NEW_ID.replaceAll('-', ''))
     expect(read?.header['event_id']).toBe(receipt.eventId)
   })
 
-  test('is not made for what has none', () => {
-    expect(take([['session', {}]], {}).receipt.eventId).toBeUndefined()
+  test('is not made for what has none', async () => {
+    expect((await take([['session', {}]], {})).receipt.eventId).toBeUndefined()
   })
 })
 
 describe('the time of sending', () => {
-  const sentAt = (milliseconds: number) =>
-    take([['event', crash]], { event_id: ID, sent_at: new Date(milliseconds).toISOString() }).read?.header['sent_at']
+  const sentAt = async (milliseconds: number) => {
+    const { read } = await take([['event', crash]], { event_id: ID, sent_at: new Date(milliseconds).toISOString() })
+    return read?.header['sent_at']
+  }
 
-  test('is left out where the clock is right, so that waiting here is not taken for its error', () => {
-    expect(sentAt(NOW - 60_000)).toBeUndefined()
-    expect(sentAt(NOW + 54 * 60_000)).toBeUndefined()
+  test('is left out where the clock is right, so that waiting here is not taken for its error', async () => {
+    expect(await sentAt(NOW - 60_000)).toBeUndefined()
+    expect(await sentAt(NOW + 54 * 60_000)).toBeUndefined()
   })
 
-  test('is passed on where the clock is wrong', () => {
-    expect(sentAt(NOW - 56 * 60_000)).toBe(new Date(NOW - 56 * 60_000).toISOString())
-    expect(sentAt(NOW + 86_400_000)).toBeDefined()
+  test('is passed on where the clock is wrong', async () => {
+    expect(await sentAt(NOW - 56 * 60_000)).toBe(new Date(NOW - 56 * 60_000).toISOString())
+    expect(await sentAt(NOW + 86_400_000)).toBeDefined()
   })
 
-  test('is left out where it is none', () => {
-    expect(take([['event', crash]], { event_id: ID, sent_at: 'now' }).read?.header['sent_at']).toBeUndefined()
+  test('is left out where it is none', async () => {
+    expect((await take([['event', crash]], { event_id: ID, sent_at: 'now' })).read?.header['sent_at']).toBeUndefined()
   })
 })
 
-test('a count that nobody can believe is not believed', () => {
+test('a count that nobody can believe is not believed', async () => {
   for (const count of [-1, 1.5, 'many', Number.MAX_SAFE_INTEGER]) {
-    const { kept } = take([['log', { items: [] }, { item_count: count }]], {})
+    const { kept } = await take([['log', { items: [] }, { item_count: count }]], {})
     expect(kept?.categories['log_item']).toBeLessThanOrEqual(100_000)
     expect(kept?.categories['log_item']).toBeGreaterThan(0)
   }

@@ -14,7 +14,7 @@ function setUp(headers: Readonly<Record<string, string>> = {}, now?: () => numbe
   const place = Promise.withResolvers<() => void>()
   const rules = {
     judgeHeader: () => void (seen.headers += 1),
-    charge: (bytes: number) => void (seen.charged += bytes),
+    charge: (bytes: number) => Promise.resolve(void (seen.charged += bytes)),
     places: {
       enter() {
         seen.asked += 1

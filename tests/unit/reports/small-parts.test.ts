@@ -46,21 +46,29 @@ describe('the allowance of a client', () => {
   const yes = { allowed: true, retryAfterSeconds: 0 }
   const no = { allowed: false, retryAfterSeconds: 7 }
 
-  test('asks the store once for several envelopes', () => {
+  test('asks the store once for several envelopes', async () => {
     const allowance = createClientAllowance()
-    const take = vi.fn<() => typeof yes>(() => yes)
-    for (let count = 0; count < 2 * CREDITS_A_POINT; count += 1) expect(allowance.use('a', take).allowed).toBe(true)
+    const take = vi.fn<() => Promise<typeof yes>>(async () => yes)
+    for (let count = 0; count < 2 * CREDITS_A_POINT; count += 1) expect(await allowance.use('a', take)).toEqual(yes)
     expect(take).toHaveBeenCalledTimes(2)
-    expect(allowance.use('b', () => no)).toEqual(no)
-    expect(allowance.use('b', () => yes)).toEqual(yes)
+    expect(await allowance.use('b', async () => no)).toEqual(no)
+    expect(await allowance.use('b', async () => yes)).toEqual(yes)
   })
 
-  test('is remembered of so many clients and no more', () => {
+  test('asks the store no more often where they all come at once', async () => {
+    const allowance = createClientAllowance()
+    const take = vi.fn<() => Promise<typeof yes>>(async () => yes)
+    const all = Array.from({ length: 2 * CREDITS_A_POINT }, () => allowance.use('a', take))
+    expect(new Set(await Promise.all(all))).toEqual(new Set([yes]))
+    expect(take).toHaveBeenCalledTimes(2)
+  })
+
+  test('is remembered of so many clients and no more', async () => {
     const allowance = createClientAllowance(2)
-    for (const client of ['a', 'b', 'c']) allowance.use(client, () => yes)
-    expect(allowance.use('a', () => no)).toEqual(no)
-    expect(allowance.use('b', () => no)).toEqual(yes)
-    expect(allowance.use('c', () => no)).toEqual(yes)
+    for (const client of ['a', 'b', 'c']) await allowance.use(client, async () => yes)
+    expect(await allowance.use('a', async () => no)).toEqual(no)
+    expect(await allowance.use('b', async () => no)).toEqual(yes)
+    expect(await allowance.use('c', async () => no)).toEqual(yes)
   })
 })
 

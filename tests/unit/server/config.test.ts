@@ -33,6 +33,7 @@ test('an empty environment is enough', () => {
     sentryEnvironment: 'production',
     sentryRelease: '',
     sentryTracesSampleRate: 0,
+    redisUrl: '',
   })
   expect(config.reportTunnelPath).toMatch(/^\/_m\/reports\/[0-9a-f]{8}$/)
   expect(config.trustProxy('127.0.0.1')).toBe(false)
@@ -78,6 +79,7 @@ test('every value is read', () => {
     sentryRelease: 'shop@1.2.3+4',
     sentryTracesSampleRate: 0.05,
     reportTunnelPath: '/left/here',
+    redisUrl: 'rediss://cache.test',
   })
   expect(config.trustProxy('10.1.1.1')).toBe(true)
 })

@@ -45,43 +45,39 @@ describe('a stored key', () => {
 describe('idempotency keys in SQLite', () => {
   onceStoreContract(() => [createOnceStore(open()), createOnceStore(open())])
 
-  it('are there after the process has come back', () => {
+  it('are there after the process has come back', async () => {
     const before = open()
     const store = createOnceStore(before)
-    store.begin('a', NOW)
-    store.finish('a', 'x', NOW)
+    await store.begin('a', NOW)
+    await store.finish('a', 'x', NOW)
     before.dispose()
-    expect(createOnceStore(open()).begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
+    expect(await createOnceStore(open()).begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
   })
 
-  it('are no more than the bound, the newest kept', () => {
+  it('are no more than the bound, the newest kept', async () => {
     const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
-    for (let key = 0; key < 50; key += 1) store.begin(`key ${key}`, NOW + key)
+    for (let key = 0; key < 50; key += 1) await store.begin(`key ${key}`, NOW + key)
     expect(count('once')).toBe(11)
-    expect(store.begin('key 49', NOW + 50)).toEqual({ state: 'running' })
-    expect(store.begin('key 3', NOW + 50)).toEqual({ state: 'new' })
+    expect(await store.begin('key 49', NOW + 50)).toEqual({ state: 'running' })
+    expect(await store.begin('key 3', NOW + 50)).toEqual({ state: 'new' })
   })
 
-  it('hold no more bytes of results than the bound, and forget no call that is running for it', () => {
+  it('hold no more bytes of results than the bound, and forget no call that is running for it', async () => {
     const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
-    store.begin('running', NOW)
+    await store.begin('running', NOW)
     for (const [index, key] of ['a', 'b', 'c'].entries()) {
-      store.begin(key, NOW + index)
-      store.finish(key, 'é'.repeat(200), NOW + index)
+      await store.begin(key, NOW + index)
+      await store.finish(key, 'é'.repeat(200), NOW + index)
     }
-    store.begin('next', NOW + 3)
-    expect(['running', 'a', 'b', 'c'].map((key) => store.begin(key, NOW + 4).state)).toEqual([
-      'running',
-      'new',
-      'done',
-      'done',
-    ])
+    await store.begin('next', NOW + 3)
+    const states = await Promise.all(['running', 'a', 'b', 'c'].map((key) => store.begin(key, NOW + 4)))
+    expect(states.map(({ state }) => state)).toEqual(['running', 'new', 'done', 'done'])
   })
 
-  it('are swept once their time is over', () => {
+  it('are swept once their time is over', async () => {
     const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
-    for (const key of ['a', 'b', 'c']) store.begin(key, NOW)
-    store.begin('d', NOW + 600_000)
+    for (const key of ['a', 'b', 'c']) await store.begin(key, NOW)
+    await store.begin('d', NOW + 600_000)
     expect(count('once')).toBe(1)
   })
 })
@@ -89,18 +85,18 @@ describe('idempotency keys in SQLite', () => {
 describe('rate limits in SQLite', () => {
   rateLimitsContract(() => [createRateLimits(open()), createRateLimits(open())])
 
-  it('keep no more keys than the bound, those that are furthest from full', () => {
+  it('keep no more keys than the bound, those that are furthest from full', async () => {
     const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })
     const limit = { points: 1, seconds: 60 }
-    for (let key = 0; key < 50; key += 1) limits.take(`key ${key}`, limit, NOW + key)
+    for (let key = 0; key < 50; key += 1) await limits.take(`key ${key}`, limit, NOW + key)
     expect(count('rate_limits')).toBe(11)
-    expect(limits.take('key 49', limit, NOW + 50).allowed).toBe(false)
+    expect((await limits.take('key 49', limit, NOW + 50)).allowed).toBe(false)
   })
 
-  it('forget keys that have all their points back', () => {
+  it('forget keys that have all their points back', async () => {
     const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })
-    for (const key of ['a', 'b', 'c']) limits.take(key, { points: 1, seconds: 60 }, NOW)
-    limits.take('d', { points: 1, seconds: 60 }, NOW + 60_000)
+    for (const key of ['a', 'b', 'c']) await limits.take(key, { points: 1, seconds: 60 }, NOW)
+    await limits.take('d', { points: 1, seconds: 60 }, NOW + 60_000)
     expect(count('rate_limits')).toBe(1)
   })
 })

@@ -20,7 +20,7 @@ const fieldOf = (tidy: (text: string) => string, fault: (text: string) => string
 export const sign = action({
   input: z.object({ name: fieldOf(tidyName, nameFault), message: fieldOf(tidyMessage, messageFault) }),
   async handler({ input, context, revalidate }) {
-    const { allowed, retryAfterSeconds } = context.limit(`guestbook ${context.address}`, SIGN_LIMIT)
+    const { allowed, retryAfterSeconds } = await context.limit(`guestbook ${context.address}`, SIGN_LIMIT)
     if (!allowed) {
       const wait = retryAfterSeconds === 1 ? 'a second' : `${retryAfterSeconds} seconds`
       return {

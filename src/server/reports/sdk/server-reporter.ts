@@ -94,7 +94,7 @@ export function createServerReporter({
   /** When losses were last told. */
   const toldAt: Partial<Record<keyof typeof budgets, number>> = {}
   let loading: Promise<ReportClient> | undefined
-  /** Captures that wait for the client. */
+  /** Captures that wait for the client, and reports that are being kept. */
   const pending = new Set<Promise<void>>()
 
   function client(): Promise<ReportClient> {
@@ -103,11 +103,14 @@ export function createServerReporter({
   }
 
   function hand(envelope: Buffer): void {
-    try {
-      intake.take(envelope, SENDER)
-    } catch (error) {
-      log.warn({ err: { message: messageOf(error) } }, 'a report of this server could not be kept')
-    }
+    const kept = intake
+      .take(envelope, SENDER)
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        log.warn({ err: { message: messageOf(error) } }, 'a report of this server could not be kept')
+      })
+      .finally(() => pending.delete(kept))
+    pending.add(kept)
   }
 
   function through(capture: (by: ReportClient) => void): Promise<void> {
@@ -138,6 +141,7 @@ export function createServerReporter({
   async function flush(): Promise<void> {
     await Promise.all(pending)
     if (loading !== undefined) await (await loading.catch(() => undefined))?.flush()
+    await Promise.all(pending)
   }
 
   return {

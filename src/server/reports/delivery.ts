@@ -1,0 +1,110 @@
+/** A spool with the drainer that empties it: of this instance alone, or of all that share a Redis. */
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { RedisGone, type RedisLink } from '../stores/redis-link.ts'
+import { watchSharedStore } from '../stores/shared-first.ts'
+import { createDeliveryLease } from './delivery-lease.ts'
+import { isOwnerGone, nameOwner } from './delivery-owner.ts'
+import { startDrainer, type DeliveryClock, type DrainerOptions } from './drainer.ts'
+import { createRedisDeliveryLease } from './redis-delivery-lease.ts'
+import { createRedisSpool } from './redis-spool.ts'
+import { openReportDatabase } from './spool-database.ts'
+import { createSpool } from './spool-store.ts'
+import { SpoolFullError, type AcceptedEnvelope, type Awaitable } from './spool.ts'
+
+/** What kept envelopes go to. */
+export interface Outlet {
+  /**
+   * Keeps an envelope.
+   * @throws {SpoolFullError} where it cannot be kept.
+   */
+  accept(envelope: AcceptedEnvelope): Awaitable<void>
+  /**
+   * Delivers what can be delivered before the end.
+   * @param signal ends the wait.
+   * @returns whether nothing is left that only this instance could deliver.
+   */
+  flush(signal: AbortSignal): Promise<boolean>
+  /** Ends the delivery, closes stores. */
+  dispose(): void
+}
+
+/** Where to deliver to. */
+export interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits'> {
+  /** As in `SpoolOptions`. */
+  readonly destination: string
+  readonly log: Logger
+}
+
+const SYSTEM_CLOCK: DeliveryClock = {
+  now: Date.now,
+  after(milliseconds, run) {
+    const timer = setTimeout(run, milliseconds).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Begins to deliver what is in this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
+export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: string): Outlet {
+  const database = openReportDatabase(dataDir)
+  const spool = createSpool(database, { destination })
+  const lease = createDeliveryLease(database, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone })
+  const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
+  return {
+    accept(envelope) {
+      spool.accept(envelope)
+      drainer.wake()
+    },
+    flush: (signal) => drainer.stop(signal),
+    dispose() {
+      void drainer.stop(AbortSignal.abort())
+      database.dispose()
+    },
+  }
+}
+
+/**
+ * Begins to take part in the delivery of what instances share.
+ * @param own keeps what cannot be kept there, and delivers it by itself.
+ */
+export function shareDelivery({ destination, ...parts }: DeliveryParts, redis: RedisLink, own: Outlet): Outlet {
+  const spool = createRedisSpool(redis, { destination })
+  const watch = watchSharedStore(parts.log)
+  const drainer = startDrainer({
+    ...parts,
+    spool,
+    lease: createRedisDeliveryLease(redis, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone }),
+    clock: SYSTEM_CLOCK,
+    random: Math.random,
+    shared: true,
+    isTold: (thrown) => thrown instanceof RedisGone,
+  })
+
+  /** @returns why the shared spool does not want it, if it does not. */
+  async function offer(envelope: AcceptedEnvelope): Promise<SpoolFullError | undefined> {
+    try {
+      await spool.accept(envelope)
+      return undefined
+    } catch (thrown) {
+      if (thrown instanceof SpoolFullError) return thrown
+      throw thrown
+    }
+  }
+
+  return {
+    async accept(envelope) {
+      const answer = await watch.ask(() => offer(envelope))
+      if (answer === undefined) return own.accept(envelope)
+      if (answer.result !== undefined) throw answer.result
+      drainer.wake()
+    },
+    async flush(signal) {
+      const [empty] = await Promise.all([own.flush(signal), drainer.stop(signal)])
+      return empty
+    },
+    dispose() {
+      void drainer.stop(AbortSignal.abort())
+      own.dispose()
+    },
+  }
+}
