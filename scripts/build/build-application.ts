@@ -28,6 +28,7 @@ import {
 import { contentHash } from './content-hash.ts'
 import { cssFiles } from './css-files.ts'
 import { createCssModules } from './css-modules.ts'
+import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
 import { describeFault, describeMessages } from './esbuild-messages.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, precompress } from './precompress.ts'
@@ -103,8 +104,8 @@ export async function buildApplication(
       if (shapesChunksOnly(browser.metafile.outputs[script]?.entryPoint)) continue
       ;(name.endsWith('.map') ? maps : files).set(name, contents)
     }
-    const serverFiles = new Map(
-      (server.outputFiles ?? []).map(({ path, contents }) => [basename(path), contents] as const),
+    const serverFiles = nameServerFiles(
+      new Map((server.outputFiles ?? []).map(({ path, contents }) => [basename(path), contents])),
     )
 
     for (const { path, contents } of reports.outputFiles) {
@@ -123,7 +124,7 @@ export async function buildApplication(
     )
 
     await folder.write(within('public', new Map(publicFiles.flatMap((file) => [...compressedForms(file)]))))
-    await folder.write(within('maps', maps))
+    await folder.write(within('maps', nameBrowserMaps(maps)))
     await folder.write(within('server', serverFiles))
     await folder.write(
       new Map([

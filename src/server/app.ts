@@ -24,6 +24,7 @@ import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/req
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/policy-relay.ts'
+import { checkTraceOrigins, followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
 import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
 import { createDocumentPolicies, type PolicyOptions } from './render/document-policy.ts'
@@ -112,6 +113,7 @@ export interface MillraceApp extends Express {
  * @throws {RouteTableError} on a faulty route table.
  * @throws {RuleError} on a faulty rule.
  * @throws {Error} on a faulty action module.
+ * @throws {TypeError} on a faulty origin for traces.
  */
 export function createApp({
   app: definition,
@@ -167,6 +169,9 @@ export function createApp({
         random: Math.random,
       })
     : undefined
+  const traceOrigins = checkTraceOrigins(definition.reports?.traceOrigins)
+  const isTracing = reporter !== undefined && (config.sentryTracesSampleRate > 0 || traceOrigins.length > 0)
+  const outgoing = isTracing ? followOutgoingRequests({ traceOrigins, now: () => performance.now() }) : undefined
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -204,6 +209,7 @@ export function createApp({
       isOverloaded: () => admission.load.overloaded,
     }),
   )
+  if (outgoing !== undefined) app.use(outgoing.handler)
   app.use(takeActions(calls))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
@@ -234,6 +240,7 @@ export function createApp({
     },
     dispose: () => {
       rules.dispose()
+      outgoing?.dispose()
       reporter?.dispose()
       reports.dispose()
       services.dispose()

@@ -13,13 +13,18 @@ export interface AppDefinition {
   readonly rules?: RuleSet
   /** Express middleware of the application; runs after the URL guard and before rules and pages. */
   readonly middleware?: readonly RequestHandler[]
-  /** Error reports of browsers. */
+  /** Error reports. */
   readonly reports?: {
     /**
      * `ask`: nothing is loaded or sent before the page has called `allowReports`; what fails until then is kept in the
      * page. Default: reports are sent.
      */
     readonly consent?: 'ask'
+    /**
+     * Origins of services that go on with the trace of a request when this server fetches from them:
+     * `https://api.example.com`. They are sent `sentry-trace` and `baggage`. Default: none.
+     */
+    readonly traceOrigins?: readonly string[]
   }
   /** What browsers are to watch over, beyond what they always do. */
   readonly security?: {

@@ -6,7 +6,7 @@ export interface Gate {
 
 /** What a value counts. */
 export type Unit =
-  '×' | '%' | 'B' | 'B/request' | '/request' | 'B/navigation' | '/navigation' | 'requests' | 'per page' | 'ms'
+  '×' | '%' | 'B' | 'B/request' | '/request' | 'B/navigation' | '/navigation' | 'requests' | 'per page' | '/s' | 'ms'
 
 /** One line of the report. */
 export interface Measurement {
@@ -44,6 +44,8 @@ function formatted(value: number, unit: Measurement['unit']): string {
       return `${value.toFixed(5)}${unit}`
     case '%':
       return `${value.toFixed(1)} %`
+    case '/s':
+      return `${Math.round(value).toLocaleString('en')}/s`
     case 'requests':
     case 'per page':
       return `${value} ${unit}`

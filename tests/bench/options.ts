@@ -12,6 +12,7 @@ export const SECTIONS = [
   'leaks',
   'action',
   'upload',
+  'reports',
   'clicks',
   'link-watching',
   'navigations',

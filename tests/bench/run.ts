@@ -17,6 +17,7 @@ import { measureMemory } from './memory.ts'
 import { measureNavigations } from './navigations.ts'
 import { BROWSER_SECTIONS } from './options.ts'
 import type { BenchOptions, Section } from './options.ts'
+import { measureReports } from './reports.ts'
 import { measureRouterWeight } from './router-weight.ts'
 import { layout, leaveServerCore } from './server-process.ts'
 import type { Contestant } from './server-process.ts'
@@ -60,6 +61,7 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     leaks: async () => (await measureLeaks(ours, options.leak)).forEach(report),
     action: async () => (await measureActions(folder.path, options)).forEach(report),
     upload: async () => (await measureUpload(folder.path, options.uploadBytes)).forEach(report),
+    reports: async () => (await measureReports(folder.path, ours, options)).forEach(report),
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
     'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
     navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),

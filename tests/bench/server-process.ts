@@ -22,6 +22,8 @@ export interface Contestant {
   readonly name: string
   /** Absolute path of its bundle. */
   readonly entry: string
+  /** Further variables. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A running one. */
@@ -82,6 +84,7 @@ export async function startServer(
       HOST: '127.0.0.1',
       DATA_DIR: data.path,
       LOG_LEVEL: 'info',
+      ...contestant.env,
     },
     // The log is written in full, to a place that costs the reader nothing.
     stdio: ['ignore', 'ignore', 'pipe'],

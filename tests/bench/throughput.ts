@@ -45,7 +45,7 @@ export async function measureThroughput(
     unit: '×',
     gate: { bound: '≥', limit: workload.leastRatio },
     detail:
-      `ours ${perSecond(pairs.map((pair) => pair.ours.rate))}, bare ${perSecond(pairs.map((pair) => pair.bare.rate))}; ` +
+      `${ours.name} ${perSecond(pairs.map((pair) => pair.ours.rate))}, ${bare.name} ${perSecond(pairs.map((pair) => pair.bare.rate))}; ` +
       `${rounds} rounds, ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}; ` +
       `by CPU time ${byCpu.toFixed(2)}`,
   }

@@ -3,6 +3,8 @@ import { describe, expect } from 'vitest'
 import { INBOX_DSN } from '../../src/server/reports/dsn.ts'
 import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
 import { browserTest, JAVASCRIPT } from '../support/browser.ts'
+import { untilReporting } from '../support/reporting-pages.ts'
+import { untilAlive } from '../support/router-page.ts'
 
 const newId = (): string => randomUUID().replaceAll('-', '')
 
@@ -41,4 +43,19 @@ describe.for(JAVASCRIPT)('the inbox, JavaScript $name', ({ javaScript }) => {
     await page.getByTestId('report-trace-items').getByRole('link').click()
     await page.getByTestId('report-title').getByText(`server side of ${message}`).waitFor()
   })
+})
+
+browserTest('the inbox shows where a page has failed, in its sources', async ({ open }) => {
+  const page = await open({ allow: [/on purpose/] })
+  await page.goto('/lab/crash/client')
+  await untilAlive(page)
+  await untilReporting(page)
+  const taken = page.waitForResponse((response) => response.request().method() === 'POST')
+  await page.getByTestId('throw-handler').click()
+  await taken
+  await page.goto('/lab/reports')
+  await page.getByTestId('reports').getByRole('link', { name: 'The lab event handler failed on purpose' }).click()
+  const frames = page.getByTestId('report-frames')
+  await frames.waitFor()
+  expect(await frames.innerText()).toMatch(/^src\/app\/lab\/crash\/client-page\.tsx:\d+:\d+$/m)
 })

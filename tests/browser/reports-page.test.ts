@@ -35,6 +35,15 @@ describe('a failure in the page is reported once, with route and trace', () => {
       ...tracedOn(CLIENT),
       platform: 'javascript',
       exception: { values: [{ value: 'The lab event handler failed on purpose', mechanism: { handled: false } }] },
+      debug_meta: {
+        images: expect.arrayContaining([
+          {
+            type: 'sourcemap',
+            code_file: expect.stringMatching(/\/_m\/assets\/client-page-\w{8}\.js$/),
+            debug_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          },
+        ]),
+      },
     })
     await settle()
     expect(reports('event')).toHaveLength(1)

@@ -1,52 +1,12 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { forbidden, notFound, redirect } from '../../src/shared/control-flow.ts'
 import { parseTraceHeader } from '../../src/shared/reports/trace-header.ts'
-import type { MillraceApp } from '../../src/server/app.ts'
-import { startReportSink, type ReportSink } from '../support/report-sink.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
-import { fallbacks, moduleOf, page, tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
-
-type Json = Readonly<Record<string, unknown>>
-
-interface FailingServer {
-  readonly app: MillraceApp
-  readonly sink: ReportSink
-  readonly logs: readonly Record<string, unknown>[]
-  /** Payloads of one type that have come so far, once all that was reported has been sent. */
-  reported(type: 'event' | 'transaction'): Promise<readonly Json[]>
-}
+import { fallbacks, moduleOf, page } from '../support/tiny-app.tsx'
+import { failingServer } from './failing-server.ts'
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
-
-async function failingServer(
-  options: Partial<TinyAppOptions> & Pick<TinyAppOptions, 'routes'>,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<FailingServer> {
-  const sink = await startReportSink()
-  const folder = await makeTempDir('reports')
-  const { app, logs } = tinyApp({
-    ...options,
-    environment: { SENTRY_DSN: sink.dsn, SENTRY_RELEASE: 'r1', DATA_DIR: folder.path, ...environment },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await sink.close()
-    await folder.remove()
-  })
-  return {
-    app,
-    sink,
-    logs,
-    async reported(type) {
-      await app.reporter?.flush()
-      await app.reports.flush(AbortSignal.timeout(5_000))
-      const items = sink.accepted().flatMap(({ envelope }) => envelope?.items ?? [])
-      return items.filter((item) => item.type === type).map(({ payload }) => JSON.parse(payload.toString()) as Json)
-    },
-  }
-}
 
 function loaderThat(throws: () => unknown) {
   return { page: page(() => 'never'), loader: moduleOf({ loader: throws as never }) }

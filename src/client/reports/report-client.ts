@@ -17,6 +17,7 @@ import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
 import { reportableEvent } from '../../shared/reports/reportable-event.ts'
 import { PREFETCH_ATTRIBUTE } from '../../shared/reports/reportable-spans.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
+import { nameScripts } from './name-scripts.ts'
 import { rateSpan, rateTransaction } from './rate-vitals.ts'
 
 /** Milliseconds, by the contract. */
@@ -90,7 +91,10 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
       stackFrameVariables: false,
     },
     beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : withoutQueries(breadcrumb)),
-    beforeSend: (event) => reportableEvent(event, tunnel) ?? null,
+    beforeSend(event) {
+      const reported = reportableEvent(event, tunnel)
+      return reported === undefined ? null : nameScripts(reported, location.origin + ASSETS)
+    },
     beforeSendTransaction: (event) => reportableEvent(rateTransaction(event), tunnel) ?? null,
   })
   client.on('spanEnd', rateSpan)

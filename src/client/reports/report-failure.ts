@@ -33,6 +33,8 @@ export function createFailureReporter(client: BrowserClient, route: () => string
 
 function scopeOf({ at, stack, kind }: PageFailure, route: string | undefined): Scope {
   const scope = getCurrentScope().clone()
+  // React has rendered again, and nobody has seen anything of it.
+  scope.setLevel(kind === 'recoverable' ? 'warning' : 'error')
   scope.setTags({ 'failure.kind': kind, ...(route === undefined ? {} : { route }) })
   if (stack) scope.setContext('react', { componentStack: stack })
   if (at !== undefined) scope.addEventProcessor((event) => ({ ...event, timestamp: at }))

@@ -3,9 +3,10 @@ import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { RequestServices } from '../request/services.ts'
-import { openDelivery, shareDelivery, type Outlet } from './delivery.ts'
+import { openDelivery, shareDelivery, SYSTEM_CLOCK, type Outlet } from './delivery.ts'
 import { dsnText, INBOX_DSN, parseDsn, type Dsn } from './dsn.ts'
 import { createIntake, type Intake } from './intake.ts'
+import { createPacedUpstream } from './paced-upstream.ts'
 import { createRateLimitState, type RateLimitState } from './rate-limit-state.ts'
 import { createRelay } from './relay.ts'
 import { SpoolFullError } from './spool.ts'
@@ -77,7 +78,8 @@ function openService(
   log: Logger,
 ): Outlet {
   const upstream = createUpstream(dsn)
-  const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream, limits, log }
+  const paced = createPacedUpstream(upstream, SYSTEM_CLOCK)
+  const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream: paced, limits, log }
   const own = openDelivery(parts, dataDir)
   const outlet = redis === undefined ? own : shareDelivery(parts, redis, own)
   return {

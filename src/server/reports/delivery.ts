@@ -6,6 +6,7 @@ import { watchSharedStore } from '../stores/shared-first.ts'
 import { createDeliveryLease } from './delivery-lease.ts'
 import { isOwnerGone, nameOwner } from './delivery-owner.ts'
 import { startDrainer, type DeliveryClock, type DrainerOptions } from './drainer.ts'
+import { createGroupedSpool } from './grouped-spool.ts'
 import { createRedisDeliveryLease } from './redis-delivery-lease.ts'
 import { createRedisSpool } from './redis-spool.ts'
 import { openReportDatabase } from './spool-database.ts'
@@ -36,7 +37,8 @@ export interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits
   readonly log: Logger
 }
 
-const SYSTEM_CLOCK: DeliveryClock = {
+/** That of this process. */
+export const SYSTEM_CLOCK: DeliveryClock = {
   now: Date.now,
   after(milliseconds, run) {
     const timer = setTimeout(run, milliseconds).unref()
@@ -47,12 +49,12 @@ const SYSTEM_CLOCK: DeliveryClock = {
 /** Begins to deliver what is in this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
 export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: string): Outlet {
   const database = openReportDatabase(dataDir)
-  const spool = createSpool(database, { destination })
+  const spool = createGroupedSpool(createSpool(database, { destination }), database)
   const lease = createDeliveryLease(database, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone })
   const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
   return {
-    accept(envelope) {
-      spool.accept(envelope)
+    async accept(envelope) {
+      await spool.accept(envelope)
       drainer.wake()
     },
     flush: (signal) => drainer.stop(signal),

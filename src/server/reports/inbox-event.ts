@@ -10,7 +10,9 @@ const LONGEST_NAME = 300 // characters
 const MOST_EXCEPTIONS = 5
 const MOST_FRAMES = 50
 const MOST_TAGS = 50
+const MOST_IMAGES = 100
 const TRACE = /^[0-9a-f]{32}$/
+const DEBUG_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -92,6 +94,7 @@ function exceptionsOf(payload: Json): ReportException[] {
   const { exception } = payload
   const values = isRecord(exception) ? exception['values'] : exception
   if (!Array.isArray(values)) return []
+  const debugIds = debugIdsOf(payload['debug_meta'])
   // The last one is what was caught; those before have led to it.
   return (values as unknown[]).slice(-MOST_EXCEPTIONS).flatMap((each) => {
     if (!isRecord(each)) return []
@@ -99,13 +102,31 @@ function exceptionsOf(payload: Json): ReportException[] {
     return {
       type: name(each['type']),
       value: cut(textOf(each['value']), LONGEST_TEXT),
-      frames: Array.isArray(frames) ? (frames as unknown[]).slice(-MOST_FRAMES).toReversed().flatMap(frameOf) : [],
+      frames: Array.isArray(frames)
+        ? (frames as unknown[])
+            .slice(-MOST_FRAMES)
+            .toReversed()
+            .flatMap((frame) => frameOf(frame, debugIds))
+        : [],
     }
   })
 }
 
-function frameOf(value: unknown): ReportFrame | [] {
+/** Debug ids by the URL of the script, as frames name it. */
+function debugIdsOf(meta: unknown): ReadonlyMap<string, string> {
+  const { images } = recordOf(meta)
+  const ids = new Map<string, string>()
+  for (const image of Array.isArray(images) ? (images as unknown[]).slice(0, MOST_IMAGES) : []) {
+    const { type, code_file: file, debug_id: id } = recordOf(image)
+    const written = textOf(id).toLowerCase()
+    if (type === 'sourcemap' && DEBUG_ID.test(written)) ids.set(textOf(file), written)
+  }
+  return ids
+}
+
+function frameOf(value: unknown, debugIds: ReadonlyMap<string, string>): ReportFrame | [] {
   if (!isRecord(value)) return []
+  const debugId = debugIds.get(textOf(value['abs_path'])) ?? debugIds.get(textOf(value['filename']))
   const file = cut(textOf(value['filename']) || textOf(value['abs_path']) || textOf(value['module']), LONGEST_NAME)
   const foreign = /(?:^|\/)node_modules\/|^node:|^(?:chrome|moz|safari(?:-web)?)-extension:/.test(file)
   return {
@@ -115,6 +136,7 @@ function frameOf(value: unknown): ReportFrame | [] {
     column: placeOf(value['colno']),
     inApp: value['in_app'] !== false && !foreign && file !== '',
     mapped: false,
+    ...(debugId === undefined ? {} : { debugId }),
   }
 }
 

@@ -1,10 +1,12 @@
 /**
  * Places in the sources for frames of built files, by the maps that the build has left beside them. Keeps the last four
- * maps that were read: some megabytes each, and a page shows few files.
+ * maps that were read: some megabytes each, and a page shows few files. A frame finds its map by its debug id, or by the
+ * name of its file where the event names no ids.
  */
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
+import { debugIdOf } from '../../shared/reports/debug-id.ts'
 import type { ReportEvent, ReportException, ReportFrame } from './inbox.ts'
 
 const MOST_MAPS = 4
@@ -17,10 +19,18 @@ export type FrameResolver = (event: ReportEvent) => Promise<ReportEvent>
 /** @param folder absolute path of the build's maps, named as their files with `.map`; without one, nothing is mapped. */
 export function createFrameResolver(folder: string | undefined): FrameResolver {
   const maps = new Map<string, Promise<SourceMap | undefined>>()
+  let files: Promise<ReadonlyMap<string, string>> | undefined
 
-  function mapOf(file: string): Promise<SourceMap | undefined> {
-    const name = folder === undefined ? undefined : ASSET.exec(file.replace(/[?#].*$/, ''))?.[1]
-    if (folder === undefined || name === undefined) return Promise.resolve(undefined)
+  async function nameOf({ file, debugId }: ReportFrame): Promise<string | undefined> {
+    if (folder === undefined) return undefined
+    // What has another id is another file, whatever it is called.
+    if (debugId !== undefined) return (await (files ??= filesById(folder))).get(debugId)
+    return ASSET.exec(file.replace(/[?#].*$/, ''))?.[1]
+  }
+
+  async function mapOf(frame: ReportFrame): Promise<SourceMap | undefined> {
+    const name = await nameOf(frame)
+    if (folder === undefined || name === undefined) return undefined
     const map = maps.get(name) ?? readMap(join(folder, `${name}.map`))
     maps.delete(name)
     maps.set(name, map)
@@ -31,10 +41,11 @@ export function createFrameResolver(folder: string | undefined): FrameResolver {
     return map
   }
 
-  async function resolveFrame(frame: ReportFrame): Promise<ReportFrame> {
-    const { file, line, column } = frame
+  async function resolveFrame({ debugId, ...frame }: ReportFrame): Promise<ReportFrame> {
+    const { line, column } = frame
     if (line === undefined || column === undefined || line === 0) return frame
-    const origin = (await mapOf(file))?.findOrigin(line, column)
+    const named = debugId === undefined ? frame : { ...frame, debugId }
+    const origin = (await mapOf(named))?.findOrigin(line, column)
     if (origin === undefined || !('fileName' in origin)) return frame
     const source = origin.fileName.replace(/^(?:\.\.\/)+/, '')
     return {
@@ -53,6 +64,13 @@ export function createFrameResolver(folder: string | undefined): FrameResolver {
   }
 
   return async (event) => ({ ...event, exceptions: await Promise.all(event.exceptions.map(resolveException)) })
+}
+
+/** Names of scripts by their debug ids. */
+async function filesById(folder: string): Promise<ReadonlyMap<string, string>> {
+  const names = await readdir(folder).catch(() => [])
+  const scripts = names.filter((name) => name.endsWith('.js.map')).map((name) => name.slice(0, -'.map'.length))
+  return new Map(scripts.map((name) => [debugIdOf(name), name]))
 }
 
 /** A map that is not there, or is damaged, is none. */

@@ -44,6 +44,8 @@ export interface ReportFrame {
   readonly inApp: boolean
   /** Whether this is the place in the source, by the map of this build. */
   readonly mapped: boolean
+  /** Names the file among those of all builds, where the event says so; not in what is shown. */
+  readonly debugId?: string
 }
 
 /** What was thrown. */

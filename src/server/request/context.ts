@@ -151,9 +151,13 @@ export class RequestContext implements LoaderContext {
 
   /** Keeps a measurement, if the request is sampled. */
   addSpan(op: RequestSpan['op'], name: string, startedAt: number, endedAt?: number): void {
-    if (this.trace?.sampled !== true) return
+    if (this.trace?.sampled === true) this.keepSpan({ op, name, startedAt, endedAt })
+  }
+
+  /** Keeps a span, which may change until the answer is over; of a sampled request only. */
+  keepSpan(span: RequestSpan): void {
     this.#spans ??= []
-    if (this.#spans.length < MOST_SPANS) this.#spans.push({ op, name, startedAt, endedAt })
+    if (this.#spans.length < MOST_SPANS) this.#spans.push(span)
   }
 
   /** Of the page or resource that is asked for, whether its document or its data. */

@@ -14,6 +14,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
 
 const BUSY_TIMEOUT_MS = 2_000 // the event loop stands still meanwhile; writes of others take less than a millisecond
+const CHECKPOINT_PAGES = 1_000 // SQLite's own
 const FOLDER_MODE = 0o700 // what is kept there is nobody else's business
 
 /** Which file, and what is in it. */
@@ -22,6 +23,11 @@ export interface DatabaseOptions {
   readonly path: string
   /** SQL that leads from each version of the tables to the next; never changed once released, only added to. */
   readonly migrations: readonly string[]
+  /**
+   * Pages of 4 KiB that are written before they are brought from the log into the file, which waits for the disk. 1,000
+   * unless told; more where much is written that is soon deleted again.
+   */
+  readonly checkpointPages?: number
 }
 
 /** An SQLite file, opened by its first use. */
@@ -32,7 +38,8 @@ export interface Database {
    */
   statement(sql: string): StatementSync
   /**
-   * Runs work as one transaction, which begins by taking the lock for writing; undone when it throws. Not to be nested.
+   * Runs work as one transaction, which begins by taking the lock for writing; undone when it throws. Inside of another
+   * one it is a part of that: what it throws has to pass there too, and undoes the whole.
    * @throws what `work` throws, and {DatabaseError} where the file cannot be opened.
    */
   write<Result>(work: () => Result): Result
@@ -41,14 +48,14 @@ export interface Database {
 }
 
 /** Names a database. Touches the disk on first use only, and tries again if that fails. */
-export function openDatabase({ path, migrations }: DatabaseOptions): Database {
+export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PAGES }: DatabaseOptions): Database {
   const statements = new Map<string, StatementSync>()
   let handle: DatabaseSync | undefined
   let disposed = false
 
   function open(): DatabaseSync {
     if (disposed) throw new DatabaseError(path, 'is closed: the server is ending')
-    return (handle ??= openFile(path, migrations))
+    return (handle ??= openFile(path, migrations, checkpointPages))
   }
 
   return {
@@ -60,7 +67,7 @@ export function openDatabase({ path, migrations }: DatabaseOptions): Database {
       }
       return statement
     },
-    write: (work) => transaction(open(), work),
+    write: (work) => (open().isTransaction ? work() : transaction(open(), work)),
     dispose() {
       disposed = true
       statements.clear()
@@ -70,12 +77,14 @@ export function openDatabase({ path, migrations }: DatabaseOptions): Database {
   }
 }
 
-function openFile(path: string, migrations: readonly string[]): DatabaseSync {
+function openFile(path: string, migrations: readonly string[], checkpointPages: number): DatabaseSync {
   let handle: DatabaseSync | undefined
   try {
     mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
     handle = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-    handle.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    handle.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
+    )
     migrate(handle, path, migrations)
     return handle
   } catch (thrown) {

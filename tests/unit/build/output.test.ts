@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { decodeSegmentFiles, segmentFilesPath } from '../../../src/shared/protocol/segment-files.ts'
+import { debugIdOf } from '../../../src/shared/reports/debug-id.ts'
 import { buildApplication, type BuildReport } from '../../../scripts/build/build-application.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
@@ -102,6 +103,45 @@ test('files for browsers have their maps elsewhere, and say nothing of them', as
     expect(await project.read(`dist/public/${file}`)).not.toContain('sourceMappingURL')
     if (!file.startsWith('inert')) expect(await project.list('dist/maps')).toContain(`${file}.map`)
   }
+})
+
+test('each script has a debug id of its own, split ones included, and its map has the same', async () => {
+  const idsOf = async (folder: string): Promise<readonly string[]> => {
+    const maps = (await project.list(folder)).filter((file) => file.endsWith('.js.map'))
+    return Promise.all(
+      maps.map(async (file) => {
+        const map: Record<string, unknown> = JSON.parse(await project.read(`${folder}/${file}`))
+        expect(map['debugId']).toBe(map['debug_id'])
+        const script = file.replace(/\.map$/, '')
+        if (folder.endsWith('maps')) expect(map['debugId']).toBe(debugIdOf(script))
+        else {
+          const text = await project.read(`${folder}/${script}`)
+          expect(text.trimEnd().split('\n').slice(-2)).toEqual([
+            `//# debugId=${String(map['debugId'])}`,
+            `//# sourceMappingURL=${file}`,
+          ])
+        }
+        return String(map['debugId'])
+      }),
+    )
+  }
+  const ids = [...(await idsOf('dist/maps')), ...(await idsOf('dist/server'))]
+  expect(new Set(ids).size).toBe(ids.length)
+  const files = (await project.list('dist')).filter((file) => file.endsWith('.js'))
+  const maps = new Set((await project.list('dist')).map((file) => file.replace(/^maps\//, 'public/')))
+  const unnamed = files.filter((file) => !maps.has(`${file}.map`))
+  expect(unnamed.filter((file) => !file.includes('inert'))).toEqual(['server/main.js'])
+})
+
+test('a change of the sources that leaves a script as it was gives its map another id', async () => {
+  const page = await project.read('src/app/lab/page.tsx')
+  await using changed = await copyProject({ 'src/app/lab/page.tsx': `// A remark.\n${page}` })
+  const { manifest } = await buildApplication(changed.options, {})
+  const [before = '', after = ''] = [report.manifest, manifest].map(({ segments }) =>
+    fileName(segments['/(lab)/lab']?.['page']?.scripts[0] ?? ''),
+  )
+  expect(await changed.read(`dist/public/${after}`)).toBe(await project.read(`dist/public/${before}`))
+  expect(debugIdOf(after)).not.toBe(debugIdOf(before))
 })
 
 test('each compressed form gives the file back, and is smaller', async () => {

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serializeEnvelope } from '../../../src/server/reports/envelope.ts'
 import { readEvent } from '../../../src/server/reports/inbox-event.ts'
+import { debugIdOf } from '../../../src/shared/reports/debug-id.ts'
 import { createInbox, type InboxOptions, type InboxStore } from '../../../src/server/reports/inbox-store.ts'
 import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
 import { SpoolFullError } from '../../../src/server/reports/spool.ts'
@@ -281,6 +282,29 @@ describe('frames of built files', () => {
     expect(shown.slice(1).map(({ file, mapped }) => [file, mapped])).toEqual(
       files.slice(1).map((file) => [file, false]),
     )
+  })
+
+  it('are found by their debug ids, wherever the script lay, and never by a name that another build had too', async () => {
+    const { maps, line, column } = await buildSample()
+    const inbox = open({ mapsFolder: maps })
+    const [own, elsewhere, other] = [
+      'https://example.com/_m/assets/shop-AAAABBBB.js',
+      'https://cdn.example.com/copies/1.js',
+      'https://example.com/_m/assets/shop-AAAABBBB.js?2',
+    ]
+    const idOf = (file: string, name: string) => ({ type: 'sourcemap', code_file: file, debug_id: debugIdOf(name) })
+    const images = [
+      idOf(own, 'shop-AAAABBBB.js'),
+      idOf(other, 'shop-CCCCDDDD.js'),
+      { type: 'sourcemap', code_file: elsewhere, debug_id: debugIdOf('shop-AAAABBBB.js').toUpperCase() },
+      'what is no image',
+    ]
+    const frames = [own, elsewhere, other].map((filename) => ({ filename, lineno: line, colno: column })).toReversed()
+    receive(inbox, { ...failure('paid too much', frames), debug_meta: { images } })
+    const details = await inbox.group(inbox.list(1).groups[0]?.id ?? '')
+    const shown = details?.event.exceptions[0]?.frames ?? []
+    expect(shown.map(({ mapped }) => mapped)).toEqual([true, true, false])
+    expect(JSON.stringify(shown)).not.toContain('debugId')
   })
 })
 

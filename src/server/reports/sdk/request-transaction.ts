@@ -6,14 +6,18 @@ import type { RequestTrace } from './request-trace.ts'
 /** A part of a request's work, measured while it was done. */
 export interface RequestSpan {
   readonly op: 'loader' | 'render' | 'stream' | 'action' | 'http.client'
-  /** Segment id, action id, way of rendering, or the origin of an outgoing request. */
+  /** Segment id, action id, way of rendering, or method and origin of an outgoing request. */
   readonly name: string
+  /** 16 hexadecimal digits, where others have been told of the span; else it is given some. */
+  readonly spanId?: string
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
   /** As `startedAt`; `undefined` for what lasts until the answer is over. */
   readonly endedAt: number | undefined
   /** Of an outgoing request's answer. */
   readonly status?: number
+  /** Why an outgoing request has not come to its end. `cancelled`: nobody waited for it any more. */
+  readonly failure?: 'failed' | 'cancelled'
 }
 
 /** A request that is over. */
@@ -80,14 +84,14 @@ export function transactionOf(answer: TracedAnswer, timeOrigin: number): Event {
 }
 
 function spanOf(
-  { op, name, startedAt, endedAt, status }: RequestSpan,
+  { op, name, spanId: own, startedAt, endedAt, status, failure }: RequestSpan,
   { traceId, spanId }: RequestTrace,
   seconds: (at: number) => number,
   over: number,
 ): Record<string, unknown> {
   return {
     trace_id: traceId,
-    span_id: randomUUID().replaceAll('-', '').slice(16),
+    span_id: own ?? randomUUID().replaceAll('-', '').slice(16),
     parent_span_id: spanId,
     op,
     description: name,
@@ -95,8 +99,13 @@ function spanOf(
     start_timestamp: seconds(startedAt),
     timestamp: seconds(endedAt ?? over),
     data: { 'sentry.op': op, ...(status === undefined ? {} : { 'http.response.status_code': status }) },
-    ...(status === undefined ? {} : { status: status < 400 ? 'ok' : statusName(status) }),
+    ...outcomeOf(status, failure),
   }
+}
+
+function outcomeOf(status: number | undefined, failure: RequestSpan['failure']): { readonly status?: string } {
+  if (failure !== undefined) return { status: failure === 'cancelled' ? 'cancelled' : 'internal_error' }
+  return status === undefined ? {} : { status: status < 400 ? 'ok' : statusName(status) }
 }
 
 /** https://develop.sentry.dev/sdk/data-model/event-payloads/contexts/#trace-context */

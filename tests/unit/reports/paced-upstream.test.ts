@@ -1,0 +1,52 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createPacedUpstream } from '../../../src/server/reports/paced-upstream.ts'
+import type { UpstreamAnswer } from '../../../src/server/reports/upstream.ts'
+
+function paced() {
+  const state = { now: 0, sent: 0, timers: new Map<() => void, number>() }
+  const answered: UpstreamAnswer = { kind: 'answered', status: 200 }
+  const upstream = {
+    send: (_: Buffer, __: object, signal: AbortSignal) => {
+      state.sent += 1
+      return Promise.resolve<UpstreamAnswer>(signal.aborted ? { kind: 'unreachable', reason: 'given up' } : answered)
+    },
+    dispose: () => undefined,
+  }
+  const { send } = createPacedUpstream(upstream, {
+    now: () => state.now,
+    after(milliseconds, run) {
+      state.timers.set(run, state.now + milliseconds)
+      return () => void state.timers.delete(run)
+    },
+  })
+  const start = (signal = new AbortController().signal) => send(Buffer.from(''), {}, signal)
+  async function advance(milliseconds: number): Promise<void> {
+    state.now += milliseconds
+    for (const [run, at] of state.timers) if (at <= state.now) run()
+    await turn()
+  }
+  return { state, start, advance }
+}
+
+test('a hundred envelopes go at once, and then eight hundred a second', async () => {
+  const { state, start, advance } = paced()
+  const all = Array.from({ length: 140 }, () => start())
+  await turn()
+  expect(state.sent).toBe(100)
+  await advance(20)
+  expect(state.sent).toBe(116)
+  for (let step = 0; step < 4; step += 1) await advance(20)
+  expect((await Promise.all(all)).every(({ kind }) => kind === 'answered')).toBe(true)
+  expect(state.timers.size).toBe(0)
+})
+
+test('what waits is given up with the rest', async () => {
+  const { state, start } = paced()
+  const end = new AbortController()
+  const all = Array.from({ length: 101 }, () => start(end.signal))
+  await turn()
+  end.abort()
+  expect((await Promise.all(all)).at(-1)).toMatchObject({ kind: 'unreachable' })
+  expect(state.timers.size).toBe(0)
+})

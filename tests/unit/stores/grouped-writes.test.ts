@@ -1,0 +1,85 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createGroupedWrites } from '../../../src/server/stores/grouped-writes.ts'
+import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
+import { join } from 'node:path'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+
+let folder: TempDir
+let database: Database
+
+beforeEach(async () => {
+  folder = await makeTempDir('grouped')
+  const migrations = ['CREATE TABLE grains (name TEXT PRIMARY KEY) STRICT;']
+  database = openDatabase({ path: join(folder.path, 'grains.sqlite'), migrations })
+})
+afterEach(async () => {
+  database.dispose()
+  await folder.remove()
+})
+
+const add = (name: string) => () => database.statement('INSERT INTO grains VALUES (?)').run(name).changes
+const names = (): unknown[] =>
+  database
+    .statement('SELECT name FROM grains ORDER BY name')
+    .all()
+    .map(({ name }) => name)
+
+/** Counts transactions, and defers by hand. */
+function grouped() {
+  const state = { transactions: 0, deferred: [] as (() => void)[] }
+  const write: Database['write'] = (work) => {
+    state.transactions += 1
+    return database.write(work)
+  }
+  return { state, writes: createGroupedWrites({ write }, (run) => void state.deferred.push(run)) }
+}
+
+describe('writes of one turn', () => {
+  test('are one transaction, and none is done before it is', async () => {
+    const { state, writes } = grouped()
+    const done: string[] = []
+    const all = ['rye', 'oats'].map((name) =>
+      writes.write(add(name)).then((changes) => done.push(`${name} ${changes}`)),
+    )
+    await turn()
+    expect([done, names(), state.deferred.length]).toEqual([[], [], 1])
+    state.deferred.shift()?.()
+    await Promise.all(all)
+    expect([done, names(), state.transactions]).toEqual([['rye 1', 'oats 1'], ['oats', 'rye'], 1])
+  })
+
+  test('do not fail for one that does: only that one is undone', async () => {
+    const { state, writes } = grouped()
+    const answers = Promise.allSettled(['rye', 'rye', 'oats'].map((name) => writes.write(add(name))))
+    state.deferred.shift()?.()
+    expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(names()).toEqual(['oats', 'rye'])
+  })
+
+  test('that are too many are several transactions', async () => {
+    const { state, writes } = grouped()
+    const all = Array.from({ length: 130 }, (_, at) => writes.write(add(`grain ${at}`)))
+    for (let run = state.deferred.shift(); run !== undefined; run = state.deferred.shift()) run()
+    await Promise.all(all)
+    expect([names().length, state.transactions]).toEqual([130, 3])
+  })
+
+  test('are told of a file that cannot be written, each of them', async () => {
+    const { state, writes } = grouped()
+    const answers = Promise.allSettled([writes.write(add('rye')), writes.write(add('oats'))])
+    database.dispose()
+    state.deferred.shift()?.()
+    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+})
+
+test('a transaction inside of another one is undone with it', () => {
+  expect(() =>
+    database.write(() => {
+      database.write(add('rye'))
+      throw new Error('stop')
+    }),
+  ).toThrow('stop')
+  expect(names()).toEqual([])
+})
