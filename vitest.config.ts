@@ -18,6 +18,8 @@ export default defineConfig({
   test: {
     // React's development build, whatever the caller's shell says: its warnings are part of what tests look at.
     env: { NODE_ENV: 'test' },
+    // One for each core: most tests wait for something, and unless told vitest leaves a core free.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
