@@ -170,7 +170,7 @@ export function createApp({
       assets: assets?.folder,
       routes: definition.routes,
       calls,
-      isOverloaded: () => admission.load.overloaded,
+      isOverloaded: () => admission.isFull || admission.load.overloaded,
     }),
   )
   app.use(takeActions(calls))
