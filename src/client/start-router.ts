@@ -271,7 +271,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     window,
     intent: (url) => prefetcher.add(url.pathname + url.search, 'intent'),
     visible: (url, when) => prefetcher.add(url.pathname + url.search, when),
-    hidden: (url) => prefetcher.cancel(url.pathname + url.search),
+    hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
     allowed: () => !savesData(window.navigator),
   })
   const whenLoaded = (): void => {

@@ -206,7 +206,7 @@ export function createApp({
       keptFiles: assets && keptFilesOf(assets.former, config),
       routes: definition.routes,
       calls,
-      isOverloaded: () => admission.load.overloaded,
+      isOverloaded: () => admission.isFull || admission.load.overloaded,
     }),
   )
   if (outgoing !== undefined) app.use(outgoing.handler)

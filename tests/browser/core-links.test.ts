@@ -9,7 +9,7 @@ import { clickTarget } from './src/client/core/link-clicks.ts'
 import { watchLinks } from './src/client/core/link-prefetch.ts'
 const told = []
 const tell = (what) => (url, more) => told.push(what + ' ' + url.pathname + url.search + url.hash + (typeof more === 'string' ? ' ' + more : ''))
-const options = { document, window, intent: tell('intent'), visible: tell('visible'), hidden: tell('hidden'), allowed: () => !window.saving }
+const options = { document, window, intent: tell('intent'), visible: tell('visible'), hidden: (urls) => urls.forEach(tell('hidden')), allowed: () => !window.saving }
 const watch = watchLinks(options)
 addEventListener('click', (event) => {
   const target = clickTarget(event, location)

@@ -180,8 +180,13 @@ describe('admission', () => {
       const refused = await requestRaw(port, getRequest('/'))
       expect(refused.header('retry-after')).toMatch(/^[1-4]$/)
       expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
+      // Who sends visitors here is told.
+      app.readiness.markReady()
+      const probe = await requestRaw(port, getRequest('/readyz'))
+      expect([probe.status, probe.text]).toEqual([503, 'shedding\n'])
       gate.resolve()
       expect((await first).status).toBe(200)
+      await expect.poll(async () => (await requestRaw(port, getRequest('/readyz'))).status).toBe(200)
       await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(200)
     })
   })

@@ -281,6 +281,7 @@ describe('after the shell has gone out', () => {
     expect(answer.text).toContain(String(failures[0]?.['digest']))
     // React's development build, which tests use, writes the message itself; see built-server.test.ts for production.
     expect(answer.text.split('$RX')[0]).not.toContain('secret-canary')
+    expect(answer.text).toContain('<meta name="robots" content="noindex"/>')
     expect(answer.text).toMatch(/<\/body><\/html>$/)
   })
 

@@ -8,8 +8,8 @@ export interface LinkPrefetchOptions {
   intent(url: URL, anchor: HTMLAnchorElement): void
   /** A link that asks for it has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
   visible(url: URL, when: 'viewport' | 'render'): void
-  /** The last such link to this URL has left the view or the page. */
-  hidden(url: URL): void
+  /** The last such links to these URLs have left the view or the page, all at once. */
+  hidden(urls: readonly URL[]): void
   /** Whether anything but intent counts; asked at every scan. */
   allowed(): boolean
 }
@@ -64,7 +64,9 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
     told = new Map()
     for (const anchor of linksIn('render')) count(anchor, 'render')
     for (const anchor of inView) count(anchor, 'viewport')
-    for (const [href, { url }] of former) if (!told.has(href)) options.hidden(url)
+    // Together: were they given up one by one, each would make room for the next that nobody sees any more.
+    const gone = [...former].flatMap(([href, { url }]) => (told.has(href) ? [] : url))
+    if (gone.length > 0) options.hidden(gone)
     for (const [href, { url, when }] of told) if (!former.has(href)) options.visible(url, when)
   }
 

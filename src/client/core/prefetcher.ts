@@ -17,8 +17,8 @@ export interface Prefetcher {
   readonly state: Prefetching
   /** @param href path and query. */
   add(href: string, priority: PrefetchPriority): void
-  /** Nobody wants it ahead any more; what is under way for it is aborted, unless a navigation has joined. */
-  cancel(href: string): void
+  /** Nobody wants them ahead any more; what is under way for them is aborted, unless a navigation has joined. */
+  cancel(hrefs: readonly string[]): void
   /** The page is left: what somebody pointed at there is of no interest any more. Links in view end by `cancel`. */
   cancelIntents(): void
 }
@@ -45,6 +45,12 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
 
   function dispatch(event: PrefetchEvent): void {
     state = reducePrefetching(state, event)
+    advance()
+  }
+
+  /** Nothing new starts before the last of them is forgotten. */
+  function cancel(targets: readonly string[]): void {
+    for (const target of targets) state = reducePrefetching(state, { type: 'cancel', target })
     advance()
   }
 
@@ -119,10 +125,9 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
         dispatch({ type: 'add', target: href, priority, now: now() })
       } else preloadCode(href)
     },
-    cancel: (href) => dispatch({ type: 'cancel', target: href }),
+    cancel,
     cancelIntents() {
-      const intents = [...state.jobs.values()].filter(({ priority }) => priority === 'intent')
-      for (const { target } of intents) dispatch({ type: 'cancel', target })
+      cancel([...state.jobs.values()].flatMap(({ priority, target }) => (priority === 'intent' ? target : [])))
     },
   }
 }

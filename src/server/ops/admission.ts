@@ -46,6 +46,8 @@ export interface Admission {
   readonly load: LoadState
   /** Answers in progress. */
   readonly pending: number
+  /** Whether a document that came now would find no place. */
+  readonly isFull: boolean
   /** Of those, how many wait for their turn. */
   readonly waiting: number
 }
@@ -113,6 +115,9 @@ export function createAdmission({
     },
     get pending() {
       return pending
+    },
+    get isFull() {
+      return pending >= limit
     },
     get waiting() {
       return turns.waiting

@@ -158,10 +158,8 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   )
   live.onLateThrown = (thrown) => {
     const verdict = controlFlowOf(thrown)
-    if (verdict !== undefined) {
-      context.left = true
-      sink.add(lateVerdict(verdict))
-    }
+    if (verdict !== undefined) context.left = true
+    sink.add(lateVerdict(verdict))
     return reportFailure(thrown, context, 'stream')
   }
   context.onAbort((reason) => {
@@ -175,7 +173,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
 }
 
 /** What a visitor without scripts, and a crawler, can still be told once the status is out. */
-function lateVerdict(verdict: NonNullable<ReturnType<typeof controlFlowOf>>): string {
+function lateVerdict(verdict: ReturnType<typeof controlFlowOf>): string {
   const noindex = '<meta name="robots" content="noindex"/>'
   if (!(verdict instanceof RedirectSignal)) return noindex
   const location = safeLocation(verdict.to, verdict)

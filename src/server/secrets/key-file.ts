@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { makeFolder } from '../stores/make-folder.ts'
 
 const NAME = 'secret-keys'
 const KEY_BYTES = 32 // as many as SHA-256 and AES-256 can use
@@ -76,7 +77,7 @@ function readKeys(path: string): readonly string[] | undefined {
  * @throws with the code `EEXIST` where it was there already.
  */
 function makeFile(folder: string, path: string, content: string): void {
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', OWNER_ONLY)
   try {

@@ -8,14 +8,13 @@
  *   is committed outlives the process, `kill -9` included. A power cut may take the last commits, never the file.
  * - `busy_timeout`: how long a write waits for another process's.
  */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
+import { makeFolder } from './make-folder.ts'
 
 const BUSY_TIMEOUT_MS = 2_000 // the event loop stands still meanwhile; writes of others take less than a millisecond
 const CHECKPOINT_PAGES = 1_000 // SQLite's own
-const FOLDER_MODE = 0o700 // what is kept there is nobody else's business
 
 /** Which file, and what is in it. */
 export interface DatabaseOptions {
@@ -80,7 +79,7 @@ export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PA
 function openFile(path: string, migrations: readonly string[], checkpointPages: number): DatabaseSync {
   let handle: DatabaseSync | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+    makeFolder(dirname(path))
     handle = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     handle.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
