@@ -32,7 +32,7 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
   const report = createFailureReporter(client, () => shown().route)
   function connect(connected: HostedRouter): void {
     router = connected
-    traceNavigations(client, connected, shown)
+    traceNavigations(client, connected, shown, reports.settings.rate)
   }
   if (reports.router === undefined) Object.defineProperty(reports, 'router', { set: connect })
   else connect(reports.router)

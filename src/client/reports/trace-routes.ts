@@ -3,6 +3,7 @@ import {
   getCurrentScope,
   startBrowserTracingNavigationSpan,
   startBrowserTracingPageLoadSpan,
+  startNewTrace,
   type BrowserClient,
   type Span,
 } from '@sentry/react'
@@ -35,10 +36,12 @@ export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: st
 }
 
 /**
- * Names spans by the router's events.
+ * Names spans by the router's events, and what else is reported by the page that is on the screen.
  * @param shown what is on the screen by now.
+ * @param rate share of page loads that are traced, 0 to 1. With 0 no span is begun: one that nobody gets would cost a
+ * click a millisecond.
  */
-export function traceNavigations(client: BrowserClient, router: Router, shown: () => TracedPage): void {
+export function traceNavigations(client: BrowserClient, router: Router, shown: () => TracedPage, rate: number): void {
   let span: Span | undefined
 
   router.onNavigate((event) => {
@@ -47,8 +50,7 @@ export function traceNavigations(client: BrowserClient, router: Router, shown: (
     const path = to.replace(/[?#].*/s, '')
     if (type === 'start') {
       leaveCrumb(event)
-      const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
-      span = startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+      span = rate > 0 ? beginSpan(client, path) : beginTrace(path)
       return
     }
     if (type === 'commit') {
@@ -66,6 +68,18 @@ export function traceNavigations(client: BrowserClient, router: Router, shown: (
     }
     span = undefined
   })
+}
+
+function beginSpan(client: BrowserClient, path: string): Span | undefined {
+  const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
+  return startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+}
+
+/** What the SDK does beside the span: failures of different pages belong to different traces. */
+function beginTrace(path: string): undefined {
+  const scope = getCurrentScope()
+  scope.setPropagationContext(startNewTrace(() => getCurrentScope().getPropagationContext()))
+  scope.setTransactionName(path)
 }
 
 function namedBy({ route }: TracedPage, path: string, what: 'pageload' | 'navigation') {
