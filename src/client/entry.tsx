@@ -88,7 +88,8 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
 /** Control flow takes React's error channel, and has no place on the console and in reports. */
 function told(kind: FailureKind, show: (thrown: unknown) => void) {
   return (thrown: unknown, info: { readonly componentStack?: string | null | undefined }): void => {
-    if (controlFlowOf(thrown)) return
+    const signal = controlFlowOf(thrown)
+    if (signal) return pageReports()?.left?.(signal)
     // Before it is shown: what is uncaught comes back as an event of the window, and is the same failure then.
     pageReports()?.add({ kind, thrown, stack: info.componentStack })
     show(thrown)

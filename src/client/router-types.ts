@@ -38,7 +38,7 @@ export interface NavigateEvent {
   readonly to: string
   /** Milliseconds since its start. */
   readonly duration: number
-  /** For `cancel` and `fail`. */
+  /** For `cancel` and `fail`; `'redirect'` at the `start` of one that the page on the screen has redirected to. */
   readonly reason?: unknown
 }
 

@@ -75,6 +75,29 @@ describe('a page that was reached by a link', () => {
     expect(JSON.stringify(event)).not.toContain('hidden')
   })
 
+  browserTest('and then says that it is none, or leads elsewhere, is not traced', async ({ visit }) => {
+    const { page, until, settle, reports } = await visit()
+    for (const [path, end] of [
+      ['/lab/not-found/late', 'fallback'],
+      ['/lab/redirect/late', 'landed'],
+    ] as const) {
+      await page.goto('/lab')
+      await untilAlive(page)
+      await untilReporting(page)
+      await page.locator(`a[href="${path}"]`).first().click()
+      if (end === 'landed') await page.waitForURL('**/lab/landed')
+      else {
+        await page.getByTestId(end).waitFor()
+        await settle()
+      }
+    }
+    // The page where it led to is traced: what was traced before has come by then.
+    const isTraced = (): boolean => reports('transaction').some(({ transaction }) => transaction === '/lab/landed')
+    for (let count = 1; !isTraced(); count += 1) await until('transaction', count)
+    const names = reports('transaction').map(({ transaction }) => String(transaction))
+    expect(names.filter((name) => name.includes('/late'))).toEqual([])
+  })
+
   browserTest('has a trace of its own, and its vitals are not those of the load', async ({ visit, sink }) => {
     const { page, until, reports } = await visit({ allow: [/on purpose/] })
     await page.goto('/lab')

@@ -169,6 +169,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     href: string,
     kind: NavigationKind,
     { scroll = true, focus = scroll }: NavigateOptions = {},
+    reason?: unknown,
   ): Promise<void> {
     cancel()
     revalidation?.abort()
@@ -179,7 +180,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     let target: NavigationTarget = { id, kind, href, since: now() }
     record = journal.navigation({ id, kind, from: screen.href, to: href, startedAt: target.since })
     dispatch({ type: 'start', target })
-    emit('start', target)
+    emit('start', target, reason)
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
       const page = await loader.load(href, { signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
@@ -327,7 +328,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     prefetch: (href) => parts.prefetch(href),
     redirect(to, external) {
       const href = localHref(to, location.origin)
-      if (href !== undefined) void start(href, 'replace')
+      if (href !== undefined) void start(href, 'replace', {}, 'redirect')
       else if (external && /^https?:\/\//i.test(to)) host.leave(to, 'replace')
     },
     committed(shown) {

@@ -1,3 +1,4 @@
+import type { RedirectSignal, RefusalSignal } from '../../shared/control-flow.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import type { HostedRouter } from '../router-handle.ts'
 
@@ -42,6 +43,11 @@ export interface PageReports {
   /** The router of the page, set once the page is alive. */
   router?: HostedRouter
   add(failure: PageFailure): void
+  /**
+   * The page on the screen has thrown a redirect or a refusal: no visit worth tracing. Set where pages are traced; of
+   * redirects the router tells by itself.
+   */
+  left?(signal: RedirectSignal | RefusalSignal): void
   /** The visitor has agreed: the SDK may be loaded, and sends what was kept. */
   allow(): void
 }

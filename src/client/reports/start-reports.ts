@@ -28,11 +28,11 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
     return { route: key === undefined ? undefined : parsePattern(key).url, outcome: outcome?.kind }
   }
 
-  tracePageLoad(client, first, traceOf(window.performance))
+  const load = tracePageLoad(client, first, traceOf(window.performance))
   const report = createFailureReporter(client, () => shown().route)
   function connect(connected: HostedRouter): void {
     router = connected
-    traceNavigations(client, connected, shown, reports.settings.rate)
+    reports.left = traceNavigations(client, connected, shown, reports.settings.rate, load)
   }
   if (reports.router === undefined) Object.defineProperty(reports, 'router', { set: connect })
   else connect(reports.router)

@@ -7,7 +7,7 @@ import {
   type BrowserClient,
   type Span,
 } from '@sentry/react'
-import { REFUSAL_STATUS, type RefusalKind } from '../../shared/control-flow.ts'
+import { REFUSAL_STATUS, type RedirectSignal, type RefusalKind, type RefusalSignal } from '../../shared/control-flow.ts'
 import type { NavigateEvent, Router } from '../router-types.ts'
 
 /** What is on the screen, as spans are named by it. */
@@ -18,7 +18,9 @@ export interface TracedPage {
   readonly outcome: string | undefined
 }
 
-const ERROR_STATUS = 2 // OpenTelemetry's SpanStatusCode
+/** OpenTelemetry's SpanStatusCode. */
+const OK_STATUS = 1
+const ERROR_STATUS = 2
 
 /** The service's names of the statuses; those of refusals keep a span from being sent. */
 const REFUSED: Readonly<Record<number, string>> = { 401: 'unauthenticated', 403: 'permission_denied', 404: 'not_found' }
@@ -27,12 +29,14 @@ const REFUSED: Readonly<Record<number, string>> = { 401: 'unauthenticated', 403:
  * Begins the span of the page load: it goes on with the server's trace.
  * @param trace as the server has handed it over; `undefined` for a document out of the browser's own store, whose trace
  * is that of an earlier load.
+ * @returns the span.
  */
-export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: string | undefined): void {
+export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: string | undefined): Span | undefined {
   // Without a trace of its own, the SDK would look for that of the stored document.
   const own = trace === undefined ? { sentryTrace: '-', baggage: '-' } : undefined
   const span = startBrowserTracingPageLoadSpan(client, namedBy(page, location.pathname, 'pageload'), own)
   settle(span, page)
+  return span
 }
 
 /**
@@ -40,9 +44,19 @@ export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: st
  * @param shown what is on the screen by now.
  * @param rate share of page loads that are traced, 0 to 1. With 0 no span is begun: one that nobody gets would cost a
  * click a millisecond.
+ * @param load span of the page load.
+ * @returns takes a refusal that the page on the screen has thrown: its span is then not sent.
  */
-export function traceNavigations(client: BrowserClient, router: Router, shown: () => TracedPage, rate: number): void {
+export function traceNavigations(
+  client: BrowserClient,
+  router: Router,
+  shown: () => TracedPage,
+  rate: number,
+  load: Span | undefined,
+): (signal: RedirectSignal | RefusalSignal) => void {
   let span: Span | undefined
+  /** Of the page on the screen, as long as it has not been sent. */
+  let current = load
 
   router.onNavigate((event) => {
     const { type, kind, to } = event
@@ -50,16 +64,21 @@ export function traceNavigations(client: BrowserClient, router: Router, shown: (
     const path = to.replace(/[?#].*/s, '')
     if (type === 'start') {
       leaveCrumb(event)
+      if (event.reason === 'redirect') current?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
       span = rate > 0 ? beginSpan(client, path) : beginTrace(path)
+      // Until its page is there: if this one is left before, the SDK sends what it has, and it may be a redirect.
+      span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
       return
     }
     if (type === 'commit') {
       const page = shown()
       const { name, attributes } = namedBy(page, path, 'navigation')
+      span?.setStatus({ code: OK_STATUS })
       span?.updateName(name)
       span?.setAttributes(attributes)
       getCurrentScope().setTransactionName(name)
       settle(span, page)
+      current = span
     } else if (type === 'fail') span?.setStatus({ code: ERROR_STATUS, message: 'internal_error' })
     else {
       // Given up, or the browser's own business from here on.
@@ -68,6 +87,12 @@ export function traceNavigations(client: BrowserClient, router: Router, shown: (
     }
     span = undefined
   })
+
+  return (signal) => {
+    if (!('kind' in signal)) return
+    // What is thrown while a page comes to the screen is thrown before the router is told that it has.
+    settle(span ?? current, { route: undefined, outcome: signal.kind })
+  }
 }
 
 function beginSpan(client: BrowserClient, path: string): Span | undefined {

@@ -1,7 +1,8 @@
-import { withScope, type BrowserClient, type Scope } from '@sentry/react'
+import { withScope, type BrowserClient, type Scope, type Span } from '@sentry/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { traceNavigations, type TracedPage } from '../../../src/client/reports/trace-routes.ts'
 import type { NavigateEvent, Router } from '../../../src/client/router-types.ts'
+import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 const MILL: TracedPage = { route: '/mills/[id]', outcome: undefined }
 
@@ -12,6 +13,8 @@ afterEach(() => void vi.unstubAllGlobals())
 function followed(rate: number) {
   const listeners: ((event: NavigateEvent) => void)[] = []
   const spans: string[] = []
+  const statuses: string[] = []
+  const load = { setStatus: ({ message }: { message: string }) => void statuses.push(message) } as unknown as Span
   const client = {
     emit: (what: string, span?: { name?: string }) => {
       if (what === 'startNavigationSpan') spans.push(span?.name ?? '')
@@ -19,11 +22,12 @@ function followed(rate: number) {
     getDataCollectionOptions: () => ({ urlQueryParams: false }),
   } as unknown as BrowserClient
   const router = { onNavigate: (listener: (event: NavigateEvent) => void) => void listeners.push(listener) }
-  traceNavigations(client, router as unknown as Router, () => MILL, rate)
-  const tell = (type: NavigateEvent['type']): void => {
-    for (const listener of listeners) listener({ type, kind: 'push', from: '/', to: '/mills/7?key=1', duration: 0 })
+  const refused = traceNavigations(client, router as unknown as Router, () => MILL, rate, load)
+  const tell = (type: NavigateEvent['type'], reason?: unknown): void => {
+    const event = { type, kind: 'push', from: '/', to: '/mills/7?key=1', duration: 0, reason } as const
+    for (const listener of listeners) listener(event)
   }
-  return { spans, tell }
+  return { spans, statuses, refused, tell }
 }
 
 const nameOf = (scope: Scope): unknown => scope.getScopeData().transactionName
@@ -49,6 +53,31 @@ describe('a navigation', () => {
       tell('start')
       traces.add(scope.getPropagationContext().traceId)
       expect([spans, traces.size]).toEqual([[], 3])
+    })
+  })
+})
+
+describe('a page that has been shown already', () => {
+  test('and turns out to be missing is traced as what is not reported', () => {
+    const { statuses, refused } = followed(1)
+    refused(new RefusalSignal('notFound'))
+    expect(statuses).toEqual(['not_found'])
+  })
+
+  test('and leads elsewhere, likewise: once, and before the next one begins', () => {
+    withScope(() => {
+      const { statuses, spans, refused, tell } = followed(1)
+      tell('start', 'redirect')
+      refused(new RedirectSignal('/mills/7', 307))
+      expect([statuses, spans]).toEqual([['cancelled'], ['/mills/7']])
+    })
+  })
+
+  test('and is left by a click is traced', () => {
+    withScope(() => {
+      const { statuses, tell } = followed(1)
+      tell('start')
+      expect(statuses).toEqual([])
     })
   })
 })
