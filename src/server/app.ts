@@ -194,7 +194,18 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
-  app.use(requestGuard({ judge, trustProxy: config.trustProxy, log, requestLog, observe, services, reporter }))
+  app.use(
+    requestGuard({
+      judge,
+      buildId: manifest.buildId,
+      trustProxy: config.trustProxy,
+      log,
+      requestLog,
+      observe,
+      services,
+      reporter,
+    }),
+  )
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
   app.use(createPolicyRelay({ ...policyReports, intake: reports.intake }))
   app.use(reports.relay)

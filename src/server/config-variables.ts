@@ -259,6 +259,7 @@ export const VARIABLES = {
       z.literal(''),
       z
         .url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' })
+        .refine((url) => new URL(url).hostname !== '', 'names no host')
         .refine((url) => /^\/?\d*$/.test(new URL(url).pathname), 'expected nothing but a number behind the host'),
     ]),
     secret: true,

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import { dropBody } from '../actions/drop-body.ts'
 import type { Config } from '../config.ts'
+import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../ops/request-log.ts'
 import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
@@ -16,6 +17,8 @@ const REQUEST_ID = /^[\w.:-]{1,64}$/
 /** What the guard works with. */
 export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
+  /** Goes on every answer to a request for route data. */
+  readonly buildId: string
   readonly log: Logger
   readonly requestLog: RequestLog
   readonly observe: RequestObserver | undefined
@@ -29,7 +32,7 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
  * What it refuses never reaches Express's own routing.
  */
 export function requestGuard(parts: GuardParts): RequestHandler {
-  const { judge, trustProxy, log, services, reporter } = parts
+  const { judge, buildId, trustProxy, log, services, reporter } = parts
   const newNonce = createNonceSource()
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -51,6 +54,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     attachContext(req, context)
     watch(context, parts)
 
+    if (refusal !== undefined || target.kind !== 'ok') nameBuild(context, buildId)
     if (refusal !== undefined) return reject(context, refusal)
     if (target.kind === 'refused') return reject(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
@@ -59,6 +63,11 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     req.url = target.pathname + target.search
     next()
   }
+}
+
+/** What is refused here is not known yet for the route data that it asks for. */
+function nameBuild({ req, res }: RequestContext, buildId: string): void {
+  if (req.url?.startsWith(`${ROUTE_DATA_PREFIX}/`)) res.setHeader(BUILD_HEADER, buildId)
 }
 
 function reject(context: RequestContext, { status, reason }: Refusal): void {

@@ -152,6 +152,7 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['METRICS_PORT', 'x'],
     ['METRICS_PORT', '3000'],
     ['WORKERS', '0'],
+    ['REDIS_URL', 'redis://'],
     ['ACTION_BODY_LIMIT', '1 mib'],
     ['ACTION_BODY_LIMIT', '0'],
     ['ACTION_BODY_LIMIT', '2gb'],
