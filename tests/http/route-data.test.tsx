@@ -305,7 +305,7 @@ describe('URLs that look like those of data', () => {
 
   test('are refused beyond 8 KiB', async () => {
     const answer = await getData(app, `/_m/data/a/${'x'.repeat(8_192)}`)
-    expect([answer.status, answer.header('x-millrace-build')]).toEqual([414, 'b1'])
+    expect([answer.status, answer.header('x-millrace-build')]).toEqual([414, 'development'])
   })
 })
 

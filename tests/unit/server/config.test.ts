@@ -152,7 +152,6 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['METRICS_PORT', 'x'],
     ['METRICS_PORT', '3000'],
     ['WORKERS', '0'],
-    ['REDIS_URL', 'redis://'],
     ['ACTION_BODY_LIMIT', '1 mib'],
     ['ACTION_BODY_LIMIT', '0'],
     ['ACTION_BODY_LIMIT', '2gb'],
@@ -172,6 +171,8 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['SENTRY_DSN', 'https://secret-canary@errors.test/project'],
     ['REDIS_URL', 'http://user:secret-canary@cache.test'],
     ['REDIS_URL', 'redis://user:secret-canary@cache.test/name'],
+    ['REDIS_URL', 'redis://'],
+    ['REDIS_URL', 'redis:///1'],
     ['SECRET_KEYS', 'secret-canary'],
   ] as const)('%s without its value', ([name, value]) => {
     const error = refusal({ [name]: value })
