@@ -22,6 +22,7 @@ import { createAdmission, type Admission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
+import { SYSTEM_CLOCK } from './reports/delivery.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/policy-relay.ts'
 import { checkTraceOrigins, followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
@@ -167,6 +168,7 @@ export function createApp({
         now: () => performance.now(),
         timeOrigin: performance.timeOrigin,
         random: Math.random,
+        after: SYSTEM_CLOCK.after,
       })
     : undefined
   const traceOrigins = checkTraceOrigins(definition.reports?.traceOrigins)

@@ -69,7 +69,8 @@ export function openBodySource(
       if (signal.aborted) throw signal.reason
       const chunk = req.read() as Buffer | null
       if (chunk !== null) return count(chunk)
-      if (req.readableEnded) return undefined
+      // All of it was there and has been read: that it has ended is said in a later turn.
+      if (req.readableEnded || (req.complete && req.readableLength === 0)) return undefined
       if (req.destroyed) throw new BodyError(400, 'The connection ended before the body')
       await change()
     }

@@ -24,6 +24,8 @@ export interface DeliveryWindow {
 export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): DeliveryWindow {
   let entries: SpooledEntry[] = []
   let readTo = 0
+  /** As the spool has last said; one that has come since has entries behind `readTo` only. */
+  let known: readonly string[] = []
   let openKinds = ''
   let beginnings = 0
 
@@ -53,15 +55,20 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
 
   return {
     async take(mayLeave, isBusy) {
-      const kinds = (await spool.kinds()).filter(mayLeave)
-      const open = kinds.join(' ')
-      // A kind that has just come has no entries behind `readTo`, but one that was held back may have.
-      if (open !== openKinds) rewind()
-      openKinds = open
+      let isFresh = false
       for (;;) {
+        const kinds = known.filter(mayLeave)
+        const open = kinds.join(' ')
+        // A kind that was held back may have entries before `readTo`.
+        if (open !== openKinds) rewind()
+        openKinds = open
         const at = entries.findIndex(({ client }) => !isBusy(client))
         if (at >= 0) return entries.splice(at, 1)[0]
-        if (entries.length >= MOST_ENTRIES || !(await extend(kinds))) return undefined
+        if (entries.length >= MOST_ENTRIES) return undefined
+        if (!isFresh) {
+          known = await spool.kinds()
+          isFresh = true
+        } else if (!(await extend(kinds))) return undefined
       }
     },
     rewind,

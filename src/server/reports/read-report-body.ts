@@ -47,13 +47,14 @@ export async function readReportBody(
   if (Number(req.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
   const limits = { bytes: MAX_ENVELOPE_BYTES, timeoutMs: SILENCE_MS }
   const source = openBodySource(req, limits, signal)
-  const raw = chunksOf(source)
+  const pieces = inflater === undefined ? undefined : inflate(chunksOf(source), inflater)
+  const next = pieces === undefined ? source.read : async () => (await pieces.next()).value ?? undefined
   const startedAt = now()
   const chunks: Buffer[] = []
   const state: { held: number; judged: boolean; leave?: () => void } = { held: 0, judged: false }
   const leave = (): void => state.leave?.()
   try {
-    for await (const chunk of inflater === undefined ? raw : inflate(raw, inflater)) {
+    for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
       state.held += chunk.length
       if (state.held > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
       if (now() - startedAt > BODY_MS) throw new BodyError(408, 'The body takes too long')
@@ -68,6 +69,7 @@ export async function readReportBody(
     return { bytes, [Symbol.dispose]: leave }
   } catch (error) {
     leave()
+    void pieces?.return().catch(() => undefined)
     // An inflater that was left in the middle may still wait for a chunk.
     source.close(error)
     throw error

@@ -1,16 +1,27 @@
 /**
- * Writes of one turn of the event loop as one transaction. A commit costs as much as the small write that it ends, so ten
- * envelopes that come together cost half. Each is done when the transaction is: what has been told of it is kept.
+ * Writes that come together as one transaction. A commit costs as much as several small writes, so those of one turn of
+ * the event loop share one, and under load those of some turns: from one commit to the next there are 2 ms. Each is done
+ * when the transaction is: what has been told of it is kept.
  */
 import type { Database } from './open-database.ts'
 
 /** Takes writes, and does them together. */
 export interface GroupedWrites {
   /**
-   * Runs work in the transaction of this turn, by itself where another one's work fails in it; so it may run twice.
+   * Runs work in the next transaction, by itself where another one's work fails in it; so it may run twice.
+   * @param patienceMs how long it may wait for others. Without it, it waits for the end of this turn of the event loop,
+   * and for the pause behind the last commit.
    * @throws what `work` throws, and {DatabaseError} where the file cannot be opened.
    */
-  write<Result>(work: () => Result): Promise<Result>
+  write<Result>(work: () => Result, patienceMs?: number): Promise<Result>
+}
+
+/** Time, for tests. */
+export interface WriteClock {
+  /** Milliseconds, never going back. */
+  now(): number
+  /** Runs something behind what this turn of the event loop still brings, or later. @returns what takes it back. */
+  after(milliseconds: number, run: () => void): () => void
 }
 
 interface Job {
@@ -21,19 +32,38 @@ interface Job {
 }
 
 const MOST_TOGETHER = 64 // small writes: some milliseconds
+const PAUSE_MS = 2 // at 3,000 writes a second six share a commit; nobody waits noticeably
 
-/**
- * @param defer runs something behind what this turn of the event loop still brings.
- */
+const SYSTEM_CLOCK: WriteClock = {
+  now: () => performance.now(),
+  after(milliseconds, run) {
+    if (milliseconds > 0) {
+      const timer = setTimeout(run, milliseconds)
+      return () => clearTimeout(timer)
+    }
+    const turn = setImmediate(run)
+    return () => clearImmediate(turn)
+  },
+}
+
+/** Makes the group of a database. */
 export function createGroupedWrites(
   database: Pick<Database, 'write'>,
-  defer: (run: () => void) => void = setImmediate,
+  clock: WriteClock = SYSTEM_CLOCK,
 ): GroupedWrites {
   const waiting: Job[] = []
+  let committedAt = Number.NEGATIVE_INFINITY
+  let planned: { readonly at: number; readonly cancel: () => void } | undefined
+
+  function plan(at: number, now: number): void {
+    if (planned !== undefined && planned.at <= at) return
+    planned?.cancel()
+    planned = { at, cancel: clock.after(Math.max(0, at - now), flush) }
+  }
 
   function flush(): void {
+    planned = undefined
     const jobs = waiting.splice(0, MOST_TOGETHER)
-    if (waiting.length > 0) defer(flush)
     try {
       database.write(() => {
         for (const job of jobs) job.run()
@@ -42,9 +72,15 @@ export function createGroupedWrites(
       // All is undone. Alone, each learns whether it was the one.
       if (jobs.length === 1) jobs[0]?.failed(thrown)
       else for (const job of jobs) runAlone(job)
-      return
+      return settle()
     }
     for (const job of jobs) job.done()
+    settle()
+  }
+
+  function settle(): void {
+    committedAt = clock.now()
+    if (waiting.length > 0) plan(committedAt, committedAt)
   }
 
   function runAlone(job: Job): void {
@@ -58,14 +94,16 @@ export function createGroupedWrites(
   }
 
   return {
-    write<Result>(work: () => Result) {
+    write<Result>(work: () => Result, patienceMs = 0) {
       return new Promise<Result>((resolve, reject) => {
         let result: Result
         const run = (): void => {
           result = work()
         }
         waiting.push({ run, done: () => resolve(result), failed: reject })
-        if (waiting.length === 1) defer(flush)
+        const now = clock.now()
+        const isFull = waiting.length >= MOST_TOGETHER
+        plan(isFull ? now : Math.max(now + patienceMs, committedAt + PAUSE_MS), now)
       })
     },
   }

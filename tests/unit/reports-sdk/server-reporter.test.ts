@@ -1,13 +1,15 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { ReportClient } from '../../../src/server/reports/sdk/report-client.ts'
+import type { TracedAnswer } from '../../../src/server/reports/sdk/request-transaction.ts'
 import { createServerReporter } from '../../../src/server/reports/sdk/server-reporter.ts'
 
 function reporterAt(clock: { now: number }) {
-  const captured = { failures: 0, losses: [] as [string, number][] }
+  const captured = { failures: 0, losses: [] as [string, number][], transactions: [] as (string | undefined)[] }
+  const alarms: (() => void)[] = []
   const client: ReportClient = {
     captureFailure: () => void (captured.failures += 1),
-    captureTransaction: () => undefined,
+    captureTransaction: ({ transaction }) => void captured.transactions.push(transaction),
     captureLoss: (category, quantity) => void captured.losses.push([category, quantity]),
     flush: () => Promise.resolve(),
     dispose: () => undefined,
@@ -23,11 +25,15 @@ function reporterAt(clock: { now: number }) {
     now: () => clock.now,
     timeOrigin: 0,
     random: () => 0,
+    after(_, run) {
+      alarms.push(run)
+      return () => void alarms.splice(alarms.indexOf(run), 1)
+    },
     loadClient: () => Promise.resolve(() => client),
   })
   const fail = (thrown: unknown = new Error('broken')): void =>
     reporter.failed(thrown, 'd', 'loader', { requestId: '1', req: {}, route: '/', trace: undefined })
-  return { captured, reporter, fail }
+  return { captured, reporter, fail, alarms }
 }
 
 describe('a storm of failures', () => {
@@ -36,10 +42,10 @@ describe('a storm of failures', () => {
     const { captured, reporter, fail } = reporterAt(clock)
     for (let count = 0; count < 150; count += 1) fail()
     await reporter.flush()
-    expect(captured).toEqual({ failures: 100, losses: [] })
+    expect(captured).toMatchObject({ failures: 100, losses: [] })
     for (clock.now = 1_000; clock.now <= 5_000; clock.now += 1_000) for (let count = 0; count < 30; count += 1) fail()
     await reporter.flush()
-    expect(captured).toEqual({ failures: 200, losses: [['error', 50]] })
+    expect(captured).toMatchObject({ failures: 200, losses: [['error', 50]] })
     clock.now = 60_000
     fail()
     await reporter.flush()
@@ -56,5 +62,36 @@ describe('a storm of failures', () => {
     fail()
     await reporter.flush()
     expect(captured.failures).toBe(1)
+  })
+})
+
+describe('requests that were sampled', () => {
+  const answer = (route: string): TracedAnswer => ({
+    trace: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: undefined, sampled: true, sampling: {} },
+    requestId: '1',
+    method: 'GET',
+    route,
+    kind: 'document',
+    status: 200,
+    prefetch: false,
+    aborted: false,
+    left: false,
+    startedAt: 1,
+    endedAt: 2,
+    spans: [],
+  })
+
+  test('are told of together, once in a while, and at the end at once', async () => {
+    const { captured, reporter, alarms } = reporterAt({ now: 0 })
+    reporter.answered(answer('/rye'))
+    reporter.answered(answer('/oats'))
+    await reporter.warm()
+    expect([captured.transactions, alarms.length]).toEqual([[], 1])
+    alarms[0]?.()
+    await reporter.warm()
+    expect(captured.transactions).toEqual(['GET /rye', 'GET /oats'])
+    reporter.answered(answer('/barley'))
+    await reporter.flush()
+    expect([captured.transactions.at(-1), alarms.length]).toEqual(['GET /barley', 0])
   })
 })

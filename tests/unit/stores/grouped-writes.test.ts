@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createGroupedWrites } from '../../../src/server/stores/grouped-writes.ts'
+import { createGroupedWrites, type WriteClock } from '../../../src/server/stores/grouped-writes.ts'
 import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
 import { join } from 'node:path'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
@@ -25,14 +25,22 @@ const names = (): unknown[] =>
     .all()
     .map(({ name }) => name)
 
-/** Counts transactions, and defers by hand. */
+/** Counts transactions, on a clock that stands still; the test runs what is planned. */
 function grouped() {
-  const state = { transactions: 0, deferred: [] as (() => void)[] }
+  const state = { transactions: 0, now: 1_000, delays: [] as number[], deferred: [] as (() => void)[] }
   const write: Database['write'] = (work) => {
     state.transactions += 1
     return database.write(work)
   }
-  return { state, writes: createGroupedWrites({ write }, (run) => void state.deferred.push(run)) }
+  const clock: WriteClock = {
+    now: () => state.now,
+    after(milliseconds, run) {
+      state.delays.push(milliseconds)
+      state.deferred.push(run)
+      return () => void state.deferred.splice(state.deferred.indexOf(run), 1)
+    },
+  }
+  return { state, writes: createGroupedWrites({ write }, clock) }
 }
 
 describe('writes of one turn', () => {
@@ -63,6 +71,39 @@ describe('writes of one turn', () => {
     for (let run = state.deferred.shift(); run !== undefined; run = state.deferred.shift()) run()
     await Promise.all(all)
     expect([names().length, state.transactions]).toEqual([130, 3])
+  })
+
+  test('that come soon after a commit wait for the rest of its pause, and others for nothing', async () => {
+    const { state, writes } = grouped()
+    const write = async (name: string): Promise<void> => {
+      const done = writes.write(add(name))
+      state.deferred.shift()?.()
+      await done
+    }
+    await write('rye')
+    state.now += 0.5
+    await write('oats')
+    state.now += 2
+    await write('barley')
+    expect(state.delays).toEqual([0, 1.5, 0])
+  })
+
+  test('that are patient go along with the next that is not', async () => {
+    const { state, writes } = grouped()
+    const all = [writes.write(add('rye'), 10), writes.write(add('oats'))]
+    expect([state.delays, state.deferred.length]).toEqual([[10, 0], 1])
+    state.deferred.shift()?.()
+    await Promise.all(all)
+    expect([names(), state.transactions]).toEqual([['oats', 'rye'], 1])
+  })
+
+  test('that are as many as go together wait for no pause', async () => {
+    const { state, writes } = grouped()
+    const all = Array.from({ length: 64 }, (_, at) => writes.write(add(`grain ${at}`), 10))
+    expect(state.delays).toEqual([10, 0])
+    for (let run = state.deferred.shift(); run !== undefined; run = state.deferred.shift()) run()
+    await Promise.all(all)
+    expect(state.transactions).toBe(1)
   })
 
   test('are told of a file that cannot be written, each of them', async () => {

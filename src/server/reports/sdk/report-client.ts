@@ -2,6 +2,7 @@
  * The error service's SDK as this server uses it: events are made by it and handed to the intake, not sent by it. None of
  * its instrumentation is loaded, and nothing global is touched. This module is loaded with the first report.
  */
+import { randomUUID } from 'node:crypto'
 import {
   createTransport,
   defaultStackParser,
@@ -14,6 +15,7 @@ import {
 import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
 import { clientReportEnvelope } from '../outcomes.ts'
 import type { RequestTrace } from './request-trace.ts'
+import { transactionEnvelope } from './transaction-envelope.ts'
 
 /** What is known of a failure beyond what was thrown. */
 export interface FailureFacts {
@@ -46,9 +48,10 @@ export interface ReportClientOptions {
   readonly environment: string
   readonly relayPath: string
   /** Takes an envelope; what it throws loses this envelope and nothing else. */
-  readonly hand: (envelope: Buffer) => void
+  readonly hand: (envelope: Buffer, category: 'error' | 'transaction') => void
 }
 
+const SDK = { name: 'sentry.javascript.node', version: SDK_VERSION } as const
 const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event loop
 
 /** Makes a client. */
@@ -64,7 +67,7 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
     // Nothing is sent from here, so nothing has to wait for anything.
     transport: (options) =>
       createTransport({ ...options, bufferSize: Infinity }, async ({ body }) => {
-        hand(Buffer.from(body as Uint8Array))
+        hand(Buffer.from(body as Uint8Array), 'error')
         return {}
       }),
     traceLifecycle: 'static',
@@ -75,8 +78,7 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
       delete event.extra?.['__serialized__']
       return reportableEvent(event, relayPath) ?? null
     },
-    beforeSendTransaction: (event) => reportableEvent(event, relayPath) ?? null,
-    _metadata: { sdk: { name: 'sentry.javascript.node', version: SDK_VERSION } },
+    _metadata: { sdk: SDK },
   })
   client.init()
 
@@ -100,9 +102,15 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
       const mechanism = { type: `auto.http.millrace.${place}`, handled: false }
       client.captureException(thrown, { mechanism, originalException: thrown }, scope)
     },
-    captureTransaction: (event) => void client.captureEvent(event, {}, new Scope()),
+    captureTransaction(event) {
+      const eventId = randomUUID().replaceAll('-', '')
+      hand(
+        transactionEnvelope(event, { eventId, release, environment, sdk: SDK, runtime: process.version }),
+        'transaction',
+      )
+    },
     captureLoss(category, quantity) {
-      hand(clientReportEnvelope([{ reason: 'ratelimit_backoff', category, quantity }], Date.now()))
+      hand(clientReportEnvelope([{ reason: 'ratelimit_backoff', category, quantity }], Date.now()), 'error')
     },
     async flush() {
       await client.flush(FLUSH_LIMIT_MS)

@@ -14,15 +14,21 @@ import { isTraced, transactionOf, type TracedAnswer } from './request-transactio
 const ERRORS_A_SECOND = 20
 const ERRORS_AT_ONCE = 100
 /**
- * Each takes two milliseconds until it is with the service. Callers decide what is sampled by a header; they must not
+ * Each takes half a millisecond until it is with the service. Callers decide what is sampled by a header; they must not
  * decide how much of our time goes into it.
  */
 const TRANSACTIONS_A_SECOND = 20
 const TRANSACTIONS_AT_ONCE = 40
+const TRANSACTION_PAUSE_MS = 250 // those of this time are kept together, and delivered together
 const LOSS_PAUSE_MS = 10_000 // what was too much is told in one number, not after each
 
 /** By this name the reports of servers are kept in order; browsers are named by their addresses. */
 const SENDER: ReportSender = { client: 'server', headers: {} }
+/** Transactions need no order, so they need not wait for each other's delivery. */
+const TRANSACTION_SENDERS: readonly ReportSender[] = Array.from({ length: 8 }, (_, lane) => ({
+  client: `server ${lane}`,
+  headers: {},
+}))
 
 const ROUTE_DATA = new RegExp(`^${ROUTE_DATA_PREFIX}/`)
 
@@ -72,6 +78,8 @@ export interface ServerReporterParts {
   readonly timeOrigin: number
   /** 0 to below 1. */
   readonly random: () => number
+  /** Runs something once, later. Must not keep the process alive. @returns what takes it back. */
+  readonly after: (milliseconds: number, run: () => void) => () => void
   /** Brings the code that makes events. */
   readonly loadClient?: () => Promise<(options: ReportClientOptions) => ReportClient>
 }
@@ -83,6 +91,7 @@ export function createServerReporter({
   log,
   now,
   random,
+  after,
   ...parts
 }: ServerReporterParts): ServerReporter {
   const { dsn, release, environment, relayPath, sampleRate, timeOrigin } = parts
@@ -96,15 +105,21 @@ export function createServerReporter({
   let loading: Promise<ReportClient> | undefined
   /** Captures that wait for the client, and reports that are being kept. */
   const pending = new Set<Promise<void>>()
+  /** Transactions that wait for others. */
+  const waiting: ReturnType<typeof transactionOf>[] = []
+  let cancelTelling: (() => void) | undefined
+  let lane = 0
 
   function client(): Promise<ReportClient> {
     loading ??= loadClient().then((create) => create({ dsn, release, environment, relayPath, hand }))
     return loading
   }
 
-  function hand(envelope: Buffer): void {
+  function hand(envelope: Buffer, category: 'error' | 'transaction'): void {
+    if (category === 'transaction') lane = (lane + 1) % TRANSACTION_SENDERS.length
+    const sender = category === 'transaction' ? TRANSACTION_SENDERS[lane] : SENDER
     const kept = intake
-      .take(envelope, SENDER)
+      .take(envelope, sender ?? SENDER)
       .then(() => undefined)
       .catch((error: unknown) => {
         log.warn({ err: { message: messageOf(error) } }, 'a report of this server could not be kept')
@@ -138,7 +153,18 @@ export function createServerReporter({
     return true
   }
 
+  function tellTransactions(): void {
+    cancelTelling?.()
+    cancelTelling = undefined
+    const told = waiting.splice(0)
+    if (told.length === 0) return
+    void through((by) => {
+      for (const transaction of told) by.captureTransaction(transaction)
+    })
+  }
+
   async function flush(): Promise<void> {
+    tellTransactions()
     await Promise.all(pending)
     if (loading !== undefined) await (await loading.catch(() => undefined))?.flush()
     await Promise.all(pending)
@@ -161,7 +187,9 @@ export function createServerReporter({
     },
     answered(answer) {
       if (!isTraced(answer) || !admit('transaction')) return
-      void through((by) => by.captureTransaction(transactionOf(answer, timeOrigin)))
+      // As it is now: what was begun on its behalf may still go on.
+      waiting.push(transactionOf(answer, timeOrigin))
+      cancelTelling ??= after(TRANSACTION_PAUSE_MS, tellTransactions)
     },
     async fatal(thrown) {
       if (!isReportable(thrown)) return
@@ -173,7 +201,10 @@ export function createServerReporter({
       await through(() => undefined)
     },
     flush,
-    dispose: () => void loading?.then((loaded) => loaded.dispose()).catch(() => undefined),
+    dispose() {
+      cancelTelling?.()
+      void loading?.then((loaded) => loaded.dispose()).catch(() => undefined)
+    },
   }
 }
 
