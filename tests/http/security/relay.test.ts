@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { MAX_ENVELOPE_BYTES } from '../../../src/server/reports/read-report-body.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
 import { getRequest } from '../../support/raw-http.ts'
-import { postRequest, replayServer, SECRETS } from '../../support/replay-server.ts'
+import { replayServer, SECRETS } from '../../support/replay-server.ts'
 import { arrivals, envelope, EVENT, lines, newEventId, OWN, RELAY, report, SENTRY_DSN, sink } from './relay-setup.ts'
 
 const MIB = 1_048_576
