@@ -18,12 +18,14 @@ RUN node scripts/build.ts
 COPY --from=packages /app/node_modules production/node_modules
 COPY --from=packages /app/sbom.json production/sbom.json
 RUN node scripts/container/stage-image.ts --packages production --out image
-RUN mkdir data
+RUN mkdir data assets
 
 # Of the official image: node and the libraries it loads. No shell, no package manager.
 FROM scratch
 COPY --from=build /app/image/ /
 COPY --from=build --chown=1000:1000 /app/data /data
+# For ASSETS_DIR: a volume that is mounted here for the first time takes its owner over.
+COPY --from=build --chown=1000:1000 /app/assets /assets
 ENV NODE_ENV=production
 ENV DATA_DIR=/data
 WORKDIR /app

@@ -2,8 +2,8 @@
  * `node scripts/container-check.ts [--twice] [--chapter] [--keep <folder>]`: executes the Dockerfile without an engine, in
  * an empty folder, and tests what comes out: what is in the image, its size, and the running container as another user,
  * with a root that cannot be written to. `--twice` builds a second time and compares; `--chapter` follows the first
- * section of docs/deployment.md instead. For root on Debian or Ubuntu with tini (`apt-get install tini`); packages come
- * from the registry that npm is set to.
+ * section of docs/deployment.md instead. For root on Debian or Ubuntu with tini and Redis (`apt-get install tini
+ * redis-server`); packages come from the registry that npm is set to.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkContents } from './container/check-contents.ts'
 import { checkRunning } from './container/check-running.ts'
+import { checkSettings } from './container/check-settings.ts'
 import { readDockerfile } from './container/dockerfile.ts'
 import { followChapter } from './container/follow-chapter.ts'
 import { readIgnoreList } from './container/ignore-list.ts'
@@ -39,7 +40,11 @@ async function main(work: string): Promise<boolean> {
   if (process.getuid?.() !== 0) throw new Error('This has to run as root: it mounts, and becomes another user.')
   console.log('Build')
   const image = await buildImage(join(work, 'first'))
-  const faults = [...checkContents(image), ...(await checkRunning(image, join(work, 'data')))]
+  const faults = [
+    ...checkContents(image),
+    ...(await checkRunning(image, join(work, 'data'))),
+    ...(await checkSettings(image, join(work, 'settings'))),
+  ]
   if (values.twice === true) {
     console.log('Build again')
     const again = await buildImage(join(work, 'second'))

@@ -1,6 +1,6 @@
 /**
- * The software bill of materials of the image, in CycloneDX 1.5: what npm says of the production dependencies, without
- * those that are not in the image, and with what is not npm's. Equal contents give equal text: no date, no random
+ * The software bill of materials of the image, in CycloneDX 1.5: what npm says of the packages that are in the image, as
+ * folders or as parts of the bundles, and what is not npm's. Equal contents give equal text: no date, no random
  * number.
  */
 import type { InstalledPackage } from './package-closure.ts'
@@ -28,8 +28,8 @@ export interface BillOfMaterials {
 export interface ImageParts {
   /** Packages in its `node_modules`. */
   readonly packages: readonly InstalledPackage[]
-  /** Production dependencies that are part of the bundles; found in no folder of the image. */
-  readonly bundled: readonly string[]
+  /** Packages whose code is part of the bundles. */
+  readonly bundled: readonly InstalledPackage[]
   readonly system: readonly SystemFile[]
   readonly nodeVersion: string
 }
@@ -42,10 +42,8 @@ export class UnlistedPackageError extends Error {
 /** @throws {UnlistedPackageError} where npm's list lacks a package that the image has. */
 export function billOfMaterials(fromNpm: BillOfMaterials, parts: ImageParts): BillOfMaterials {
   const { packages, bundled, system, nodeVersion } = parts
-  const kept = new Set(packages.map(({ name, version }) => `${name}@${version}`))
-  const listed = fromNpm.components.filter(
-    (component) => kept.has(component['bom-ref']) || bundled.includes(component.name),
-  )
+  const kept = new Set([...packages, ...bundled].map(({ name, version }) => `${name}@${version}`))
+  const listed = fromNpm.components.filter((component) => kept.has(component['bom-ref']))
   const unlisted = [...kept].filter((ref) => !listed.some((component) => component['bom-ref'] === ref))
   if (unlisted.length > 0) throw new UnlistedPackageError(`not in the list of npm: ${unlisted.join(', ')}`)
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BillOfMaterials } from './bill-of-materials.ts'
+import { bundledFolders, packageName } from './bundled-packages.ts'
 import { readTree, type TreeEntry } from './image-tree.ts'
 import type { BuiltImage } from './run-stages.ts'
 import { createVerdicts } from './verdict.ts'
@@ -8,7 +9,8 @@ import { createVerdicts } from './verdict.ts'
 const MOST_BYTES = 250_000_000 // uncompressed; what an engine shows as the image's size
 const SET_ID_BITS = 0o6000
 const WRITABLE_BY_OTHERS = 0o022
-const NO_PRODUCT = /^\/app\/(?!dist\/|docs\/|node_modules\/|(?:package|sbom)\.json$|LICENSE$|health-check\.mjs$)/
+const NO_PRODUCT =
+  /^\/app\/(?!dist\/(?!former\/)|docs\/|licences\/|node_modules\/|(?:package|sbom)\.json$|LICENSE$|health-check\.mjs$)/
 const SHELL = /\/(?:sh|bash|dash|ash|busybox|npm|npx|apt|apt-get|dpkg|perl|python3?)$/
 
 /**
@@ -23,12 +25,15 @@ export function checkContents({ root, config }: BuiltImage): readonly string[] {
   console.log('\nContents')
   check('under 250 MB, all layers', bytes < MOST_BYTES, `${megabytes(bytes)} MB in ${files.length} files`)
   for (const [name, part] of shares(files)) console.log(`       ${megabytes(part).padStart(6)} MB ${name}`)
-  check('nothing of the sources, tests or tools', ...none(files.filter(({ path }) => NO_PRODUCT.test(path))))
+  check(
+    'nothing of the sources, tests, tools or former builds',
+    ...none(files.filter(({ path }) => NO_PRODUCT.test(path))),
+  )
   check('no shell, no package manager', ...none(files.filter(({ path, mode }) => SHELL.test(path) && isProgram(mode))))
   check('no set-uid and no set-gid files', ...none(files.filter(({ mode }) => (mode & SET_ID_BITS) !== 0)))
   const writable = ({ path, uid, mode, kind }: TreeEntry): boolean =>
-    kind !== 'link' && !['/data', '/tmp'].includes(path) && (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0)
-  check('all but /data and /tmp is root’s and nobody else may write', ...none(tree.filter(writable)))
+    kind !== 'link' && !['/assets', '/data', '/tmp'].includes(path) && (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0)
+  check('all but /assets, /data and /tmp is root’s and nobody else may write', ...none(tree.filter(writable)))
   check('every file can be read by the user', ...none(files.filter(({ mode }) => (mode & 0o004) === 0)))
   check('runs as a user that is not root, by number', /^[1-9]\d*:[1-9]\d*$/.test(config.user), config.user)
   checkBill()
@@ -42,12 +47,21 @@ export function checkContents({ root, config }: BuiltImage): readonly string[] {
       const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string }
       return version === undefined ? [] : [`${name}@${version}`]
     })
-    const missing = packages.filter((name) => !listed.has(name))
+    const names = new Set(bill.components.map(({ name }) => name))
+    const bundled = bundledFolders(join(root, 'app/dist')).map(packageName)
+    const missing = [...packages.filter((name) => !listed.has(name)), ...bundled.filter((name) => !names.has(name))]
     check(
-      'the bill of materials lists every package',
+      'the bill of materials lists every package, those in the bundles too',
       missing.length === 0,
-      missing.join(', ') || `${listed.size} parts`,
+      missing.join(', ') || `${packages.length} packages, ${bundled.length} in bundles; ${listed.size} parts`,
     )
+    // A package without a file for it states its licence in the bill alone.
+    const unlicensed = bundled.filter(
+      (name) =>
+        !tree.some(({ path }) => path.startsWith(`/app/licences/${name}@`)) &&
+        bill.components.some((component) => component.name === name && component['licenses'] === undefined),
+    )
+    check('packages in the bundles have left their licences', unlicensed.length === 0, unlicensed.join(', '))
     const licences = files.filter(({ path }) => /\/(?:licen[cs]e|copying|copyright)[^/]*$/i.test(path)).length
     check(
       'it has node’s version',

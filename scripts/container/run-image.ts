@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly command?: readonly string[]
   /** Absolute path of a folder of this machine that is mounted at the image's volume. */
   readonly volume: string
+  /** Further folders of this machine, by the paths of the image that they are mounted at; given to its user. */
+  readonly folders?: Readonly<Record<string, string>>
 }
 
 /** A process in an image. */
@@ -31,11 +33,15 @@ export interface RunningImage {
  * process namespace of its own, with the image's folder as its whole file system. It shares this machine's network. Needs
  * root, and leave to mount.
  */
-export function runImage({ root, config }: BuiltImage, { env, command, volume }: RunOptions): RunningImage {
+export function runImage(
+  { root, config }: BuiltImage,
+  { env, command, volume, folders = {} }: RunOptions,
+): RunningImage {
   const [uid = '0', gid = uid] = config.user.split(':')
   for (const path of ['proc', 'dev', 'tmp']) mkdirSync(join(root, path), { recursive: true })
   for (const path of ['etc/hosts', 'etc/resolv.conf']) writeFileSync(join(root, path), '') // places to mount at
-  chownSync(volume, Number(uid), Number(gid))
+  const mounts = { [config.volumes[0] ?? '/data']: volume, ...folders }
+  for (const folder of Object.values(mounts)) chownSync(folder, Number(uid), Number(gid))
   const inside = [...config.entrypoint, ...(command ?? config.command)]
   const child = spawn(
     'unshare',
@@ -44,8 +50,7 @@ export function runImage({ root, config }: BuiltImage, { env, command, volume }:
       env: {
         PATH: process.env['PATH'] ?? '',
         ROOT: root,
-        VOLUME_FROM: volume,
-        VOLUME_TO: config.volumes[0] ?? '/data',
+        MOUNTS: Object.entries(mounts).flat().join('\n'),
         USER_ID: uid,
         GROUP_ID: gid,
         IN_FOLDER: config.workdir,
@@ -65,7 +70,7 @@ set -eu
 mount --bind "$ROOT" "$ROOT"
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$ROOT/tmp"
 mount -t proc proc "$ROOT/proc"
-mount --bind "$VOLUME_FROM" "$ROOT$VOLUME_TO"
+printf '%s\\n' "$MOUNTS" | while read -r to && read -r from; do mount --bind "$from" "$ROOT$to"; done
 mount --rbind /dev "$ROOT/dev"
 mount --bind /etc/hosts "$ROOT/etc/hosts"
 mount --bind /etc/resolv.conf "$ROOT/etc/resolv.conf"

@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { billOfMaterials, type BillOfMaterials } from './bill-of-materials.ts'
+import { bundledPackages } from './bundled-packages.ts'
 import { packageClosure, type InstalledPackage } from './package-closure.ts'
 import { systemFiles, type SystemFile } from './system-files.ts'
 
@@ -36,12 +37,16 @@ const packagesFolder = resolve(values.packages ?? 'production')
 const image = resolve(values.out ?? 'image')
 
 const packages = await packageClosure(resolve('dist/server/main.js'), packagesFolder)
+const bundled = bundledPackages(resolve('dist'), resolve())
 const system = systemFiles()
 stageApplication()
 stagePackages(packages)
+stageLicences(bundled)
 stageSystem(system)
 stageBill()
-console.log(`Staged ${packages.length} packages and ${system.length} files of the system.`)
+console.log(
+  `Staged ${packages.length} packages, ${bundled.length} more in bundles, and ${system.length} files of the system.`,
+)
 
 function stageApplication(): void {
   for (const name of ['dist', 'package.json', 'LICENSE']) {
@@ -63,6 +68,15 @@ function stagePackages(found: readonly InstalledPackage[]): void {
   }
 }
 
+/** Of packages that are part of the bundles: their code is in the image, their folders are not. */
+function stageLicences(found: readonly InstalledPackage[]): void {
+  for (const { name, version, folder } of found) {
+    for (const file of readdirSync(folder).filter((file) => LICENCE.test(file))) {
+      cpSync(join(folder, file), join(image, 'app/licences', `${name}@${version}`, file))
+    }
+  }
+}
+
 function stageSystem(files: readonly SystemFile[]): void {
   for (const { from, to, owner } of files) {
     cpSync(realpathSync(from), join(image, to))
@@ -79,11 +93,6 @@ function stageSystem(files: readonly SystemFile[]): void {
 
 function stageBill(): void {
   const fromNpm = JSON.parse(readFileSync(join(packagesFolder, 'sbom.json'), 'utf8')) as BillOfMaterials
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  const names = new Set(packages.map(({ name }) => name))
-  const bundled = Object.keys(dependencies).filter((name) => !names.has(name))
   const bill = billOfMaterials(fromNpm, { packages, bundled, system, nodeVersion: process.versions.node })
   writeFileSync(join(image, 'app/sbom.json'), `${JSON.stringify(bill, undefined, 2)}\n`)
 }

@@ -5,7 +5,7 @@
 import { reportableEvent } from '../../shared/reports/reportable-event.ts'
 import { isReportableSpan, reportableSpans } from '../../shared/reports/reportable-spans.ts'
 import { isRecord } from '../../shared/reports/json-values.ts'
-import type { Envelope, EnvelopeItem } from './envelope.ts'
+import { EnvelopeError, type Envelope, type EnvelopeItem } from './envelope.ts'
 
 /** Bytes of one envelope that are read as JSON: some 15 ms of the event loop. The service takes no event above 1 MiB. */
 const MOST_JUDGED_BYTES = 2_097_152
@@ -17,6 +17,7 @@ const EVENTS: ReadonlySet<string> = new Set(['event', 'transaction'])
 /**
  * The envelope without what is never reported; the same object where nothing had to go.
  * @param relayPath path of the relay, whose own requests are no work worth tracing.
+ * @throws {EnvelopeError} 400 where an item would have to be written anew, and is nested too deeply for that.
  */
 export function filterEnvelope(envelope: Envelope, relayPath: string): Envelope {
   const budget = { bytes: MOST_JUDGED_BYTES }
@@ -59,7 +60,11 @@ function judgeSpans(
 }
 
 function withPayload(item: EnvelopeItem, value: object): EnvelopeItem {
-  return { ...item, payload: Buffer.from(JSON.stringify(value)) }
+  try {
+    return { ...item, payload: Buffer.from(JSON.stringify(value)) }
+  } catch {
+    throw new EnvelopeError(400, 'An item of the envelope is nested too deeply')
+  }
 }
 
 function parseJson(payload: Buffer): unknown {

@@ -97,6 +97,7 @@ describe('what goes into the build', () => {
     '.git/config',
     'node_modules/x/index.js',
     'dist/manifest.json',
+    'dist/former/build/page.js',
     'tests/unit/x.test.ts',
     'deploy/kubernetes/deployment.yaml',
     'src/app/debug.log',

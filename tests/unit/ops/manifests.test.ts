@@ -22,6 +22,27 @@ function texts(value: YamlValue | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries((value ?? {}) as YamlMap).map(([name, text]) => [name, String(text)]))
 }
 
+/** The steps of all JSON patches in a kustomization. */
+function patchesOf(source: string): YamlMap[] {
+  const blocks = [...source.matchAll(/^ {4}patch: \|\n((?: {6}.*\n)+)/gm)]
+  return blocks.flatMap(([, block = '']) => readYaml(block.replaceAll(/^ {6}/gm, '')) as YamlMap[])
+}
+
+/** Folders that the image gives to its user. */
+function ownFolders(): string[] {
+  const steps = readDockerfile(read('Dockerfile')).at(-1)?.steps ?? []
+  const user = steps.findLast(({ name }) => name === 'USER')?.text
+  return steps.flatMap(({ name, flags, text }) =>
+    name === 'COPY' && flags['chown'] === user ? [text.split(/\s+/).at(-1) ?? ''] : [],
+  )
+}
+
+/** As compose replaces variables that nobody has set. */
+function withDefaults(settings: Record<string, string>): Record<string, string> {
+  const replace = (text: string): string => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+  return Object.fromEntries(Object.entries(settings).map(([name, text]) => [name, replace(text)]))
+}
+
 const KEYS = { SECRET_KEYS: '0123456789abcdef0123456789abcdef' }
 
 describe('the manifests for Kubernetes', () => {
@@ -100,6 +121,34 @@ describe('the manifests for Kubernetes', () => {
     expect(() => readConfig({ MILLRACE_SERVICE_HOST: '10.0.0.1' })).toThrow('MILLRACE_SERVICE_HOST')
   })
 
+  test('what may hold a password or a key can be given by the secret, and need not be', () => {
+    const fromSecret = (at(container, 'env') as YamlMap[]).map((variable) => [
+      variable['name'],
+      at(variable, 'valueFrom.secretKeyRef.key'),
+      at(variable, 'valueFrom.secretKeyRef.optional') ?? false,
+    ])
+    expect(fromSecret).toEqual([
+      ['SECRET_KEYS', 'SECRET_KEYS', false],
+      ['REDIS_URL', 'REDIS_URL', true],
+      ['SENTRY_DSN', 'SENTRY_DSN', true],
+    ])
+  })
+
+  test('with shared files, all pods mount one volume where the setting says and their user may write', () => {
+    const overlay = 'deploy/kubernetes-shared-files'
+    const patches = patchesOf(read(`${overlay}/kustomization.yaml`))
+    const value = (path: string): YamlValue | undefined =>
+      patches.find((patch) => patch['op'] === 'add' && patch['path'] === path)?.['value']
+    const claim = readYaml(read(`${overlay}/claim.yaml`))
+    const mount = value('/spec/template/spec/containers/0/volumeMounts/-')
+    const volume = value('/spec/template/spec/volumes/-')
+    expect(at(mount, 'mountPath')).toBe(value('/data/ASSETS_DIR'))
+    expect(ownFolders()).toContain(at(mount, 'mountPath'))
+    expect(at(mount, 'name')).toBe(at(volume, 'name'))
+    expect(at(volume, 'persistentVolumeClaim.claimName')).toBe(at(claim, 'metadata.name'))
+    expect(at(claim, 'spec.accessModes')).toEqual(['ReadWriteMany'])
+  })
+
   test('all of them mean the same pods', () => {
     const labels = { 'app.kubernetes.io/name': 'millrace' }
     expect(at(deployment, 'spec.selector.matchLabels')).toEqual(labels)
@@ -145,22 +194,28 @@ describe('compose.yaml', () => {
       const service = at(compose, `services.${name}`) as YamlMap
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
       const { shutdownGraceMs } = readConfig({
-        ...texts(service['environment']),
-        ORIGIN: 'http://localhost:8080',
-        LOG_LEVEL: 'info',
+        ...withDefaults(texts(service['environment'])),
         ...KEYS,
       })
       expect(Number.parseInt(String(service['stop_grace_period']), 10) * 1000).toBeGreaterThan(shutdownGraceMs)
     }
   })
 
+  test('instances share a folder for the files of former builds, at the place that their user may write to', () => {
+    for (const name of instances) {
+      const folder = String(at(compose, `services.${name}.environment.ASSETS_DIR`))
+      const volumes = at(compose, `services.${name}.volumes`) as string[]
+      expect(volumes).toContain(`assets:${folder}`)
+      expect(ownFolders()).toContain(folder)
+    }
+    expect(Object.keys(at(compose, 'volumes') as YamlMap)).toContain('assets')
+  })
+
   test('instances share a store that throws no report out', () => {
     const address = at(compose, 'services.valkey.networks.site.ipv4_address')
     for (const name of instances) {
       const { redisUrl } = readConfig({
-        ...texts(at(compose, `services.${name}.environment`)),
-        ORIGIN: 'http://localhost:8080',
-        LOG_LEVEL: 'info',
+        ...withDefaults(texts(at(compose, `services.${name}.environment`))),
         ...KEYS,
       })
       expect(new URL(redisUrl).hostname).toBe(address)

@@ -1,0 +1,146 @@
+/** Replays with what stands in an envelope: lengths, names, depth, and text. See `README.md`. */
+import { describe, expect, test } from 'vitest'
+import { INBOX_DSN } from '../../../src/server/reports/dsn.ts'
+import { derivedTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
+import { chunked } from '../../support/hostile-bodies.ts'
+import type { RawResponse } from '../../support/raw-response.ts'
+import { replayServer } from '../../support/replay-server.ts'
+import { arrivals, envelope, EVENT, lines, OWN, RELAY, report, SENTRY_DSN, type Item } from './relay-setup.ts'
+
+const MIB = 1_048_576
+
+describe('with a service', () => {
+  const site = replayServer({ env: { SENTRY_DSN } })
+
+  test('I1 an envelope that holds a request is one request to the service', async () => {
+    const smuggled = `0\r\n\r\nPOST /api/43/envelope/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`
+    const body = envelope([EVENT, ['attachment', smuggled]])
+    const head = `POST ${RELAY} HTTP/1.1\r\nHost: localhost\r\n`
+    const came = await arrivals(site, async () => {
+      expect((await report(site, body)).status).toBe(200)
+      expect((await site.send(chunked(head, body, 7))).status).toBe(200)
+    })
+    expect(came.map(({ url, envelope: sent }) => [url, sent?.items[1]?.payload.toString()])).toEqual([
+      ['/api/42/envelope/', smuggled],
+      ['/api/42/envelope/', smuggled],
+    ])
+  })
+
+  test.for(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'A14 an item of the type %s is an item like any other',
+    async (type) => {
+      const came = await arrivals(site, async () => {
+        expect((await report(site, envelope([[type, '{}']]))).status).toBe(200)
+      })
+      expect(came.map(({ envelope: sent }) => sent?.items.map((item) => item.type))).toEqual([[type]])
+    },
+  )
+
+  test.for(['4294967295', '-1', '1.5', '1e308', '"2"', 'true', '[2]', '{}'])(
+    'E5 an item that says it is %s long is refused',
+    async (length) => {
+      const body = lines(`{"dsn":"${OWN}"}`, `{"type":"event","length":${length}}`, '{}')
+      expect((await report(site, body)).status).toBe(400)
+    },
+  )
+
+  test('E5 names of prototypes are names', async () => {
+    const header = `{"dsn":"${OWN}","__proto__":{"dsn":"http://evil.test"},"constructor":{"prototype":{"x":1}}}`
+    const item = '{"type":"event","__proto__":{"length":9}}'
+    const came = await arrivals(site, async () => {
+      expect((await report(site, lines(header, item, '{"__proto__":{"type":"transaction"}}'))).status).toBe(200)
+      // Without one of its own, the envelope has no DSN.
+      expect((await report(site, lines(`{"__proto__":{"dsn":"${OWN}"}}`, item, '{}'))).status).toBe(400)
+    })
+    expect(came).toHaveLength(1)
+  })
+
+  // JSON.stringify writes lists in a loop, and calls itself where keys are numbers.
+  test.for(['{"a":', '{"1":'])('H12 headers that are nested 9,000 deep, as %s, are read or refused', async (open) => {
+    const deep = `${open.repeat(9_000)}1${'}'.repeat(9_000)}`
+    for (const body of [
+      lines(`{"dsn":"${OWN}","a":${deep}}`, '{"type":"event"}', '{}'),
+      lines(`{"dsn":"${OWN}"}`, `{"type":"event","a":${deep}}`, '{}'),
+    ]) {
+      expect((await report(site, body)).status).toBeOneOf([200, 400])
+    }
+  })
+
+  test.for(['{"a":', '{"1":'])('H12 nor is it a failure of ours to leave something out of %s', async (open) => {
+    const deep = `${open.repeat(100_000)}1${'}'.repeat(100_000)}`
+    const spans = '[{"description":"GET /healthz"},{"description":"GET /mills"}]'
+    const items: Item[] = [
+      ['event', `{"a":${deep}}`],
+      ['transaction', `{"a":${deep},"spans":${spans}}`],
+      ['span', `{"a":${deep},"items":${spans}}`],
+    ]
+    for (const item of items) expect((await report(site, envelope([item]))).status).toBeOneOf([200, 400])
+    const came = await arrivals(site, () => report(site, envelope([['transaction', `{"spans":${spans}}`]])))
+    expect(came.map(({ body }) => body.includes('GET /mills'))).toEqual([true])
+    expect(came[0]?.body.toString()).not.toContain('/healthz')
+  })
+
+  test('H6 thousands of items are refused, and empty lines cost nothing', async () => {
+    const item = '{"type":"session"}\n{}\n'
+    expect((await report(site, `{"dsn":"${OWN}"}\n${item.repeat(1_001)}`)).status).toBe(413)
+    expect((await report(site, `{"dsn":"${OWN}"}\n${item.repeat(1_000)}`)).status).toBe(200)
+    expect((await report(site, `{"dsn":"${OWN}"}\n${'\n'.repeat(MIB)}{"type":"session"}\n{}\n`)).status).toBe(200)
+  })
+
+  test('H20 headers that no client sends reach the service harmlessly, and hold up nothing behind them', async () => {
+    const came = await arrivals(site, () =>
+      report(site, envelope(), {
+        'User-Agent': '\u009b2Jcanary\u0085X-Sentry-Auth: other',
+        Referer: 'http://localhost/\u00a0\u00ff',
+        'Sec-CH-UA': 'x'.repeat(9_000),
+        'Sec-CH-UA-__proto__': 'x',
+      }),
+    )
+    expect(came).toHaveLength(1)
+    expect(came[0]?.headers['x-sentry-auth']).toContain('sentry_key=public')
+    expect(came[0]?.headers['sec-ch-ua']).toBeUndefined()
+  })
+})
+
+describe('without a service', () => {
+  const site = replayServer()
+  const INBOX = derivedTunnelPath('')
+  const keep = (payload: string): Promise<RawResponse> =>
+    site.post(INBOX, envelope([['event', payload]], { dsn: INBOX_DSN }))
+
+  test.for(['{"a":', '{"1":'])(
+    'H12 the inbox takes no harm from events that are nested 100,000 deep, as %s',
+    async (open) => {
+      const deep = `${open.repeat(100_000)}1${'}'.repeat(100_000)}`
+      for (const payload of [
+        `{"message":"deep","extra":${deep}}`,
+        `{"message":${deep}}`,
+        `{"exception":{"values":[{"type":"Deep","value":"deep","stacktrace":{"frames":[{"vars":${deep}}]}}]}}`,
+        `{"exception":${deep},"tags":${deep},"contexts":${deep},"request":${deep},"breadcrumbs":${deep}}`,
+      ]) {
+        expect((await keep(payload)).status).toBeOneOf([200, 400])
+      }
+      expect((await site.get('/lab/reports')).status).toBe(200)
+    },
+  )
+
+  test('F4 what an event says is text in the inbox', async () => {
+    const markup = '</script><script>alert(1)</script><img src=x onerror=alert(1)>'
+    const event = {
+      message: markup,
+      transaction: markup,
+      release: markup,
+      platform: markup,
+      tags: { [markup]: markup, url: 'javascript:alert(1)' },
+      request: { url: 'javascript:alert(1)//evil.test' },
+      exception: {
+        values: [{ type: markup, value: markup, stacktrace: { frames: [{ filename: markup, function: markup }] } }],
+      },
+    }
+    expect((await keep(JSON.stringify(event))).status).toBe(200)
+    const list = await site.get('/lab/reports')
+    expect(list.text).toContain('&lt;img src=x')
+    const links = [...list.text.matchAll(/href="(\/lab\/reports[^"]+)"/g)].map(([, path = '']) => path)
+    for (const path of new Set(links)) await site.get(path.replaceAll('&amp;', '&'))
+  })
+})
