@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createDeliveryWindow } from '../../../src/server/reports/delivery-window.ts'
 import type { SpooledEntry } from '../../../src/server/reports/spool.ts'
 
-const all = (): boolean => true
+const all = (_kind: string): boolean => true
 
 /** A queue that counts how often it is asked; what was taken stays under way. */
 function queue(...kinds: string[]) {
