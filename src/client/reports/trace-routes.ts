@@ -18,7 +18,9 @@ export interface TracedPage {
   readonly outcome: string | undefined
 }
 
-const ERROR_STATUS = 2 // OpenTelemetry's SpanStatusCode
+// OpenTelemetry's SpanStatusCode
+const OK_STATUS = 1
+const ERROR_STATUS = 2
 
 /** The service's names of the statuses; those of refusals keep a span from being sent. */
 const REFUSED: Readonly<Record<number, string>> = { 401: 'unauthenticated', 403: 'permission_denied', 404: 'not_found' }
@@ -58,6 +60,7 @@ export function traceNavigations(client: BrowserClient, router: Router, shown: (
       const { name, attributes } = namedBy(page, path, 'navigation')
       span?.updateName(name)
       span?.setAttributes(attributes)
+      span?.setStatus({ code: OK_STATUS })
       getCurrentScope().setTransactionName(name)
       settle(span, page)
     } else if (type === 'fail') span?.setStatus({ code: ERROR_STATUS, message: 'internal_error' })
@@ -72,7 +75,10 @@ export function traceNavigations(client: BrowserClient, router: Router, shown: (
 
 function beginSpan(client: BrowserClient, path: string): Span | undefined {
   const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
-  return startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+  const span = startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+  // Until it is known what comes of it: the SDK ends it by itself when the page is left, and it might be a redirect.
+  span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
+  return span
 }
 
 /** What the SDK does beside the span: failures of different pages belong to different traces. */
