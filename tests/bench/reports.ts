@@ -55,8 +55,11 @@ async function measurePages(ours: Contestant, options: ThroughputOptions): Promi
 }
 
 /**
- * Envelopes through the relay beside a proxy that keeps none. The relay delivers while it accepts; what is left after a
- * run is waited for, and its processor time is counted too.
+ * Envelopes through the relay beside a proxy that keeps none. Both forward every envelope, but not in the same time: the
+ * proxy before it answers, the relay at a pace that leaves the processor to pages. So how many a client may send in a
+ * second is told by itself, and the two are compared by the processor time of an envelope until the service has it: what
+ * is left in the spool after a run is waited for and counted. The ratio of rates flatters the relay by what it delivers
+ * later, and wrongs it by the disk and the pauses between its commits, in which it does nothing.
  */
 async function measureRelay(
   folder: string,
@@ -84,6 +87,7 @@ async function measureRelay(
   const rateOf = (who: 'ours' | 'bare'): number => median(pairs.map((pair) => pair[who].rate))
   const perSecond = (rate: number): string => `${Math.round(rate).toLocaleString('en')}/s`
   const byCpu = median(pairs.map((pair) => pair.bare.ticks / pair.ours.ticks))
+  const byRate = median(pairs.map((pair) => pair.ours.rate / pair.bare.rate))
   return [
     {
       name: 'reports, envelopes of 4 kB',
@@ -94,12 +98,12 @@ async function measureRelay(
     },
     {
       name: 'reports, relay beside a bare proxy',
-      value: median(pairs.map((pair) => pair.ours.rate / pair.bare.rate)),
+      value: byCpu,
       unit: '×',
       gate: { bound: '≥', limit: LEAST_RELAYED },
       detail:
-        `ours ${perSecond(rateOf('ours'))}, bare ${perSecond(rateOf('bare'))}, ${rounds} pairs; ` +
-        `by CPU time ${byCpu.toFixed(2)}, delivery included`,
+        `by CPU time, delivery included; ours ${perSecond(rateOf('ours'))}, bare ${perSecond(rateOf('bare'))}, ` +
+        `${rounds} pairs; by rate ${byRate.toFixed(2)}`,
     },
   ]
 }

@@ -66,8 +66,6 @@ export function traceNavigations(
       leaveCrumb(event)
       if (event.reason === 'redirect') current?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
       span = rate > 0 ? beginSpan(client, path) : beginTrace(path)
-      // Until its page is there: if this one is left before, the SDK sends what it has, and it may be a redirect.
-      span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
       return
     }
     if (type === 'commit') {
@@ -97,7 +95,10 @@ export function traceNavigations(
 
 function beginSpan(client: BrowserClient, path: string): Span | undefined {
   const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
-  return startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+  const span = startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
+  // Until it is known what comes of it: the SDK ends it by itself when the page is left, and it might be a redirect.
+  span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
+  return span
 }
 
 /** What the SDK does beside the span: failures of different pages belong to different traces. */

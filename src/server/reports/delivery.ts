@@ -1,6 +1,7 @@
 /** A spool with the drainer that empties it: of this instance alone, or of all that share a Redis. */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { createCheckpointThread } from '../stores/checkpoint-thread.ts'
 import { RedisGone, type RedisLink } from '../stores/redis-link.ts'
 import { watchSharedStore } from '../stores/shared-first.ts'
 import { createDeliveryLease } from './delivery-lease.ts'
@@ -9,7 +10,7 @@ import { startDrainer, type DeliveryClock, type DrainerOptions } from './drainer
 import { createGroupedSpool } from './grouped-spool.ts'
 import { createRedisDeliveryLease } from './redis-delivery-lease.ts'
 import { createRedisSpool } from './redis-spool.ts'
-import { openReportDatabase } from './spool-database.ts'
+import { openReportDatabase, reportDatabasePath } from './spool-database.ts'
 import { createSpool } from './spool-store.ts'
 import { SpoolFullError, type AcceptedEnvelope, type Awaitable } from './spool.ts'
 
@@ -49,7 +50,8 @@ export const SYSTEM_CLOCK: DeliveryClock = {
 /** Begins to deliver what is in this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
 export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: string): Outlet {
   const database = openReportDatabase(dataDir)
-  const spool = createGroupedSpool(createSpool(database, { destination }), database)
+  const checkpoints = createCheckpointThread(reportDatabasePath(dataDir))
+  const spool = createGroupedSpool(createSpool(database, { destination }), database, { kept: checkpoints.wrote })
   const lease = createDeliveryLease(database, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone })
   const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
   return {
@@ -60,6 +62,7 @@ export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: 
     flush: (signal) => drainer.stop(signal),
     dispose() {
       void drainer.stop(AbortSignal.abort())
+      checkpoints.dispose()
       database.dispose()
     },
   }

@@ -3,8 +3,16 @@ import { openDatabase, type Database } from '../stores/open-database.ts'
 import { INBOX_TABLES } from './inbox-tables.ts'
 import { SPOOL_TABLES } from './spool-tables.ts'
 
-/** 16 MiB of log. Most of what is written has been delivered and deleted before it would have to reach the file. */
-const CHECKPOINT_PAGES = 4_000
+/**
+ * 64 MiB of log. Under load a thread brings it into the file long before (`checkpoint-thread.ts`); what that has left is
+ * then little. Most of what is written has been delivered and deleted before it would have to reach the file.
+ */
+const CHECKPOINT_PAGES = 16_000
+
+/** Where `reports.sqlite` is. @param dataDir absolute path of `DATA_DIR`. */
+export function reportDatabasePath(dataDir: string): string {
+  return join(dataDir, 'reports.sqlite')
+}
 
 /**
  * `reports.sqlite`: the spool and the inbox. A commit here outlives `kill -9`. It is not forced to the disk each time
@@ -14,5 +22,5 @@ const CHECKPOINT_PAGES = 4_000
  */
 export function openReportDatabase(dataDir: string): Database {
   const migrations = [SPOOL_TABLES + INBOX_TABLES]
-  return openDatabase({ path: join(dataDir, 'reports.sqlite'), migrations, checkpointPages: CHECKPOINT_PAGES })
+  return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

@@ -67,16 +67,23 @@ WHERE destination = :destination AND reason = :reason AND category = :category`
 const LOSSES = 'SELECT reason, category, quantity FROM spool_losses WHERE destination = ? AND quantity > 0'
 const FORGET_LOSSES = 'DELETE FROM spool_losses WHERE destination = ?'
 
+/** A spool whose envelopes are known by number as soon as they are kept. */
+export interface FileSpool extends LocalSpool {
+  /** As `accept`. @returns the id of the entry. */
+  keep(envelope: AcceptedEnvelope): number
+}
+
 /** A `Spool` in a file with `SPOOL_TABLES`; shared by all processes that have it open. */
 export function createSpool(
   database: Database,
   { destination, bounds = { bytes: MOST_BYTES, ageMs: MOST_AGE_MS } }: SpoolOptions,
-): LocalSpool {
+): FileSpool {
   function count(losses: readonly Loss[], lostFor = destination): void {
     for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
   }
 
-  function insert(envelope: AcceptedEnvelope): void {
+  /** @returns its id. */
+  function insert(envelope: AcceptedEnvelope): number {
     const { receivedAt, client, eventId = null, body, keep } = envelope
     const { lastInsertRowid } = database.statement(INSERT).run({
       destination,
@@ -90,6 +97,7 @@ export function createSpool(
       bytes: spooledSize(envelope),
     })
     database.statement(INSERT_BODY).run(lastInsertRowid, body)
+    return Number(lastInsertRowid)
   }
 
   /** @returns whether there is room now. */
@@ -125,20 +133,20 @@ export function createSpool(
     count(lossesOf(parseCategories(row), reason), String(row['destination']))
   }
 
+  function keep(envelope: AcceptedEnvelope): number {
+    let id: number | undefined
+    try {
+      id = database.write(() => (makeRoom(envelope) ? insert(envelope) : undefined))
+    } catch (thrown) {
+      throw new SpoolFullError('disk', thrown)
+    }
+    if (id === undefined) throw new SpoolFullError('bound')
+    return id
+  }
+
   return {
-    accept(envelope) {
-      let kept = false
-      try {
-        kept = database.write(() => {
-          const room = makeRoom(envelope)
-          if (room) insert(envelope)
-          return room
-        })
-      } catch (thrown) {
-        throw new SpoolFullError('disk', thrown)
-      }
-      if (!kept) throw new SpoolFullError('bound')
-    },
+    keep,
+    accept: (envelope) => void keep(envelope),
 
     size() {
       const totals = database.statement(TOTALS).all()

@@ -2,9 +2,9 @@
  * Sends envelopes to the service. Where they go is configured and nothing else: no envelope, no answer and no redirect
  * leads anywhere else.
  */
-import type { ClientRequest } from 'node:http'
+import { request as httpRequest, type ClientRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import { createProxyAgents } from '../rules/proxy-agents.ts'
-import { openUpstream } from '../rules/open-upstream.ts'
 import { envelopeUrl, type Dsn } from './dsn.ts'
 
 /** How long the service may let us wait for its answer, or for a further byte of one, in ms. */
@@ -54,11 +54,38 @@ export function createUpstream(
   dsn: Dsn,
   bounds: UpstreamBounds = { silenceMs: SILENCE_MS, deliveryMs: DELIVERY_MS },
 ): Upstream {
-  const target = envelopeUrl(dsn)
   const agents = createProxyAgents()
-  const own = {
-    'content-type': 'application/x-sentry-envelope',
-    'x-sentry-auth': `Sentry sentry_version=7, sentry_client=${CLIENT}, sentry_key=${dsn.publicKey}`,
+  const open = openerOf(envelopeUrl(dsn), agents)
+  const own = [
+    'content-type',
+    'application/x-sentry-envelope',
+    'x-sentry-auth',
+    `Sentry sentry_version=7, sentry_client=${CLIENT}, sentry_key=${dsn.publicKey}`,
+  ]
+  const ownNames = new Set([
+    'host',
+    'connection',
+    'content-length',
+    'transfer-encoding',
+    ...own.filter((_, at) => at % 2 === 0),
+  ])
+  /** What ends with a signal. One listener for all: the drainer hands over the same signal each time. */
+  const underWay = new WeakMap<AbortSignal, Set<() => void>>()
+
+  function endingWith(signal: AbortSignal): Set<() => void> {
+    let ending = underWay.get(signal)
+    if (ending === undefined) {
+      const all = (ending = new Set<() => void>())
+      underWay.set(signal, all)
+      signal.addEventListener(
+        'abort',
+        () => {
+          for (const giveUp of all) giveUp()
+        },
+        { once: true },
+      )
+    }
+    return ending
   }
 
   function send(
@@ -68,12 +95,9 @@ export function createUpstream(
     reuse = true,
   ): Promise<UpstreamAnswer> {
     if (signal.aborted) return Promise.resolve({ kind: 'unreachable', reason: 'given up' })
-    const request = openUpstream(target, {
-      method: 'POST',
-      headers: { ...headers, ...own, 'content-length': body.length },
-      agents: reuse ? agents : undefined,
-    })
-    return exchange(request, body, signal, bounds).then((answer) =>
+    const sent = own.concat('content-length', String(body.length))
+    for (const name in headers) if (!ownNames.has(name.toLowerCase())) sent.push(name, headers[name] ?? '')
+    return exchange(open(sent, reuse), body, endingWith(signal), bounds).then((answer) =>
       // The service may have closed a kept connection a moment ago; it has then seen nothing of this envelope.
       answer === 'stale' ? send(body, headers, signal, false) : answer,
     )
@@ -82,16 +106,35 @@ export function createUpstream(
   return { send, dispose: () => agents.close() }
 }
 
+/** Makes what opens a request with a list of headers; the options are the same for all. */
+function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAgents>) {
+  const { protocol, hostname, port, host, pathname } = target
+  const isSecure = protocol === 'https:'
+  const options = {
+    protocol,
+    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port,
+    path: pathname,
+    method: 'POST',
+  }
+  return (headers: readonly string[], reuse: boolean): ClientRequest => {
+    const given = { ...options, headers: ['host', host, ...headers] }
+    return isSecure
+      ? httpsRequest({ ...given, agent: reuse ? https : false })
+      : httpRequest({ ...given, agent: reuse ? http : false })
+  }
+}
+
 function exchange(
   request: ClientRequest,
   body: Buffer,
-  signal: AbortSignal,
+  ending: Set<() => void>,
   { silenceMs, deliveryMs }: UpstreamBounds,
 ): Promise<UpstreamAnswer | 'stale'> {
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | 'stale'>()
   const settle = (answer: UpstreamAnswer | 'stale'): void => {
     clearTimeout(deadline)
-    signal.removeEventListener('abort', giveUp)
+    ending.delete(giveUp)
     resolve(answer)
   }
   const fail = (reason: string): void => {
@@ -100,7 +143,7 @@ function exchange(
   }
   const giveUp = (): void => fail('given up')
   const deadline = setTimeout(() => fail('time-out'), deliveryMs)
-  signal.addEventListener('abort', giveUp, { once: true })
+  ending.add(giveUp)
 
   request.setTimeout(silenceMs, () => fail('time-out'))
   request.on('error', (error: NodeJS.ErrnoException) => {

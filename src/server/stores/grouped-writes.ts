@@ -1,7 +1,7 @@
 /**
  * Writes that come together as one transaction. A commit costs as much as several small writes, so those of one turn of
- * the event loop share one, and under load those of some turns: from one commit to the next there are 2 ms. Each is done
- * when the transaction is: what has been told of it is kept.
+ * the event loop share one, and under load those of some turns: from one commit to the next there are 2 ms, or eight
+ * writes. Each is done when the transaction is: what has been told of it is kept.
  */
 import type { Database } from './open-database.ts'
 
@@ -32,7 +32,8 @@ interface Job {
 }
 
 const MOST_TOGETHER = 64 // small writes: some milliseconds
-const PAUSE_MS = 2 // at 3,000 writes a second six share a commit; nobody waits noticeably
+const PAUSE_MS = 2 // nobody waits noticeably
+const ENOUGH = 8 // more in one would save little, and those who wait for it could send the next
 
 const SYSTEM_CLOCK: WriteClock = {
   now: () => performance.now(),
@@ -102,8 +103,7 @@ export function createGroupedWrites(
         }
         waiting.push({ run, done: () => resolve(result), failed: reject })
         const now = clock.now()
-        const isFull = waiting.length >= MOST_TOGETHER
-        plan(isFull ? now : Math.max(now + patienceMs, committedAt + PAUSE_MS), now)
+        plan(waiting.length >= ENOUGH ? now : Math.max(now + patienceMs, committedAt + PAUSE_MS), now)
       })
     },
   }

@@ -1,0 +1,43 @@
+import type { SpooledEnvelope } from './spool.ts'
+
+const MOST_BYTES = 8_388_608 // bodies: two thousand usual envelopes
+const STALE_MS = 30_000 // delivered by another process, or long evicted
+
+/**
+ * Envelopes that this process has just put into the spool and is likely to send next, so that they need not be read back.
+ * At most 8 MiB. Where they come faster than they go, those that wait are kept and not those that come: the oldest are
+ * sent first. What nobody has taken for 30 s makes room.
+ */
+export interface RecentEnvelopes {
+  /** Keeps an envelope, if there is room. @param now milliseconds. */
+  keep(id: number, envelope: SpooledEnvelope, now: number): void
+  /** Hands an envelope out, once. */
+  take(id: number): SpooledEnvelope | undefined
+}
+
+/** @param mostBytes of bodies. */
+export function createRecentEnvelopes(mostBytes = MOST_BYTES): RecentEnvelopes {
+  const kept = new Map<number, { readonly envelope: SpooledEnvelope; readonly at: number }>()
+  let bytes = 0
+
+  function take(id: number): SpooledEnvelope | undefined {
+    const found = kept.get(id)
+    if (found === undefined) return undefined
+    kept.delete(id)
+    bytes -= found.envelope.body.length
+    return found.envelope
+  }
+
+  return {
+    keep(id, { headers, body }, now) {
+      for (const [oldest, { at }] of kept) {
+        if (bytes + body.length <= mostBytes || now - at < STALE_MS) break
+        take(oldest)
+      }
+      if (bytes + body.length > mostBytes) return
+      kept.set(id, { envelope: { headers, body }, at: now })
+      bytes += body.length
+    },
+    take,
+  }
+}
