@@ -14,7 +14,7 @@ import { isTraced, transactionOf, type TracedAnswer } from './request-transactio
 const ERRORS_A_SECOND = 20
 const ERRORS_AT_ONCE = 100
 /**
- * Each takes half a millisecond until it is with the service. Callers decide what is sampled by a header; they must not
+ * Each takes its time until it is with the service. Callers decide what is sampled by a header; they must not
  * decide how much of our time goes into it.
  */
 const TRANSACTIONS_A_SECOND = 20
