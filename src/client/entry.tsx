@@ -89,10 +89,12 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
 function told(kind: FailureKind, show: (thrown: unknown) => void) {
   return (thrown: unknown, info: { readonly componentStack?: string | null | undefined }): void => {
     const signal = controlFlowOf(thrown)
-    if (signal) return pageReports()?.left?.(signal)
-    // Before it is shown: what is uncaught comes back as an event of the window, and is the same failure then.
-    pageReports()?.add({ kind, thrown, stack: info.componentStack })
-    show(thrown)
+    if (signal) pageReports()?.left?.(signal)
+    else {
+      // Before it is shown: what is uncaught comes back as an event of the window, and is the same failure then.
+      pageReports()?.add({ thrown, kind, stack: info.componentStack })
+      show(thrown)
+    }
   }
 }
 

@@ -3,9 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
 import { get } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../support/free-ports.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { PROJECT } from './bundle.ts'
 
@@ -121,15 +120,6 @@ async function end(child: ChildProcess, exited: Promise<unknown>): Promise<void>
   const hung = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS)
   await exited
   clearTimeout(hung)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function statusOf(url: string): Promise<number | undefined> {

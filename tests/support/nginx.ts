@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { programPath } from './programs.ts'
@@ -74,24 +73,4 @@ async function accepts(port: number): Promise<boolean> {
   } finally {
     socket.destroy()
   }
-}
-
-/** Below those that the system gives to outgoing connections by itself. Source: ip(7), `ip_local_port_range`. */
-const PORTS = { first: 20_000, last: 32_000 } as const
-
-/**
- * Ports of the loopback on which nobody listens now. An instance that is replaced takes its port again, and no outgoing
- * connection may have got it meanwhile: one that is asked of the system with 0 would be such a port.
- */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const ports = new Set<number>()
-  while (ports.size < count) {
-    const port = randomInt(PORTS.first, PORTS.last)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) ports.add(port)
-  }
-  return [...ports]
 }

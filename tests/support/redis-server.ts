@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { freePort } from './free-ports.ts'
 import { programPath } from './programs.ts'
 import { makeTempDir } from './temp-dir.ts'
 
@@ -71,13 +71,4 @@ export async function startRedis(): Promise<RedisServer> {
       await folder.remove()
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

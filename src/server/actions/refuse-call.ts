@@ -1,4 +1,4 @@
-import { dropBody } from './drop-body.ts'
+import { dropBody } from '../request/drop-body.ts'
 import { sendConstantPage, sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 

@@ -17,7 +17,7 @@
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import { BodyError } from '../actions/body-error.ts'
-import { dropBody } from '../actions/drop-body.ts'
+import { dropBody } from '../request/drop-body.ts'
 import { isForeignCall } from '../actions/take-action.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import { send } from '../render/send-document.ts'

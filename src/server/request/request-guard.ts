@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
-import { dropBody } from '../actions/drop-body.ts'
+import { dropBody } from './drop-body.ts'
 import type { Config } from '../config.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'

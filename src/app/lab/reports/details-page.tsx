@@ -28,8 +28,7 @@ export default function ReportPage({ data }: Props) {
       </p>
       <EventFacts event={event} receivedAt={item.receivedAt} />
       {event.exceptions.toReversed().map((exception, at) => (
-        // They have no name of their own, and their order never changes.
-        // oxlint-disable-next-line react/no-array-index-key
+        // oxlint-disable-next-line react/no-array-index-key -- they have no name, and their order never changes
         <Stack key={at} exception={exception} heading={at === 0 ? 'Where it happened' : 'Caused by'} />
       ))}
       {trace.length === 0 ? null : (

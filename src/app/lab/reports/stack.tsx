@@ -28,8 +28,7 @@ export function Stack({ heading, exception }: StackProps) {
       ) : (
         <ol data-testid="report-frames" className={styles['frames']}>
           {frames.map((frame, at) => (
-            // Frames have no name of their own, and their order never changes.
-            // oxlint-disable-next-line react/no-array-index-key
+            // oxlint-disable-next-line react/no-array-index-key -- frames have no name, and their order never changes
             <li key={at} data-own={frame.inApp ? '' : undefined}>
               <code>{textOf(frame)}</code>
             </li>
