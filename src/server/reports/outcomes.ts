@@ -1,5 +1,5 @@
 import { serializeEnvelope } from './envelope.ts'
-import type { LossReason } from './spool.ts'
+import type { AcceptedEnvelope, LossReason } from './spool.ts'
 
 /** Items of one category that were lost for one reason. */
 export interface Loss {
@@ -36,4 +36,17 @@ export function clientReportEnvelope(losses: readonly Loss[], now: number): Buff
     header: { sent_at: new Date(now).toISOString() },
     items: [{ type: 'client_report', header: { type: 'client_report' }, payload: Buffer.from(JSON.stringify(report)) }],
   })
+}
+
+/** A report of losses as a spool keeps it: evicted as late as errors, and counted for nothing if it is. */
+export function lossReport(losses: readonly Loss[], now: number): AcceptedEnvelope {
+  return {
+    receivedAt: now,
+    client: 'client-report',
+    eventId: undefined,
+    headers: {},
+    body: clientReportEnvelope(losses, now),
+    categories: { internal: 1 },
+    keep: 'error',
+  }
 }

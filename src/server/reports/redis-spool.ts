@@ -6,7 +6,7 @@
  */
 import type { RedisClient } from '../stores/redis-connection.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
-import { clientReportEnvelope, type Loss } from './outcomes.ts'
+import { lossReport, type Loss } from './outcomes.ts'
 import { ACCEPT, EXPIRE, REPORT_LOSSES, SETTLE } from './redis-spool-scripts.ts'
 import type { SpoolBounds, SpoolOptions } from './spool-store.ts'
 import {
@@ -102,17 +102,8 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
       const losses = counted.filter(([, quantity]) => Number(quantity) > 0).map(toLoss)
       if (losses.length === 0) return undefined
       losses.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
-      const report: AcceptedEnvelope = {
-        receivedAt: now,
-        client: 'client-report',
-        eventId: undefined,
-        headers: {},
-        body: clientReportEnvelope(losses, now),
-        categories: { internal: 1 },
-        keep: 'error',
-      }
       await run(REPORT_LOSSES, [
-        ...fieldsOf(report),
+        ...fieldsOf(lossReport(losses, now)),
         ...losses.flatMap((loss) => [nameOf(loss), String(loss.quantity)]),
       ])
       return Object.fromEntries(losses.map((loss) => [nameOf(loss), loss.quantity]))

@@ -3,7 +3,7 @@
  * sessions, spans and replays before errors. What goes undelivered is counted in the same transaction.
  */
 import type { Database } from '../stores/open-database.ts'
-import { clientReportEnvelope, lossesOf, type Loss } from './outcomes.ts'
+import { lossReport, lossesOf, type Loss } from './outcomes.ts'
 import {
   kindOf,
   SpoolFullError,
@@ -198,15 +198,7 @@ export function createSpool(
       return database.write(() => {
         const losses = database.statement(LOSSES).all(destination) as unknown as readonly Loss[]
         database.statement(FORGET_LOSSES).run(destination)
-        insert({
-          receivedAt: now,
-          client: 'client-report',
-          eventId: undefined,
-          headers: {},
-          body: clientReportEnvelope(losses, now),
-          categories: { internal: 1 },
-          keep: 'error',
-        })
+        insert(lossReport(losses, now))
         return Object.fromEntries(losses.map(({ reason, category, quantity }) => [`${reason} ${category}`, quantity]))
       })
     },
