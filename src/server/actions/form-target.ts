@@ -35,16 +35,28 @@ export function currentForms(): FormTarget | undefined {
 
 /** The page of a request as its forms see it. What forms need beyond the URL is made when the first one asks. */
 export function formTarget(context: RequestContext): FormTarget {
-  const { pathname, search } = context
-  let once: string | undefined
-  return {
-    pathname,
-    search,
-    hasState: false,
-    get once() {
-      return isShared(context) ? undefined : (once ??= randomUUID())
-    },
-    sign: (id, text) => context.secrets.sign(argumentsPurpose(id), text),
+  return new RequestForms(context)
+}
+
+class RequestForms implements FormTarget {
+  readonly pathname: string
+  readonly search: string
+  hasState = false
+  readonly #context: RequestContext
+  #once: string | undefined = undefined
+
+  constructor(context: RequestContext) {
+    this.pathname = context.pathname
+    this.search = context.search
+    this.#context = context
+  }
+
+  get once(): string | undefined {
+    return isShared(this.#context) ? undefined : (this.#once ??= randomUUID())
+  }
+
+  sign(id: string, text: string): string {
+    return this.#context.secrets.sign(argumentsPurpose(id), text)
   }
 }
 

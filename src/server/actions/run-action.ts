@@ -1,5 +1,6 @@
 import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
 import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
+import { ownGetters } from '../request/own-getters.ts'
 import { BodyError } from './body-error.ts'
 import type { ReceivedCall } from './read-call.ts'
 
@@ -18,9 +19,12 @@ export interface FinishedCall {
 }
 
 /** What the handler is given beside the call. */
-export interface CallSurroundings extends Pick<ActionCall, 'params' | 'signal' | 'context' | 'request'> {
-  /** The response headers of `context`, if somebody has asked for them. */
-  readonly givenHeaders: Headers | undefined
+export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'> {
+  /** What the handler gets of the request only when it asks. */
+  readonly call: Pick<ActionCall, 'signal' | 'request'> & {
+    /** The response headers of `context`, if somebody has asked for them. */
+    readonly givenHeaders: Headers | undefined
+  }
 }
 
 /**
@@ -44,29 +48,11 @@ export async function runAction(
     const { args, state } = await splitArguments(definition.args, call)
     const checked = await check(definition.input, call.input)
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
-    const value = await handler({
-      params: surroundings.params,
-      context,
-      // Made when somebody asks: most handlers never do.
-      get request() {
-        return surroundings.request
-      },
-      get signal() {
-        return surroundings.signal
-      },
-      input: checked.data,
-      args,
-      state,
-      files: call.files,
-      revalidate(...targets) {
-        revalidate.push(...targets)
-        // For what the handler itself reads from here on.
-        void context.revalidate(...targets)
-      },
-    })
+    const { files } = call
+    const value = await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate))
     await dropShared()
     // Who somebody is decides what all pages show in their browser.
-    if (surroundings.givenHeaders?.has('set-cookie')) revalidate.push('/*')
+    if (surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return done({ kind: 'value', value })
   } catch (thrown) {
     if (thrown instanceof BodyError) throw thrown
@@ -74,6 +60,48 @@ export async function runAction(
     return done({ kind: 'thrown', thrown })
   }
 }
+
+/** Request and signal are made when somebody asks: most handlers never do. */
+class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
+  readonly params: ActionCall['params']
+  readonly context: ActionCall['context']
+  readonly input: unknown
+  readonly args: readonly unknown[]
+  readonly state: unknown
+  readonly files: ActionCall['files']
+  readonly revalidate: ActionCall['revalidate']
+  readonly #call: CallSurroundings['call']
+
+  constructor(
+    { params, context, call }: CallSurroundings,
+    { input, args, state, files }: Pick<ActionCall<unknown, readonly unknown[]>, 'input' | 'args' | 'state' | 'files'>,
+    dropped: string[],
+  ) {
+    this.params = params
+    this.context = context
+    this.input = input
+    this.args = args
+    this.state = state
+    this.files = files
+    this.revalidate = (...targets) => {
+      dropped.push(...targets)
+      // For what the handler itself reads from here on.
+      void context.revalidate(...targets)
+    }
+    this.#call = call
+    ownCall(this)
+  }
+
+  get request(): Request {
+    return this.#call.request
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal
+  }
+}
+
+const ownCall = ownGetters(HandlerCall.prototype, ['request', 'signal'])
 
 interface SplitArguments {
   readonly args: readonly unknown[]

@@ -92,19 +92,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
       context.secrets,
     )
     const run = (): Promise<FinishedCall> =>
-      runAction(declared, received, {
-        params: page.params,
-        context,
-        get givenHeaders() {
-          return context.givenHeaders
-        },
-        get signal() {
-          return context.signal
-        },
-        get request() {
-          return context.request
-        },
-      })
+      runAction(declared, received, { params: page.params, context, call: context })
     const key = onceKey(declared, received, context)
     const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)

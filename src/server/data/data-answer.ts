@@ -20,7 +20,7 @@ import type { RequestContext } from '../request/context.ts'
 /** An answer of route data while it is being made. Its status waits for the first record. */
 export interface DataAnswer {
   /** Whether status and head are decided. */
-  readonly isOpen: boolean
+  isOpen(): boolean
   /** Decides status and head. To be called once, before any record. */
   open(status: number, head: Head, headers?: HeaderList): void
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void
@@ -146,9 +146,7 @@ export function createDataAnswer(context: RequestContext, progress: DataProgress
   }
 
   return {
-    get isOpen() {
-      return opened !== undefined
-    },
+    isOpen: () => opened !== undefined,
     open(status, head, headers = []) {
       opened = { status, headers }
       if (head.redirect !== undefined) context.left = true

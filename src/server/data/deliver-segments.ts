@@ -55,7 +55,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
       if (!page.wanted.has(segment.id)) return true
       if (!(await haveSucceeded(outside.filter(({ guards }) => guards))) || stopped) return true
       const values = valuesOf(segment, result, context)
-      if (!answer.isOpen) answer.open(200, page.head)
+      if (!answer.isOpen()) answer.open(200, page.head)
       answer.segment(segment.id, values, segment.facts.meta(context) ?? NO_META)
       return true
     } catch (thrown) {
@@ -73,7 +73,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   // It ends with the verdict: what lies inside may still be running, and nobody waits for it.
   await haveSucceeded(started)
   if (context.aborted?.cause === 'gone') return
-  if (!answer.isOpen) answer.open(200, page.head)
+  if (!answer.isOpen()) answer.open(200, page.head)
   await answer.finish()
 }
 
@@ -114,7 +114,7 @@ export function sendVerdict(
   const location = safeLocation(signal.to, signal)
   if (location === undefined) return sendFailure(new UnsafeRedirectError(signal.to), chain.length - 1)
   const redirect = redirectTo(location)
-  if (answer.isOpen) answer.redirect(redirect)
+  if (answer.isOpen()) answer.redirect(redirect)
   else answer.open(200, { redirect })
 
   function sendFailure(failure: unknown, from: number): void {
@@ -130,11 +130,11 @@ export function sendVerdict(
   ): void {
     const at = findBoundary(chain, kind, from)
     if (at === undefined) {
-      if (answer.isOpen) answer.breakOff()
+      if (answer.isOpen()) answer.breakOff()
       else answer.open(status, { document: true }, headers)
       return
     }
-    if (!answer.isOpen) answer.open(status, head, headers)
+    if (!answer.isOpen()) answer.open(status, head, headers)
     answer.outcome({ kind, at, ...(digest === undefined ? {} : { digest }) })
   }
 }

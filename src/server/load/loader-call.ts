@@ -1,5 +1,6 @@
-import type { LoaderArgs } from '../loader-types.ts'
+import type { CacheOptions, LoaderArgs } from '../loader-types.ts'
 import type { RequestContext } from '../request/context.ts'
+import { ownGetters } from '../request/own-getters.ts'
 import type { RawSearch } from '../request/search-params.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
@@ -16,29 +17,51 @@ export interface LoaderCall {
   readonly context: RequestContext
 }
 
-/**
- * Calls a loader and prepares its result. What `args` costs to make (request, signal, watched search params) is made
- * only when the loader reads it.
- */
-export async function callLoader({ run, params, search, facts, context }: LoaderCall): Promise<Deferrable> {
-  let watched: RawSearch | undefined
-  const value = await run({
-    params,
-    get search() {
-      return 'parsed' in search ? search.parsed : (watched ??= trackSearch(search.raw, facts))
-    },
-    get request() {
-      // Its URL holds the whole query.
-      facts.useAll()
-      return context.request
-    },
-    get signal() {
-      return context.signal
-    },
-    context,
-    cache: (options) => facts.keep(options),
-  })
+/** What `args` costs to make (request, signal, watched search params) is made only when the loader reads it. */
+class Arguments implements LoaderArgs<string, unknown> {
+  readonly params: LoaderArgs['params']
+  readonly context: RequestContext
+  readonly cache: (options: CacheOptions) => void
+  readonly #call: LoaderCall
+  #watched: RawSearch | undefined = undefined
+
+  constructor(call: LoaderCall) {
+    this.params = call.params
+    this.context = call.context
+    this.cache = (options) => call.facts.keep(options)
+    this.#call = call
+    ownArguments(this)
+  }
+
+  static watched(args: Arguments): RawSearch | undefined {
+    return args.#watched
+  }
+
+  get search(): unknown {
+    const { search, facts } = this.#call
+    return 'parsed' in search ? search.parsed : (this.#watched ??= trackSearch(search.raw, facts))
+  }
+
+  get request(): Request {
+    // Its URL holds the whole query.
+    this.#call.facts.useAll()
+    return this.context.request
+  }
+
+  get signal(): AbortSignal {
+    return this.context.signal
+  }
+}
+
+const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'signal'])
+
+/** Calls a loader and prepares its result. */
+export async function callLoader(call: LoaderCall): Promise<Deferrable> {
+  const { run, facts, context } = call
+  const args = new Arguments(call)
+  const value = await run(args)
   const result = deferMembers(value, context)
+  const watched = Arguments.watched(args)
   // Nobody sees what a promise will still read of them, and not everybody who reads them inside of the result.
   if (watched !== undefined && (result.deferred || holdsSearch(value, watched))) facts.useAll()
   return result

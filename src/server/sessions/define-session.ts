@@ -85,21 +85,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
         now,
       }),
     ])
-    return {
-      get data() {
-        return main.value
-      },
-      set: (data) => handled(main.write(data)),
-      renew: () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve()),
-      clear: () => main.erase(),
-      flash: (text) => handled(message.write(text)),
-      takeFlash: () => {
-        const text = message.value
-        if (text === undefined || context.prefetch === true) return undefined
-        message.erase()
-        return text
-      },
-    }
+    return new OpenSession(context, main, message, maxAgeSeconds)
   }
 
   return {
@@ -110,6 +96,33 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
       opened.set(context, opening)
       return opening
     },
+  }
+}
+
+class OpenSession<Data> implements Session<Data> {
+  readonly set: Session<Data>['set']
+  readonly renew: Session<Data>['renew']
+  readonly clear: Session<Data>['clear']
+  readonly flash: Session<Data>['flash']
+  readonly takeFlash: Session<Data>['takeFlash']
+  readonly #main: SealedCookie<Data>
+
+  constructor(context: SessionContext, main: SealedCookie<Data>, message: SealedCookie<string>, maxAgeSeconds: number) {
+    this.#main = main
+    this.set = (data) => handled(main.write(data))
+    this.renew = () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve())
+    this.clear = () => main.erase()
+    this.flash = (text) => handled(message.write(text))
+    this.takeFlash = () => {
+      const text = message.value
+      if (text === undefined || context.prefetch === true) return undefined
+      message.erase()
+      return text
+    }
+  }
+
+  get data(): Readonly<Data> | undefined {
+    return this.#main.value
   }
 }
 

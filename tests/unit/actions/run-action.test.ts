@@ -28,7 +28,11 @@ function run<Input, Args extends readonly unknown[], Result>(
 ) {
   const declared = declaredAction(action(definition))
   if (declared === undefined) throw new Error('not an action')
-  return runAction(declared, call, { params: {}, context: { headers, revalidate }, givenHeaders: headers } as never)
+  return runAction(declared, call, {
+    params: {},
+    context: { headers, revalidate },
+    call: { givenHeaders: headers },
+  } as never)
 }
 
 describe('an action gets', () => {
