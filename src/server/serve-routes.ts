@@ -66,7 +66,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
       case 'none':
         context.kind = 'document'
         return admit(parts, context, async () => {
-          if (await isLate(parts, context)) return undefined
+          const late = isLate(parts, context)
+          if (late !== false && (await late)) return undefined
           return parts.renderer.serve(
             {
               chain: rootChain,
@@ -149,17 +150,22 @@ function documentKey({ route, params, search }: CalledPage, { pathname, search: 
   return JSON.stringify([route.key, pathname, asked, search, params])
 }
 
-/** Waits for a turn; whose turn comes too late is answered here. */
-async function isLate(
+/**
+ * Waits for a turn; whose turn comes too late is answered here.
+ * @returns `false` at once where nobody else waits.
+ */
+function isLate(
   parts: RouteParts,
   context: RequestContext,
   page?: CalledPage,
   loaded?: boolean,
-): Promise<boolean> {
+): Promise<boolean> | false {
   const turn = parts.admission.turn(context, loaded)
-  const shed = turn === undefined ? undefined : await turn
-  if (shed !== undefined) await answerBusy(parts, shed, context, page)
-  return shed !== undefined
+  if (turn === undefined) return false
+  return turn.then(async (shed) => {
+    if (shed !== undefined) await answerBusy(parts, shed, context, page)
+    return shed !== undefined
+  })
 }
 
 async function servePage(
@@ -171,7 +177,8 @@ async function servePage(
   const { renderer, modules, config, documents } = parts
   const { route, params, search } = page
   // What an action has done is told in any case: who is refused sends the form again.
-  if (after === undefined && (await isLate(parts, context, page))) return
+  const late = after === undefined && isLate(parts, context, page)
+  if (late !== false && (await late)) return
   const since = documents.now
   const running = runLoaders(route, params, search, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
 import type { Logger } from 'pino'
@@ -12,7 +11,7 @@ import type { RequestTrace } from '../reports/sdk/request-trace.ts'
 import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Provenance } from './trusted-proxy.ts'
-import type { NonceSource } from './nonce.ts'
+import type { RandomText } from './random-text.ts'
 import type { RequestServices } from './services.ts'
 import { toWebRequest } from './web-request.ts'
 
@@ -39,10 +38,10 @@ export interface RequestFacts {
   /** `''` or with its question mark. */
   readonly search: string
   readonly provenance: Provenance
-  /** A trusted proxy's own id for this request, already validated. */
-  readonly inboundId: string | undefined
+  /** 32 hexadecimal digits, or a trusted proxy's own id for this request, already validated. */
+  readonly requestId: string
   readonly log: Logger
-  readonly newNonce: NonceSource
+  readonly newNonce: RandomText
   readonly services: RequestServices
   /** Absent where failures of this server are only logged. */
   readonly reporter?: ServerReporter | undefined
@@ -109,7 +108,7 @@ export class RequestContext implements LoaderContext {
 
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
-  readonly #newNonce: NonceSource
+  readonly #newNonce: RandomText
   readonly services: RequestServices
   readonly reporter: ServerReporter | undefined
   #trace: RequestTrace | undefined = undefined
@@ -131,7 +130,7 @@ export class RequestContext implements LoaderContext {
     this.#pathname = facts.pathname
     this.#search = facts.search
     this.provenance = facts.provenance
-    this.requestId = facts.inboundId ?? randomUUID()
+    this.requestId = facts.requestId
     this.startedAt = facts.startedAt
     this.#parentLog = facts.log
     this.#newNonce = facts.newNonce

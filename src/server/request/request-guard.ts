@@ -7,7 +7,7 @@ import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../ops/request-log.ts'
 import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import { attachContext, RequestContext } from './context.ts'
-import { createNonceSource } from './nonce.ts'
+import { createRandomText } from './random-text.ts'
 import type { RequestServices } from './services.ts'
 import { first, type Refusal, type RequestJudge } from './judge-request.ts'
 
@@ -33,7 +33,8 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
  */
 export function requestGuard(parts: GuardParts): RequestHandler {
   const { judge, buildId, trustProxy, log, services, reporter } = parts
-  const newNonce = createNonceSource()
+  const newNonce = createRandomText('base64')
+  const newId = createRandomText('hex')
   return (req, res, next) => {
     const startedAt = performance.now()
     const { target, provenance, refusal } = judge(req)
@@ -44,7 +45,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
       pathname: target.kind === 'ok' ? target.pathname : '/',
       search: target.kind === 'ok' ? target.search : '',
       provenance,
-      inboundId: named !== undefined && REQUEST_ID.test(named) ? named : undefined,
+      requestId: named !== undefined && REQUEST_ID.test(named) ? named : newId(),
       log,
       newNonce,
       services,

@@ -68,7 +68,7 @@ function withoutTrailingSlash(pathname: string): string {
 }
 
 function ascii(search: string): string {
-  return search.replace(TO_ENCODE, encodeByte)
+  return search === '' ? '' : search.replace(TO_ENCODE, encodeByte)
 }
 
 /** Node hands each byte of the target over as one character. */
@@ -98,6 +98,7 @@ export function isValidHost(host: string): boolean {
 
 /** Splits an absolute-form target (`http://host/path`), which proxies send. `undefined` for any other form. */
 export function splitAbsoluteTarget(target: string): { readonly host: string; readonly target: string } | undefined {
+  if (target.startsWith('/')) return undefined
   const found = /^https?:\/\/([^/?#\\]*)(.*)$/is.exec(target)
   if (found === null) return undefined
   const rest = found[2] ?? ''

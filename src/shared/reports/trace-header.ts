@@ -21,7 +21,8 @@ const MOST_MEMBERS = 16 // SDKs write nine
 
 /** Reads `sentry-trace`. @returns `undefined` for anything else. */
 export function parseTraceHeader(text: string | undefined): TraceParent | undefined {
-  const [, traceId, spanId, flag] = TRACE.exec(text ?? '') ?? []
+  if (text === undefined) return undefined
+  const [, traceId, spanId, flag] = TRACE.exec(text) ?? []
   if (traceId === undefined || spanId === undefined) return undefined
   return {
     traceId: traceId.toLowerCase(),

@@ -9,8 +9,11 @@ const begin = (request: object, options: object = {}) =>
   beginTrace({ requestId: ID, trace: undefined, baggage: undefined, ...request }, { ...OPTIONS, ...options })
 
 describe('a trace that begins here', () => {
-  test('has the ids of its request', () => {
-    expect(begin({})).toMatchObject({ traceId: ID.replaceAll('-', ''), spanId: '8e4f5a6b7c8d9e0f' })
+  test.for([
+    ['of this server', ID.replaceAll('-', '')],
+    ['of a proxy, with dashes', ID],
+  ])('has the id of its request: one %s', ([, requestId]) => {
+    expect(begin({ requestId })).toMatchObject({ traceId: ID.replaceAll('-', ''), spanId: '8e4f5a6b7c8d9e0f' })
   })
 
   test('has ids of its own where a proxy has named the request', () => {

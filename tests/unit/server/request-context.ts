@@ -19,7 +19,7 @@ export function detachedRequest(): DetachedRequest {
     pathname: '/',
     search: '',
     provenance: { address: '127.0.0.1', protocol: 'http', host: 'localhost' },
-    inboundId: undefined,
+    requestId: '5'.repeat(32),
     log: pino(
       // As it was handed over: pino's own serializer would rename its type.
       { base: null, serializers: { err: (described: unknown) => described } },

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { purposeOf } from '../../../src/server/ops/admission.ts'
 import { createReadiness } from '../../../src/server/ops/readiness.ts'
 import { isCrawler } from '../../../src/server/render/crawler.ts'
-import { createNonceSource } from '../../../src/server/request/nonce.ts'
+import { createRandomText } from '../../../src/server/request/random-text.ts'
 import { UnavailableError } from '../../../src/server/unavailable-error.ts'
 
 describe('nonces', () => {
   test('are 128 random bits each, and never come twice', () => {
-    const sources = [createNonceSource(), createNonceSource()]
+    const sources = [createRandomText('base64'), createRandomText('base64')]
     const nonces = sources.flatMap((next) => Array.from({ length: 1_000 }, next))
     expect(new Set(nonces).size).toBe(2_000)
     for (const nonce of nonces) {

@@ -34,15 +34,16 @@ export interface TracedRequest {
   readonly baggage: string | undefined
 }
 
+const TRACE_ID = /^[0-9a-f]{32}$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const SPAN_ID_DIGITS = 16
 
 /**
- * Continues the caller's trace, or begins one. Its ids are those of the request where that has one of ours, so that log
- * and trace know each other, and nothing more is drawn at random.
+ * Continues the caller's trace, or begins one. Its ids are that of the request where it can be one, so that log and trace
+ * know each other, and nothing more is drawn at random.
  */
 export function beginTrace({ requestId, trace, baggage }: TracedRequest, options: TraceOptions): RequestTrace {
-  const own = (UUID.test(requestId) ? requestId : randomUUID()).replaceAll('-', '')
+  const own = traceIdOf(requestId) ?? randomUUID().replaceAll('-', '')
   const spanId = own.slice(-SPAN_ID_DIGITS)
   const caller = parseTraceHeader(trace)
   const { sampleRate } = options
@@ -70,6 +71,12 @@ export function beginTrace({ requestId, trace, baggage }: TracedRequest, options
 export function traceTimings(trace: RequestTrace): string {
   const entry = `sentry-trace;desc="${traceHeader(trace)}"`
   return trace.sampled === true ? `${entry}, baggage;desc="${baggageHeader(trace.sampling)}"` : entry
+}
+
+/** Proxies give UUIDs, or the same digits without dashes. */
+function traceIdOf(requestId: string): string | undefined {
+  if (TRACE_ID.test(requestId)) return requestId
+  return UUID.test(requestId) ? requestId.replaceAll('-', '') : undefined
 }
 
 function samplingOf(traceId: string, drawn: number, options: TraceOptions): Record<string, string> {
