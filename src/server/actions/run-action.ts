@@ -83,13 +83,15 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
     this.args = args
     this.state = state
     this.files = files
-    this.revalidate = (...targets) => {
-      dropped.push(...targets)
-      // For what the handler itself reads from here on.
-      void context.revalidate(...targets)
-    }
+    this.revalidate = this.#revalidate.bind(this, dropped)
     this.#call = call
     ownCall(this)
+  }
+
+  #revalidate(dropped: string[], ...targets: readonly string[]): void {
+    dropped.push(...targets)
+    // For what the handler itself reads from here on.
+    void this.context.revalidate(...targets)
   }
 
   get request(): Request {

@@ -28,7 +28,7 @@ class Arguments implements LoaderArgs<string, unknown> {
   constructor(call: LoaderCall) {
     this.params = call.params
     this.context = call.context
-    this.cache = (options) => call.facts.keep(options)
+    this.cache = call.facts.keep.bind(call.facts)
     this.#call = call
     ownArguments(this)
   }

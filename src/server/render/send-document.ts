@@ -156,12 +156,13 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     },
     handOff.start !== undefined,
   )
-  live.onLateThrown = (thrown) => {
+  const tellLate = (thrown: unknown): string | undefined => {
     const verdict = controlFlowOf(thrown)
     if (verdict !== undefined) context.left = true
     sink.add(lateVerdict(verdict))
     return reportFailure(thrown, context, 'stream')
   }
+  live.onLateThrown = tellLate
   context.onAbort((reason) => {
     if (reason.cause === 'gone') sink.destroy()
   })

@@ -1,8 +1,8 @@
 /**
  * Makes getters of a class own properties of its instances, since those who wrap a loader or a handler hand on
- * `{ ...args }`. All instances share the functions: an object literal with getters makes new ones each time, for which V8
- * puts a map among the old objects, and through it the request and all that hangs on it outlive the request until the
- * next full collection (docs/decisions/0028).
+ * `{ ...args }`. All instances share the functions. A literal with getters makes new ones each time, which V8 puts among
+ * the old objects at once, and what they close over, the request with all that hangs on it, lives until the next full
+ * collection (docs/decisions/0028).
  * @param prototype of the class.
  * @returns to be called for each instance, at the end of its constructor.
  */

@@ -85,7 +85,18 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
         now,
       }),
     ])
-    return new OpenSession(context, main, message, maxAgeSeconds)
+    return new OpenSession(main, {
+      set: (data) => handled(main.write(data)),
+      renew: () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve()),
+      clear: () => main.erase(),
+      flash: (text) => handled(message.write(text)),
+      takeFlash: () => {
+        const text = message.value
+        if (text === undefined || context.prefetch === true) return undefined
+        message.erase()
+        return text
+      },
+    })
   }
 
   return {
@@ -99,6 +110,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   }
 }
 
+/** No literal with a getter: that would outlive its request; see `request/own-getters.ts`. */
 class OpenSession<Data> implements Session<Data> {
   readonly set: Session<Data>['set']
   readonly renew: Session<Data>['renew']
@@ -107,18 +119,13 @@ class OpenSession<Data> implements Session<Data> {
   readonly takeFlash: Session<Data>['takeFlash']
   readonly #main: SealedCookie<Data>
 
-  constructor(context: SessionContext, main: SealedCookie<Data>, message: SealedCookie<string>, maxAgeSeconds: number) {
+  constructor(main: SealedCookie<Data>, { set, renew, clear, flash, takeFlash }: Omit<Session<Data>, 'data'>) {
+    this.set = set
+    this.renew = renew
+    this.clear = clear
+    this.flash = flash
+    this.takeFlash = takeFlash
     this.#main = main
-    this.set = (data) => handled(main.write(data))
-    this.renew = () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve())
-    this.clear = () => main.erase()
-    this.flash = (text) => handled(message.write(text))
-    this.takeFlash = () => {
-      const text = message.value
-      if (text === undefined || context.prefetch === true) return undefined
-      message.erase()
-      return text
-    }
   }
 
   get data(): Readonly<Data> | undefined {
