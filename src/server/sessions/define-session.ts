@@ -71,7 +71,8 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
     if (success) return { value: data }
     return { fault: error.issues.map(({ path, message }) => [...path.map(String), message].join(': ')).join('; ') }
   }
-  const opened = new WeakMap<SessionContext, Promise<Session<Data>>>()
+  /** On the context itself: a weak map would hold each request, to which its session leads back, for long after its end. */
+  const opened = Symbol(`millrace.session.${name}`)
 
   const openFor = async (context: SessionContext): Promise<Session<Data>> => {
     const [main, message] = await Promise.all([
@@ -100,12 +101,8 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   }
 
   return {
-    open(context) {
-      const known = opened.get(context)
-      if (known !== undefined) return known
-      const opening = openFor(context)
-      opened.set(context, opening)
-      return opening
+    open(context: SessionContext & { [opened]?: Promise<Session<Data>> }) {
+      return (context[opened] ??= openFor(context))
     },
   }
 }
