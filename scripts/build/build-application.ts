@@ -31,7 +31,7 @@ import { createCssModules } from './css-modules.ts'
 import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
 import { describeFault, describeMessages } from './esbuild-messages.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
-import { compressedForms, precompress } from './precompress.ts'
+import { compressedForms, precompress, weigh } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
 import { readApplication } from './read-application.ts'
 import { createServerWall, serverOnly } from './server-wall.ts'
@@ -120,7 +120,7 @@ export async function buildApplication(
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
     const publicFiles = await Promise.all(inOrder(files).map(([name, contents]) => precompress(name, contents)))
     const serverScripts = await Promise.all(
-      inOrder(serverFiles).flatMap(([name, contents]) => (name.endsWith('.js') ? [precompress(name, contents)] : [])),
+      inOrder(serverFiles).flatMap(([name, contents]) => (name.endsWith('.js') ? [weigh(name, contents)] : [])),
     )
 
     await folder.write(within('public', new Map(publicFiles.flatMap((file) => [...compressedForms(file)]))))

@@ -43,6 +43,21 @@ export async function precompress(name: string, contents: Uint8Array): Promise<C
   }
 }
 
+/** A file that is only told the size of: nobody sends it. */
+export type WeighedFile = Pick<CompressedFile, 'name' | 'contents' | 'brotli' | 'gzip'>
+
+const QUICK_BROTLI = 5
+const QUICK_GZIP = 4
+
+/** Compresses for the size alone: a tenth larger than it could be, at a fiftieth of the time. */
+export async function weigh(name: string, contents: Uint8Array): Promise<WeighedFile> {
+  const [brotli, gzipped] = await Promise.all([
+    promisify(brotliCompress)(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: QUICK_BROTLI } }),
+    promisify(gzip)(contents, { level: QUICK_GZIP }),
+  ])
+  return { name, contents, brotli, gzip: gzipped }
+}
+
 /** The file and its compressed forms, by the name each has on disk. */
 export function compressedForms({
   name,

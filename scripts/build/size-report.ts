@@ -1,12 +1,12 @@
 import type { Metafile } from 'esbuild'
 import { PUBLIC_PATH } from './build-options.ts'
-import type { CompressedFile } from './precompress.ts'
+import type { CompressedFile, WeighedFile } from './precompress.ts'
 import type { SizedFile, SizeSection } from './size-table.ts'
 
 /** Sorts a build's files into the sections of the table. */
 export function sizeSections(
   publicFiles: readonly CompressedFile[],
-  serverFiles: readonly CompressedFile[],
+  serverFiles: readonly WeighedFile[],
   notes: ReadonlyMap<string, string>,
 ): readonly SizeSection[] {
   const sized = (ending: RegExp) =>
@@ -15,11 +15,11 @@ export function sizeSections(
     { title: `Scripts in the browser (${PUBLIC_PATH})`, files: sized(/\.js$/) },
     { title: 'Stylesheets', files: sized(/\.css$/) },
     { title: 'Assets', files: sized(/\.(?!js$|css$)\w+$/) },
-    { title: 'Server', files: serverFiles.map((file) => measure(file, notes)) },
+    { title: 'Server (compressed quickly: nobody sends these)', files: serverFiles.map((file) => measure(file, notes)) },
   ]
 }
 
-function measure({ name, contents, gzip, brotli }: CompressedFile, notes: ReadonlyMap<string, string>): SizedFile {
+function measure({ name, contents, gzip, brotli }: WeighedFile, notes: ReadonlyMap<string, string>): SizedFile {
   const note = notes.get(name)
   const raw = contents.length
   const sizes = { raw, gzip: gzip?.length ?? raw, brotli: brotli?.length ?? raw }
