@@ -33,6 +33,7 @@ import { createImportMap } from './render/import-map.ts'
 import type { SharedMarkup } from './render/route-assets.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
+import { inOrder } from './request/in-order.ts'
 import { plainUrl } from './request/plain-url.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
@@ -196,34 +197,34 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
-  app.use(
-    requestGuard({
-      judge,
-      buildId: manifest.buildId,
-      trustProxy: config.trustProxy,
-      log,
-      requestLog,
-      observe,
-      services,
-      reporter,
-    }),
-  )
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
-  app.use(createPolicyRelay({ ...policyReports, intake: reports.intake }))
-  app.use(reports.relay)
   app.use(
-    serveRuntime({
-      readiness,
-      buildId: manifest.buildId,
-      assets: assets?.folder,
-      keptFiles: assets && keptFilesOf(assets.former, config),
-      routes: definition.routes,
-      calls,
-      isOverloaded: () => admission.isFull || admission.load.overloaded,
-    }),
+    inOrder(
+      requestGuard({
+        judge,
+        buildId: manifest.buildId,
+        trustProxy: config.trustProxy,
+        log,
+        requestLog,
+        observe,
+        services,
+        reporter,
+      }),
+      createPolicyRelay({ ...policyReports, intake: reports.intake }),
+      reports.relay,
+      serveRuntime({
+        readiness,
+        buildId: manifest.buildId,
+        assets: assets?.folder,
+        keptFiles: assets && keptFilesOf(assets.former, config),
+        routes: definition.routes,
+        calls,
+        isOverloaded: () => admission.isFull || admission.load.overloaded,
+      }),
+      ...(outgoing === undefined ? [] : [outgoing.handler]),
+      takeActions(calls),
+    ),
   )
-  if (outgoing !== undefined) app.use(outgoing.handler)
-  app.use(takeActions(calls))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
   app.use(serveRoutes({ table, rules, renderer, modules, admission, documents, config, actions, scope }))
