@@ -71,8 +71,8 @@ describe('a request', () => {
     const ids = logs.map(({ requestId }) => requestId)
     expect(ids).toEqual([
       'proxy.id:1',
-      expect.stringMatching(/^[0-9a-f-]{36}$/),
-      expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
     ])
   })
 
@@ -81,6 +81,6 @@ describe('a request', () => {
     await withServer(app, async (port) => {
       await requestRaw(port, getRequest('/', { 'X-Request-Id': 'stranger' }))
     })
-    expect(logs).toMatchObject([{ requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }])
+    expect(logs).toMatchObject([{ requestId: expect.stringMatching(/^[0-9a-f]{32}$/) as string }])
   })
 })

@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -39,13 +40,18 @@ export function newEventId(): string {
 /**
  * Starts one.
  * @param environment further variables; `SENTRY_DSN: ''` for the inbox.
+ * @param middleware of the application.
  */
-export async function startReportServer(environment: Readonly<Record<string, string>> = {}): Promise<ReportServer> {
+export async function startReportServer(
+  environment: Readonly<Record<string, string>> = {},
+  middleware: readonly RequestHandler[] = [],
+): Promise<ReportServer> {
   const sink = await startReportSink()
   const folder = await makeTempDir('reports')
   const { app, logs } = tinyApp({
     routes: { '/': { page: page(() => 'home') } } as never,
     environment: { SENTRY_DSN: sink.dsn, DATA_DIR: folder.path, ...environment },
+    middleware,
   })
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CLIENT_LIMIT, CREDITS_A_POINT } from '../../src/server/reports/client-allowance.ts'
 import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
@@ -191,12 +192,16 @@ test('the path can be chosen, and the other one is then no more', async () => {
 })
 
 test('the relay stands before the middleware of the application, which might eat the body', async () => {
-  const { app } = await startReportServer()
-  const names = (app as unknown as { router: { stack: { handle: unknown }[] } }).router.stack.map(
-    ({ handle }) => handle,
-  )
-  // Behind the guard, and behind what takes the reports of policies at the same path.
-  expect(names.indexOf(app.reports.relay)).toBe(2)
+  const eaten: string[] = []
+  const eater: RequestHandler = (req, res) => {
+    eaten.push(req.url)
+    req.resume().once('end', () => res.status(418).end())
+  }
+  const { report, port, sink } = await startReportServer({}, [eater])
+  expect((await report([CRASH])).status).toBe(200)
+  await sink.until(({ requests }) => requests.length === 1)
+  expect((await requestRaw(port, getRequest('/'))).status).toBe(418)
+  expect(eaten).toEqual(['/'])
 })
 
 describe('one client that sends too much', () => {
