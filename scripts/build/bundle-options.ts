@@ -53,6 +53,7 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
   const isProduction = context.mode === 'production'
   const common = {
     ...commonOptions(context),
+    outdir: virtualOut(context.root, 'public'),
     platform: 'browser',
     target: BROWSER_TARGET,
     minify: isProduction,
@@ -60,7 +61,6 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
   return {
     ...common,
     entryPoints: { client: browserEntry(context), ...(isProduction ? { react: REACT_ENTRY } : {}) },
-    outdir: virtualOut(context.root, 'public'),
     sourcemap: 'external',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',

@@ -17,7 +17,7 @@ const WHOLE = 'millrace:react'
  * Makes React one ES module for whoever imports a part of it. Of its CommonJS files the bundler would make several
  * chunks, and one more for the helper by which they are called.
  * @param root the project, whose React it is.
- * @param options how to bundle it.
+ * @param options how to bundle it, and where its script will lie.
  */
 export function reactModule(root: string, options: BuildOptions): Plugin {
   const load = createRequire(join(root, 'package.json'))

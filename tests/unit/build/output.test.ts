@@ -88,7 +88,7 @@ test('React is one chunk of its own', async () => {
   const withReact = sources.filter((files) => files.some((file) => file.includes('/react-dom/')))
   expect(withReact).toHaveLength(1)
   const others = withReact.flat().filter((file) => !/node_modules\/(?:react|react-dom|scheduler)\//.test(file))
-  expect(others).toEqual([REACT_NAMESPACE])
+  expect(others).toEqual([`../../${REACT_NAMESPACE}`])
 })
 
 test('no script lies there that nothing loads', async () => {
