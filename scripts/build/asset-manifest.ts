@@ -1,5 +1,6 @@
 import type { Metafile } from 'esbuild'
 import type { AssetManifest, ReportAssets, SegmentAssets } from '../../src/server/assets/manifest.ts'
+import { actionSegments } from './action-segments.ts'
 import { BuildFault } from './build-fault.ts'
 import { PUBLIC_PATH } from './build-options.ts'
 import { shapesChunksOnly } from './bundle-options.ts'
@@ -77,6 +78,7 @@ export function assetManifest(
     ...(reports === undefined ? {} : { reports }),
     ...(decoder === undefined ? {} : { valueDecoder: publicPaths(decoder, ...beyondEntry(decoder)) }),
     segments,
+    actionSegments: actionSegments(metafile, entry, sources),
   }
 }
 

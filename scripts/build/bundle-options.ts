@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
 import { actionRegistry } from './action-modules.ts'
 import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
+import { firstLoad } from './first-load.ts'
+import { REACT_ENTRY, reactModule } from './react-module.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 
 /** Whether a bundle is for visitors or for the one who is writing it. */
@@ -16,9 +18,6 @@ export interface BundleContext extends Pick<BuildOptions, 'root' | 'app'> {
 
 /** Browsers of the last three years: modules, `??=`, private members, CSS nesting where it was lowered. */
 const BROWSER_TARGET = ['es2022', 'chrome111', 'edge111', 'firefox115', 'safari16.4']
-
-/** An entry of its own for React, so that its chunk is the same file as long as React is. */
-const REACT_ENTRY = 'millrace:react'
 
 /** Name of the bundle that holds the server; `main.js` beside it starts it. */
 export const SERVER_ENTRY = 'server'
@@ -51,18 +50,22 @@ function commonOptions({ root, mode, defines }: BundleContext) {
 
 /** esbuild's options for the browser's scripts. */
 export function browserOptions(context: BundleContext, plugins: readonly Plugin[]): EsbuildOptions {
-  const common = commonOptions(context)
-  return {
-    ...common,
-    entryPoints: { client: browserEntry(context), react: REACT_ENTRY },
+  const isProduction = context.mode === 'production'
+  const common = {
+    ...commonOptions(context),
     outdir: virtualOut(context.root, 'public'),
     platform: 'browser',
     target: BROWSER_TARGET,
-    minify: context.mode === 'production',
+    minify: isProduction,
+  } satisfies EsbuildOptions
+  return {
+    ...common,
+    entryPoints: { client: browserEntry(context), ...(isProduction ? { react: REACT_ENTRY } : {}) },
     sourcemap: 'external',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    plugins: [reactEntry(context.root), ...plugins],
+    // Development has React's files from a bundle of their own.
+    plugins: isProduction ? [reactModule(context.root, common), firstLoad(context.root), ...plugins] : [...plugins],
   }
 }
 
@@ -154,20 +157,6 @@ function applicationAlias(app: string): Plugin {
     name: 'application-alias',
     setup(build) {
       build.onResolve({ filter: /^millrace:app$/ }, () => ({ path: join(app, 'app.ts') }))
-    },
-  }
-}
-
-function reactEntry(root: string): Plugin {
-  const parts = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client']
-  return {
-    name: 'react-entry',
-    setup(build) {
-      build.onResolve({ filter: /^millrace:react$/ }, ({ path }) => ({ path, namespace: 'react-entry' }))
-      build.onLoad({ filter: /.*/, namespace: 'react-entry' }, () => ({
-        contents: parts.map((part) => `import '${part}'`).join('\n'),
-        resolveDir: root,
-      }))
     },
   }
 }

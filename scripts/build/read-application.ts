@@ -10,7 +10,7 @@ import { displayPath } from './build-options.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import type { InspectionMessage, InspectionReport, SegmentSources } from './inspect-application.ts'
-import { statesRoutes } from './server-wall.ts'
+import { statesRoutes } from './routes-file.ts'
 
 /** Modules of the table by pattern and kind; paths in the project. */
 export type RouteSources = Readonly<Record<string, SegmentSources>>

@@ -5,12 +5,10 @@ import { ACTION_REFERENCES, loadReferences } from './action-references.ts'
 import { actionModule } from './action-modules.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
+import { statesRoutes } from './routes-file.ts'
 
 /** Modules that only the server may load. */
 const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/
-
-/** Files that state the route table, or a part of it. */
-const ROUTES_FILE = /(?:^|[\\/])routes\.tsx?$/
 
 const NAMESPACE = 'server-wall'
 /** Stands for every server module that a route table names: the table says that there is one, and holds nothing. */
@@ -29,11 +27,6 @@ interface Violation {
   /** What was imported: a path in the project, or a module name. */
   readonly culprit: string
   readonly rule: string
-}
-
-/** Whether this file may name server modules by dynamic import. */
-export function statesRoutes(file: string): boolean {
-  return ROUTES_FILE.test(file)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Metafile } from 'esbuild'
 import { PUBLIC_PATH } from './build-options.ts'
 import type { CompressedFile, WeighedFile } from './precompress.ts'
+import { REACT_NAMESPACE } from './react-module.ts'
 import type { SizedFile, SizeSection } from './size-table.ts'
 
 /** Sorts a build's files into the sections of the table. */
@@ -49,6 +50,7 @@ function contentsOf(inputs: Metafile['outputs'][string]['inputs']): string {
 
 /** A package's name for its files, the path in the project for all others. */
 function shorten(source: string): string {
+  if (source.startsWith(REACT_NAMESPACE)) return 'react'
   const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\/[^]*$/.exec(source)
   return inPackage?.[1] ?? source
 }

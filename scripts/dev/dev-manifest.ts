@@ -1,5 +1,7 @@
 import type { AssetManifest, SegmentAssets } from '../../src/server/assets/manifest.ts'
+import { actionSegments } from '../build/action-segments.ts'
 import { SERVER_KINDS } from '../build/asset-manifest.ts'
+import { browserEntry, metafileKey } from '../build/bundle-options.ts'
 import type { StyleGroup } from '../build/style-groups.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { DEV_ENTRY, stylePath } from './module-server.ts'
@@ -11,7 +13,7 @@ export const DEV_BUILD_ID = 'development'
 
 /** As the production manifest, with the URLs of single modules and stylesheets in the same order. */
 export function devManifest(
-  { sources, styles }: Pick<DevGeneration, 'sources' | 'styles'>,
+  { context, browser, sources, styles }: Pick<DevGeneration, 'context' | 'browser' | 'sources' | 'styles'>,
   urls: ModuleUrls,
   vendors: Pick<VendorBundle, 'devClient'>,
 ): AssetManifest {
@@ -30,5 +32,6 @@ export function devManifest(
     entryImports: [vendors.devClient],
     entryStyles: stylesheets(styles.entry),
     segments: Object.fromEntries(segments.filter(([, kinds]) => Object.keys(kinds).length > 0)),
+    actionSegments: actionSegments(browser, metafileKey(context.root, browserEntry(context)), sources),
   }
 }

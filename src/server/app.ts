@@ -227,7 +227,10 @@ export function createApp({
   )
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
-  app.use(serveRoutes({ table, rules, renderer, modules, admission, documents, config, actions, scope }))
+  const actionSegments = new Set(manifest.actionSegments)
+  app.use(
+    serveRoutes({ table, rules, renderer, modules, admission, documents, config, actions, actionSegments, scope }),
+  )
   app.use(answerFailures)
 
   return Object.assign(app, {

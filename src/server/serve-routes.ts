@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { ModuleCache } from '../client/react/module-cache.ts'
-import type { RouteView } from '../client/react/route-view.ts'
+import { layoutId, pageId, type RouteView } from '../client/react/route-view.ts'
 import { RefusalSignal } from '../shared/control-flow.ts'
 import type { RouteDataHead } from '../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../shared/route-table.ts'
@@ -33,18 +33,21 @@ export interface RouteParts {
   readonly documents: DocumentCache
   readonly config: Config
   readonly actions: ActionParts
+  /** Ids of the segments whose modules import an action. Empty where nothing was built: then nobody knows. */
+  readonly actionSegments: ReadonlySet<string>
   /** What of a URL the choice of its route depends on; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
 const PAGE_METHODS = 'GET, HEAD, OPTIONS'
+const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
 
 /**
  * Answers every URL that is not the runtime's: by rewrite, resource route, page, or the not-found page; or by the data
  * of what would answer it.
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
-  const { table, rules, modules, config, actions } = parts
+  const { table, rules, modules, config, actions, actionSegments } = parts
   const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const origin = mainOrigin(config.origins)
   const rootChain = table.root === undefined ? [] : [table.root]
@@ -102,18 +105,24 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
         servePage(parts, page, context, after),
       )
     }
-    if (method !== 'GET' && method !== 'HEAD') return refuseMethod(context)
+    if (method !== 'GET' && method !== 'HEAD') {
+      return refuseMethod(context, hasAction(route, actionSegments) ? ACTION_PAGE_METHODS : PAGE_METHODS)
+    }
     return admit(parts, context, () => servePage(parts, page, context), page)
   }
 }
 
-function refuseMethod(context: RequestContext): void {
+function refuseMethod(context: RequestContext, allowed: string): void {
   if (context.req.method === 'OPTIONS') {
-    send(context, 204, ['Allow', PAGE_METHODS])
+    send(context, 204, ['Allow', allowed])
     context.res.end()
     return
   }
-  sendConstantPage(context, { status: 405 }, ['Allow', PAGE_METHODS])
+  sendConstantPage(context, { status: 405 }, ['Allow', allowed])
+}
+
+function hasAction({ key, chain }: Route, actionSegments: ReadonlySet<string>): boolean {
+  return actionSegments.has(pageId(key)) || chain.some((entry) => actionSegments.has(layoutId(entry.key)))
 }
 
 /** Does the work if there is a place for it. */

@@ -57,6 +57,24 @@ describe('a click on a link', () => {
     expect(await sameDocument(page)).toBe(true)
   })
 
+  browserTest(
+    'to a path with a slash too many shows the page under its own path, in the same document',
+    async ({ open }) => {
+      const page = await openAlive(open, '/lab/cache/1')
+      for (const [href, key] of [
+        ['/lab/cache/2/', '2'],
+        ['/lab//cache///3', '3'],
+        [`${new URL(page.url()).origin}//lab/cache/4/?x=1#top`, '4'],
+      ] as const) {
+        await follow(page, href)
+        await heading(page, `Key ${key}`)
+        expect(new URL(page.url()).pathname).toBe(`/lab/cache/${key}`)
+      }
+      expect(page.url()).toContain('/4?x=1#top')
+      expect(await sameDocument(page)).toBe(true)
+    },
+  )
+
   browserTest('whose page was fetched ahead makes no request', async ({ open }) => {
     const page = await openAlive(open, '/lab/cache/1')
     const asked = recordData(page)

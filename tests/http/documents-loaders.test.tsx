@@ -154,6 +154,28 @@ describe('methods', () => {
     expect(options.headers['allow']).toBe('GET, HEAD, OPTIONS')
   })
 
+  test('POST is among them on a page of which the build says that it has an action, and below such a layout', async () => {
+    const manifest = { buildId: 'b1', entryImports: [], entryStyles: [], segments: {} }
+    const { app: built } = tinyApp({
+      assets: { manifest: { ...manifest, actionSegments: ['/#page', '/area#layout'] }, folder: '/nowhere' },
+      routes: {
+        '/': { page: page(() => <p>form</p>) },
+        '/other': { page: page(() => <p>none</p>) },
+        '/area': { layout: moduleOf({ default: (({ children }: { children: unknown }) => children) as never }) },
+        '/area/inside': { page: page(() => <p>inside</p>) },
+      },
+    })
+    const allowed = async (path: string) => {
+      const [refused, asked] = await Promise.all([request(built).put(path), request(built).options(path)])
+      expect([refused.status, asked.status]).toEqual([405, 204])
+      expect(asked.headers['allow']).toBe(refused.headers['allow'])
+      return refused.headers['allow']
+    }
+    expect(await allowed('/')).toBe('GET, HEAD, POST, OPTIONS')
+    expect(await allowed('/area/inside')).toBe('GET, HEAD, POST, OPTIONS')
+    expect(await allowed('/other')).toBe('GET, HEAD, OPTIONS')
+  })
+
   test('of a resource route are those that it exports', async () => {
     expect((await request(app).get('/feed').expect(200)).body).toEqual({ ok: true })
     expect((await request(app).post('/feed').type('text').send('sent').expect(201)).text).toBe('sent')

@@ -269,46 +269,6 @@ describe('a verdict', () => {
   })
 })
 
-describe('URLs that look like those of data', () => {
-  const { app } = tinyApp({
-    routes: { '/': { ...fallbacks('root'), page: hello }, '/base': { page: hello }, '/a/[[...rest]]': { page: hello } },
-  })
-
-  test.for([
-    ['/_m/database', 404, 'text/plain; charset=utf-8'],
-    ['/_m/datax/', 308, undefined],
-    ['/_m/Data/', 308, undefined],
-    ['/_M/data', 404, 'text/html; charset=utf-8'],
-    ['/x/../_m/data/a', 404, 'text/html; charset=utf-8'],
-    ['/_m%2Fdata/a', 404, 'text/html; charset=utf-8'],
-    ['/_m/%64ata/a', 404, 'text/plain; charset=utf-8'],
-  ] as const)('%s is none', async ([path, status, type]) => {
-    const answer = await getData(app, path)
-    expect([answer.status, answer.header('content-type')]).toEqual([status, type])
-  })
-
-  test.for([
-    ['/_m/data//', '/_m/data'],
-    ['/_m/data//a', '/_m/data/a'],
-    ['/_m/data/a/?x=1', '/_m/data/a?x=1'],
-    ['/_m/data\\a', '/_m/data/a'],
-    ['//_m/data/a', '/_m/data/a'],
-  ] as const)('%s leads to the tidy one', async ([path, location]) => {
-    const answer = await getData(app, path)
-    expect([answer.status, answer.header('location')]).toEqual([308, location])
-  })
-
-  test('an encoded slash is data of the param, not a border', async () => {
-    const { records } = await getData(app, '/_m/data/a/x%2F..%2Fy/z')
-    expect(records[0]).toMatchObject({ route: '/a/[[...rest]]', params: { rest: ['x/../y', 'z'] } })
-  })
-
-  test('are refused beyond 8 KiB', async () => {
-    const answer = await getData(app, `/_m/data/a/${'x'.repeat(8_192)}`)
-    expect([answer.status, answer.header('x-millrace-build')]).toEqual([414, 'development'])
-  })
-})
-
 describe('whatever the headers', () => {
   const { app } = tinyApp({
     assets,

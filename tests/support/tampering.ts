@@ -10,9 +10,14 @@ export const INTEGRITY_COMPLAINTS = [
 /** Somebody adds a line to a script on its way. */
 export async function tamper(page: Page, url: RegExp): Promise<void> {
   await page.route(url, async (route) => {
-    const response = await route.fetch().catch(() => undefined) // the page may be closed meanwhile
-    if (response === undefined) return
-    await route.fulfill({ response, body: `window.tampered = true;${await response.text()}` })
+    const fetchText = async () => {
+      const response = await route.fetch()
+      return { response, text: await response.text() }
+    }
+    const fetched = await fetchText().catch(() => undefined) // the page may be closed meanwhile
+    if (fetched === undefined) return
+    const { response, text } = fetched
+    await route.fulfill({ response, body: `window.tampered = true;${text}` })
   })
 }
 

@@ -7,8 +7,13 @@
 export function localHref(to: string, origin: string): string | undefined {
   try {
     const url = new URL(to, origin)
-    return to.startsWith('/') && url.origin === origin ? url.pathname + url.search + url.hash : undefined
+    return to.startsWith('/') && url.origin === origin ? hrefOf(url) : undefined
   } catch {
     return undefined
   }
+}
+
+/** Path, query and hash of a URL of this site. A second slash in front of them would make a host of what follows. */
+export function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
+  return pathname.replace(/^\/+/, '/') + search + hash
 }

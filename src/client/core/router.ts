@@ -10,7 +10,7 @@ import type {
 import type { HistoryStack, Traversal } from './history-stack.ts'
 import type { Journal, NavigationRecord } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
-import { localHref } from './local-href.ts'
+import { hrefOf, localHref } from './local-href.ts'
 import {
   IDLE,
   PENDING_DELAY_MS,
@@ -374,10 +374,6 @@ export function createRouter(parts: RouterParts): RouterCore {
       if (online && screen.page.failure !== undefined) refresh()
     },
   }
-}
-
-function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
-  return pathname + search + hash
 }
 
 function withoutHash(href: string): string {

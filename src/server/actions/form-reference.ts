@@ -8,7 +8,7 @@ import {
   REFERENCE_FIELD,
 } from '../../shared/protocol/action-call.ts'
 import type { DeclaredAction } from './action.ts'
-import { currentForms, type FormTarget } from './form-target.ts'
+import { currentForms } from './form-target.ts'
 
 /**
  * The one file that depends on how React's server renderer writes forms whose action is a function (React 19.3, without
@@ -55,7 +55,7 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
   if (forms === undefined)
     throw new Error('A form with an action can only be rendered by the server of the application')
   const number = prefix.replace(/\D+/g, '')
-  const data = new FormFields(forms)
+  const data = new FormFields((key) => forms.stateForms.push({ id, arity: bound.length - 1, key }))
   data.append(ID_FIELD, id)
   if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
   if (bound.length > 0) {
@@ -76,15 +76,15 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
 
 /** Hears whether the form belongs to a `useActionState`. */
 class FormFields extends FormData {
-  readonly #target: FormTarget
+  readonly #onKey: (key: string) => void
 
-  constructor(target: FormTarget) {
+  constructor(onKey: (key: string) => void) {
     super()
-    this.#target = target
+    this.#onKey = onKey
   }
 
   override append(name: string, value: string | Blob): void {
-    if (name === KEY_FIELD) this.#target.hasState = true
+    if (name === KEY_FIELD) this.#onKey(String(value))
     super.append(name, value as string)
   }
 }

@@ -3,6 +3,16 @@ import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../request/context.ts'
 import { argumentsPurpose } from './read-call.ts'
 
+/** A form that belongs to a `useActionState`. */
+export interface StateForm {
+  /** Of its action. */
+  readonly id: string
+  /** How many arguments are bound, the state not among them. */
+  readonly arity: number
+  /** React's name for it. */
+  readonly key: string
+}
+
 /** What forms of a page need to know of the page they are rendered on. */
 export interface FormTarget {
   /** Of the page, still percent-encoded. */
@@ -12,10 +22,10 @@ export interface FormTarget {
   /** Makes a call of this document run once, however often it is sent; absent where many visitors share the document. */
   readonly once: string | undefined
   /**
-   * Whether a form belongs to a `useActionState`. React names those differently in its two renderers, so that the page
-   * that such a form is sent to must be rendered by the same one.
+   * Forms that belong to a `useActionState`, as they are rendered. React names those differently in its two renderers, so
+   * that the page that such a form is sent to must be rendered by the same one.
    */
-  hasState: boolean
+  readonly stateForms: StateForm[]
   /** Signs bound arguments for one action. */
   sign(actionId: string, text: string): string
 }
@@ -41,7 +51,7 @@ export function formTarget(context: RequestContext): FormTarget {
 class RequestForms implements FormTarget {
   readonly pathname: string
   readonly search: string
-  hasState = false
+  readonly stateForms: StateForm[] = []
   readonly #context: RequestContext
   #once: string | undefined = undefined
 

@@ -2,6 +2,7 @@ import { sendLocation, sendPageRedirect } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { CallResult } from './serve-action.ts'
 import { digestOfCall, performCall, redirectOf, type ActionParts, type CalledPage } from './serve-action.ts'
+import type { StateForm } from './form-target.ts'
 import { refuseCall } from './refuse-call.ts'
 import { isForeignCall } from './take-action.ts'
 
@@ -12,8 +13,21 @@ export type AfterForm =
   /** Shown in the page's place. */
   | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
 
-/** `formState` of React's renderers: the state, whose it is, the action's id, and how many arguments are bound. */
+/**
+ * `formState` of React's renderers: the state, whose it is, the action's id, and how many arguments are bound. The key is
+ * empty where a form came without React's field for it.
+ */
 export type PostedState = readonly [state: unknown, key: string, id: string, arity: number]
+
+/**
+ * Finds whose a state is that came without a key, by what a page has rendered.
+ * @returns `undefined` for a state that has its key, and where the page has not exactly one form that it can belong to.
+ */
+export function withKey([state, key, id, arity]: PostedState, forms: readonly StateForm[]): PostedState | undefined {
+  if (key !== '') return undefined
+  const [form, ...others] = forms.filter((one) => one.id === id && one.arity === arity)
+  return form === undefined || others.length > 0 ? undefined : [state, form.key, id, arity]
+}
 
 /**
  * Answers a form that was sent without script.

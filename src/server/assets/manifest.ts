@@ -16,6 +16,8 @@ export interface AssetManifest {
   readonly valueDecoder?: readonly string[]
   /** By pattern (groups included) and module kind (`page`, `layout`, `loading`, `error`, ...): the chunks of that module. */
   readonly segments: Readonly<Record<string, Readonly<Record<string, SegmentAssets>>>>
+  /** Ids of the segments whose modules import an action; absent where nobody has looked. */
+  readonly actionSegments?: readonly string[]
 }
 
 /** The files one module of a segment needs in the browser. */

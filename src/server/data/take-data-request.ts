@@ -9,7 +9,7 @@ import { dropBody } from '../request/drop-body.ts'
 import { refuseCall } from '../actions/refuse-call.ts'
 import { isForeignCall, readActionSearch, type CallJudge } from '../actions/take-action.ts'
 import { readDataUrl } from './data-url.ts'
-import { sendDocumentHead } from './data-answer.ts'
+import { redirectTo, sendDocumentHead, sendHead } from './data-answer.ts'
 
 /** What requests for route data are judged by. */
 export interface DataRequestParts {
@@ -67,6 +67,10 @@ export function createDataRequests({
     if (client !== undefined && client !== buildId) return refuse(context, 409, 'another build')
     if (url.fault !== undefined) return refuse(context, 400, url.fault)
     if (segments?.some((id) => !known.has(id)) === true) return refuse(context, 400, 'an unknown segment')
+    if (context.isTidied) {
+      sendHead(context, 200, { redirect: redirectTo(pathname + search) })
+      return false
+    }
     if (isRuntimePath(pathname)) context.namesNothing = true
     req.url = pathname + search
     // Middleware that guards by the URL as it was sent must not be led past its guard.

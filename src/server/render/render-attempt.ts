@@ -52,6 +52,11 @@ class Superseded extends Error {
   override readonly name = 'Superseded'
 }
 
+/** Gives up a render whose shell is ready, for another one that is to take its place. */
+export function giveUp({ stream }: LiveStream): void {
+  stream.abort(new Superseded())
+}
+
 /**
  * Starts a streamed render and waits for its shell. Whatever is thrown before that, even inside a boundary, counts as
  * thrown before the first byte, so that the answer can still have its true status.

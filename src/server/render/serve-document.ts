@@ -15,14 +15,14 @@ import {
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../shared/control-flow.ts'
 import type { RouteDataHead, SegmentMeta } from '../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
-import type { PostedState } from '../actions/serve-form.ts'
+import { withKey, type PostedState } from '../actions/serve-form.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
-import { formTarget, withForms } from '../actions/form-target.ts'
+import { formTarget, withForms, type FormTarget } from '../actions/form-target.ts'
 import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureStatus } from './failure.ts'
 import { createHandOffWriter } from './hand-off-writer.ts'
-import { renderStream, renderWhole, type Thrown } from './render-attempt.ts'
+import { giveUp, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
 import { sendConstantPage, sendPageRedirect } from './send-plain.ts'
@@ -128,7 +128,7 @@ export function createDocumentRenderer({
     if (loading !== undefined) await loading
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
-    const posted = view.outcome === undefined ? request.posted : undefined
+    let posted = view.outcome === undefined ? request.posted : undefined
     const parts = (): DocumentParts => ({
       status: failure?.status ?? posted?.status ?? statusOf(view.outcome),
       retryAfter: failure?.retryAfter,
@@ -150,7 +150,7 @@ export function createDocumentRenderer({
     if (canBeWhole) {
       const attempt = withForms(forms, () => renderWhole(tree))
       if (attempt?.kind === 'thrown') return attempt
-      if (attempt?.kind === 'whole' && !forms.hasState) {
+      if (attempt?.kind === 'whole' && forms.stateForms.length === 0) {
         context.addSpan('render', 'whole', startedAt, performance.now())
         await sendWhole(attempt.html, parts(), context)
         return undefined
@@ -158,7 +158,16 @@ export function createDocumentRenderer({
     }
     context.startDeadline(renderTimeoutMs)
     const whole = isCrawler(context.req.headers['user-agent'])
-    const attempt = await withForms(forms, () => renderStream(tree, context, whole, posted?.state))
+    const stream = (to: FormTarget, toTheEnd: boolean) =>
+      withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
+    let attempt = await stream(forms, whole || posted?.state[1] === '')
+    const keyed = posted && withKey(posted.state, forms.stateForms)
+    if (posted !== undefined && keyed !== undefined && attempt.kind === 'stream') {
+      // Only React can name the form that the state is for, and does so while it renders it.
+      giveUp(attempt.stream)
+      posted = { ...posted, state: keyed }
+      attempt = await stream(formTarget(context), whole)
+    }
     if (attempt.kind === 'thrown') return attempt
     if (canBeWhole) suspending.add(shape)
     const shellAt = performance.now()

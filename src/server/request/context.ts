@@ -101,6 +101,8 @@ export class RequestContext implements LoaderContext {
   timing: HeadTiming | undefined = undefined
   /** The path holds dot segments: no page, rule or file may take it for anything. */
   namesNothing = false
+  /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
+  isTidied = false
   /** The answer is a redirect or a refusal, whatever its status says: no work worth tracing. */
   left = false
   /** Something of the visitor has been looked at: a cookie, the request with its headers, the address. */

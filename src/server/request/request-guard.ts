@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import { isDataPath } from '../data/data-url.ts'
 import { dropBody } from './drop-body.ts'
 import type { Config } from '../config.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
@@ -10,6 +12,7 @@ import { attachContext, RequestContext } from './context.ts'
 import { createRandomText } from './random-text.ts'
 import type { RequestServices } from './services.ts'
 import { first, type Refusal, type RequestJudge } from './judge-request.ts'
+import { judgeTarget, type TargetVerdict } from './url-guard.ts'
 
 /** Ids that another machine may hand us: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
@@ -37,7 +40,9 @@ export function requestGuard(parts: GuardParts): RequestHandler {
   const newId = createRandomText('hex')
   return (req, res, next) => {
     const startedAt = performance.now()
-    const { target, provenance, refusal } = judge(req)
+    const { target: judged, provenance, refusal } = judge(req)
+    const tidied = tidyDataUrl(req, judged)
+    const target = tidied ?? judged
     const named = trustProxy(req.socket.remoteAddress) ? first(req.headers['x-request-id']) : undefined
     const context = new RequestContext({
       req,
@@ -60,10 +65,22 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     if (target.kind === 'refused') return reject(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
     if (target.dotSegments) context.namesNothing = true
+    if (tidied !== undefined) context.isTidied = true
     // Express routes by this; it must see what was judged.
     req.url = target.pathname + target.search
     next()
   }
+}
+
+/**
+ * The tidy form of a URL that asks for data of an untidy path. Where its document would be redirected the data is a
+ * record that says so, and that is written where data is: here it would be a 3xx.
+ */
+function tidyDataUrl({ method, url }: IncomingMessage, verdict: TargetVerdict) {
+  if (verdict.kind !== 'redirect' || (method !== 'GET' && method !== 'HEAD')) return undefined
+  if (url?.startsWith(`${ROUTE_DATA_PREFIX}/`) !== true) return undefined
+  const tidy = judgeTarget(verdict.location)
+  return tidy.kind === 'ok' && !tidy.dotSegments && isDataPath(tidy.pathname) ? tidy : undefined
 }
 
 /** What is refused here is not known yet for the route data that it asks for. */

@@ -83,7 +83,9 @@ describe.for(['/members', '/staff'])('A7 A10 A16 a guard that is Express middlew
     const targets = target.startsWith('http') ? [target] : [target, `/_m/data${target}`, `/_m/data${target}?_m=`]
     for (const one of targets) {
       const answer = await site.get(one)
-      expect([one, answer.status]).toEqual([one, expect.toBeOneOf([308, 400, 401, 404])])
+      // Data of an untidy path says where the tidy one is: what a document says by 308.
+      const leads = answer.status === 200 && answer.text.includes(`"redirect":{"to":"${area}/a"}`)
+      expect([one, leads || answer.status]).toEqual([one, expect.toBeOneOf([true, 308, 400, 401, 404])])
       expect(answer.text).not.toContain('inside')
       expect(answer.text).not.toContain(`"route":"${area}`)
     }

@@ -35,7 +35,7 @@ function namedAction() {
 }
 
 function target(search = ''): FormTarget {
-  return { pathname: '/form', search, once: 'once-once', hasState: false, sign: (id, value) => `${id} signed ${value}` }
+  return { pathname: '/form', search, once: 'once-once', stateForms: [], sign: (id, value) => `${id} signed ${value}` }
 }
 
 function StateForm({ save, id }: { readonly save: ReturnType<typeof namedAction>; readonly id: string }) {
@@ -63,7 +63,7 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
       $ACTION_ONCE: 'once-once',
       [`$ACTION_ARGS${number}`]: `${ID} signed [7]`,
     })
-    expect(forms.hasState).toBe(false)
+    expect(forms.stateForms).toEqual([])
   })
 
   test("an action's button the same way, and the form keeps its own", async () => {
@@ -87,7 +87,7 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     const hidden = new Map(formIn(html, 'a').hidden)
     expect([...hidden].find(([field]) => field.startsWith('$ACTION_ARGS'))?.[1]).toBe(`${ID} signed [7,null]`)
     expect(hidden.get('$ACTION_KEY')).toMatch(/^k/)
-    expect(forms.hasState).toBe(true)
+    expect(forms.stateForms).toEqual([{ id: ID, arity: 1, key: hidden.get('$ACTION_KEY') }])
   })
 
   test('two hooks with two keys', async () => {

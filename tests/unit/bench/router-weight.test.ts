@@ -30,7 +30,9 @@ const METAFILE: Metafile = {
     'dist/page.js': output(['app/page.tsx'], { entryPoint: 'app/page.tsx' }),
     'dist/helpers.js': output([]),
     'dist/client.js.map': output([]),
-    'dist/react-entry.js': output(['react-entry:react'], { entryPoint: 'react-entry:millrace:react' }),
+    'dist/react-entry.js': output(['react-module:millrace:react-entry'], {
+      entryPoint: 'react-module:millrace:react-entry',
+    }),
   },
 }
 

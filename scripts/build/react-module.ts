@@ -1,0 +1,61 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
+
+/** Beside the application's entry, so that React's chunk has the same exports in every bundle: it is the same file. */
+export const REACT_ENTRY = 'millrace:react-entry'
+
+/** Sources of React in a metafile begin so. */
+export const REACT_NAMESPACE = 'react-module'
+
+/** What browsers need of React, by specifier. */
+const PARTS = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client'] as const
+
+const WHOLE = 'millrace:react'
+
+/**
+ * Makes React one ES module for whoever imports a part of it. Of its CommonJS files the bundler would make several
+ * chunks, and one more for the helper by which they are called.
+ * @param root the project, whose React it is.
+ * @param options how to bundle it, and where its script will lie.
+ */
+export function reactModule(root: string, options: BuildOptions): Plugin {
+  const load = createRequire(join(root, 'package.json'))
+  return {
+    name: 'react-module',
+    setup(building) {
+      building.onResolve({ filter: /^millrace:react(?:-entry)?$/ }, ({ path }) => ({
+        path,
+        namespace: REACT_NAMESPACE,
+      }))
+      building.onResolve({ filter: /^react(?:-dom)?(?:$|\/)/ }, ({ path }) =>
+        PARTS.some((part) => part === path) ? { path, namespace: REACT_NAMESPACE, sideEffects: false } : undefined,
+      )
+      building.onLoad({ filter: /.*/, namespace: REACT_NAMESPACE }, async ({ path }) => {
+        if (path === WHOLE) return { contents: await bundleReact(root, options, load) }
+        if (path === REACT_ENTRY) return { contents: `export * from '${WHOLE}'` }
+        const at = PARTS.findIndex((part) => part === path)
+        return { contents: `export * from '${WHOLE}'\nexport { part${at} as default } from '${WHOLE}'` }
+      })
+    },
+  }
+}
+
+/** All parts as one script. A name that several of them have is the same thing in each. */
+async function bundleReact(root: string, options: BuildOptions, load: NodeJS.Require): Promise<string> {
+  const owners = new Map(PARTS.flatMap((part, at) => Object.keys(load(part) as object).map((name) => [name, at])))
+  const contents = PARTS.map((part, at) => {
+    const names = [...owners].flatMap(([name, owner]) => (owner === at ? [name] : []))
+    return `export const part${at} = require('${part}')\nexport const { ${names.join(', ')} } = part${at}`
+  })
+  const { outputFiles } = await build({
+    ...options,
+    stdin: { contents: contents.join('\n'), resolveDir: root, sourcefile: REACT_NAMESPACE },
+    splitting: false,
+    sourcemap: 'inline',
+    write: false,
+  })
+  const [script] = outputFiles
+  if (script === undefined) throw new Error('esbuild wrote no script for React.')
+  return script.text
+}

@@ -1,0 +1,93 @@
+import { Suspense, use, useActionState } from 'react'
+import request from 'supertest'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { isInvalidInput } from '../../src/shared/action-result.ts'
+import { ID_FIELD } from '../../src/shared/protocol/action-call.ts'
+import { actionId } from '../../src/server/actions/action-id.ts'
+import { action } from '../../src/server/actions/action.ts'
+import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const SAVE = actionId('actions.server.ts', 'save')
+
+/** Pages with forms of one action; what is sent to them has none of their hidden fields. */
+function handApp() {
+  const save = action({
+    input: z.object({ name: z.string().max(5, 'is too long') }),
+    handler: ({ input }) => ({ saved: input.name }),
+  })
+
+  function Form({ id }: { id: string }) {
+    const [state, submit] = useActionState(save, null)
+    return (
+      <form action={submit} id={id}>
+        <input name="name" defaultValue={isInvalidInput(state) ? String(state.values['name']) : ''} />
+        <output>{isInvalidInput(state) ? state.errors['name'] : 'nothing yet'}</output>
+      </form>
+    )
+  }
+
+  const One = () => (
+    <main>
+      <Form id="one" />
+      <form action={save as never} id="plain" />
+    </main>
+  )
+  const Two = () => (
+    <main>
+      <Form id="one" />
+      <Form id="two" />
+    </main>
+  )
+  function Late({ data }: { data: { later: Promise<string> } }) {
+    return (
+      <Suspense fallback="waiting">
+        <After later={data.later} />
+      </Suspense>
+    )
+  }
+  function After({ later }: { later: Promise<string> }) {
+    return <Form id={use(later)} />
+  }
+  const loader = () => ({ later: new Promise((resolve) => setImmediate(() => resolve('late'))) })
+
+  const { app } = tinyApp({
+    routes: {
+      '/one': { page: page(One) },
+      '/two': { page: page(Two) },
+      '/late': { page: page(Late as never), loader: moduleOf({ loader }) },
+      '/none': { page: page(() => <p>none</p>) },
+    } as never,
+    actions: { 'actions.server.ts': { save } },
+  })
+  return (path: string, body: string) => request(app).post(path).type('form').send(body)
+}
+
+describe('a form that comes without its hidden fields, and is not valid,', () => {
+  test.for(['/one', '/late'])('shows what is wrong with it, and what was typed, in the form of %s', async (path) => {
+    const { status, text } = await handApp()(`${path}?_action=${SAVE}`, 'name=annabel')
+    expect(status).toBe(422)
+    expect(text).toContain('<output>is too long</output>')
+    expect(text).toContain('value="annabel"')
+    // The browser takes the state over by the same name.
+    const [, key = 'no key'] = /name="\$ACTION_KEY" value="(k\w+)"/.exec(text) ?? []
+    expect(text.split('id="millrace"')[1]).toContain(key)
+  })
+
+  test('shows it as well where the action is named by a field', async () => {
+    const { status, text } = await handApp()('/one', `name=annabel&${encodeURIComponent(ID_FIELD)}=${SAVE}`)
+    expect([status, text.includes('<output>is too long</output>')]).toEqual([422, true])
+  })
+
+  test('is not shown in one of two forms: nobody knows which it was', async () => {
+    const { status, text } = await handApp()(`/two?_action=${SAVE}`, 'name=annabel')
+    expect(status).toBe(422)
+    expect(text).not.toContain('is too long</output>')
+    expect(text.match(/nothing yet/g)).toHaveLength(2)
+  })
+
+  test('is refused on a page without such a form too', async () => {
+    const { status, text } = await handApp()(`/none?_action=${SAVE}`, 'name=annabel')
+    expect([status, text.includes('<p>none</p>')]).toEqual([422, true])
+  })
+})
