@@ -16,7 +16,10 @@ export function sizeSections(
     { title: `Scripts in the browser (${PUBLIC_PATH})`, files: sized(/\.js$/) },
     { title: 'Stylesheets', files: sized(/\.css$/) },
     { title: 'Assets', files: sized(/\.(?!js$|css$)\w+$/) },
-    { title: 'Server (compressed quickly: nobody sends these)', files: serverFiles.map((file) => measure(file, notes)) },
+    {
+      title: 'Server (compressed quickly: nobody sends these)',
+      files: serverFiles.map((file) => measure(file, notes)),
+    },
   ]
 }
 

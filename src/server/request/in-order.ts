@@ -13,7 +13,8 @@ export function inOrder(...handlers: readonly RequestHandler[]): RequestHandler 
       if (handler === undefined) return next(error)
       try {
         const returned: unknown = handler(req, res, step)
-        if (returned instanceof Promise) returned.catch((thrown: unknown) => step(thrown ?? new Error('Rejected with nothing')))
+        if (returned instanceof Promise)
+          returned.catch((thrown: unknown) => step(thrown ?? new Error('Rejected with nothing')))
       } catch (thrown) {
         next(thrown)
       }
