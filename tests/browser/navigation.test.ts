@@ -74,6 +74,20 @@ describe('a click on a link', () => {
     expect(asked).toEqual(['/lab/cache/3 ahead'])
   })
 
+  browserTest('with a slash too many is a navigation like any other', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1')
+    const asked = recordData(page)
+    const length = await page.evaluate(() => history.length)
+    await follow(page, '/lab/cache/2/?a=/b//')
+    await heading(page, 'Key 2')
+    expect(page.url()).toMatch(/\d\/lab\/cache\/2\?a=\/b\/\/$/)
+    await follow(page, '/lab//cache///3')
+    await heading(page, 'Key 3')
+    expect(asked).toEqual(['/lab/cache/2?a=/b//', '/lab/cache/3'])
+    expect(await page.evaluate(() => history.length)).toBe(length + 2)
+    expect(await sameDocument(page)).toBe(true)
+  })
+
   browserTest('with a modifier is the browser’s own', async ({ open }) => {
     const page = await openAlive(open, '/lab/cache/1')
     const opened = page.context().waitForEvent('page')

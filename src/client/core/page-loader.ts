@@ -95,7 +95,9 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       let href = first
       for (let hops = 0; ; hops += 1) {
         const { pathname, search, hash, searchParams } = new URL(href, origin)
-        const path = pathname + search
+        // Where the server would lead: without slashes that say nothing.
+        const path = pathname.replace(/(.)\/+(?=\/|$)/g, '$1') + search
+        href = path + hash
         const { route } = store.plan(path).page
         const guessed = route ? code.load({ chain: route.chain }, signal) : undefined
         let page: LoadedPage | undefined
