@@ -1,6 +1,7 @@
 import type { Page, Request } from 'playwright-core'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { browserTest, type OpenPage } from '../support/browser.ts'
+import { openDeployment } from '../support/router-app.ts'
 
 /** Requests for route data that a page has made, as paths of pages; those made ahead are marked. */
 function recordData(page: Page): string[] {
@@ -251,6 +252,20 @@ describe('an answer other than a page', () => {
     await follow(page, '/lab/cache/1')
     await heading(page, 'Key 1')
     await expect.poll(() => sameDocument(page)).toBe(false)
+  })
+
+  browserTest('that breaks off behind the shell is asked for again by "Try again"', async ({ open, server }) => {
+    const gate = await openDeployment(server)
+    onTestFinished(() => gate.close())
+    const page = await openAlive(open, `${gate.origin}/lab`, [/ERR_|network error/])
+    await follow(page, '/lab/stream?delay=2000')
+    await page.getByTestId('shell').waitFor()
+    gate.deploy(server) // ends what is open
+    await page.getByTestId('error').waitFor()
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await page.getByTestId('deferred').waitFor()
+    expect(await page.getByTestId('deferred').textContent()).toContain('Arrived')
+    expect(await sameDocument(page)).toBe(true)
   })
 
   browserTest('code that does not come makes the navigation a document load', async ({ open }) => {
