@@ -377,7 +377,8 @@ export function createRouter(parts: RouterParts): RouterCore {
 }
 
 function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
-  return pathname + search + hash
+  // With two slashes in front it would name a host.
+  return pathname.replace(/^\/+/, '/') + search + hash
 }
 
 function withoutHash(href: string): string {

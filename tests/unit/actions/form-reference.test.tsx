@@ -85,7 +85,7 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     const loop: { self?: unknown } = {}
     loop.self = loop
     const bound = [{ note: undefined, at: new Date(0) }, undefined, Number.NaN, 7n, loop] as const
-    const save = namedAction().bind(null, ...bound)
+    const save = (namedAction() as (...args: unknown[]) => unknown).bind(null, ...bound)
     const html = await withForms(target(), () => render(<form id="a" action={save as never} />))
     const [, args] = formIn(html, 'a').hidden.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
     expect(args).toBe(`${ID} signed [{"at":"1970-01-01T00:00:00.000Z"},null,null,null,null]`)
