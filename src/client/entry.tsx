@@ -48,7 +48,10 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
 
   connectActions(router)
   const reports = pageReports()
-  if (reports) reports.router = router
+  if (reports) {
+    reports.router = router
+    reports.left ??= (signal) => void (reports.early = signal)
+  }
 
   function treeOf(screen: Screen): ReactNode {
     const { view: shown, visit } = screen

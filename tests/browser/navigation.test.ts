@@ -1,6 +1,7 @@
 import type { Page, Request } from 'playwright-core'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { browserTest, type OpenPage } from '../support/browser.ts'
+import { openDeployment } from '../support/router-app.ts'
 
 /** Requests for route data that a page has made, as paths of pages; those made ahead are marked. */
 function recordData(page: Page): string[] {
@@ -61,6 +62,7 @@ describe('a click on a link', () => {
     'to a path with a slash too many shows the page under its own path, in the same document',
     async ({ open }) => {
       const page = await openAlive(open, '/lab/cache/1')
+      const entries = await page.evaluate(() => history.length)
       for (const [href, key] of [
         ['/lab/cache/2/', '2'],
         ['/lab//cache///3', '3'],
@@ -71,6 +73,7 @@ describe('a click on a link', () => {
         expect(new URL(page.url()).pathname).toBe(`/lab/cache/${key}`)
       }
       expect(page.url()).toContain('/4?x=1#top')
+      expect(await page.evaluate(() => history.length)).toBe(entries + 3)
       expect(await sameDocument(page)).toBe(true)
     },
   )
@@ -255,6 +258,20 @@ describe('an answer other than a page', () => {
     await follow(page, '/lab/cache/1')
     await heading(page, 'Key 1')
     await expect.poll(() => sameDocument(page)).toBe(false)
+  })
+
+  browserTest('that breaks off behind the shell is asked for again by "Try again"', async ({ open, server }) => {
+    const gate = await openDeployment(server)
+    onTestFinished(() => gate.close())
+    const page = await openAlive(open, `${gate.origin}/lab`, [/ERR_|network error/])
+    await follow(page, '/lab/stream?delay=2000')
+    await page.getByTestId('shell').waitFor()
+    gate.deploy(server) // ends what is open
+    await page.getByTestId('error').waitFor()
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await page.getByTestId('deferred').waitFor()
+    expect(await page.getByTestId('deferred').textContent()).toContain('Arrived')
+    expect(await sameDocument(page)).toBe(true)
   })
 
   browserTest('code that does not come makes the navigation a document load', async ({ open }) => {

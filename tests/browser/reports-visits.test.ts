@@ -8,6 +8,8 @@ const LOAD_VITALS = ['lcp', 'cls', 'fcp', 'ttfb']
 
 const BLOCKED_MS = 300 // more than is good, and less than is poor
 
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+
 const measured = (report: Report | undefined): string[] => Object.keys((report?.['measurements'] as object) ?? {})
 
 function traceIdOf(report: Report | undefined): string | undefined {
@@ -148,3 +150,22 @@ function untilMeasured(milliseconds: number): Promise<void> {
     observer.observe({ type: 'event', buffered: true })
   })
 }
+
+browserTest('a document that says behind its shell that it is no page is not traced', async ({ visit }) => {
+  const { page, until, reports } = await visit()
+  // The name that a visitor is told apart by is taken for a crawler's, and those get the page as a whole.
+  await page.route('**/late', (route) =>
+    route.continue({ headers: { ...route.request().headers(), 'user-agent': BROWSER } }),
+  )
+  // The hole is filled before the SDK has come.
+  await page.goto('/lab/not-found/late')
+  await page.getByTestId('fallback').waitFor()
+  await untilReporting(page)
+  await page.goto('/lab/landed')
+  await untilReporting(page)
+  await page.goto('/lab')
+  const isTraced = (): boolean => reports('transaction').some(({ transaction }) => transaction === '/lab/landed')
+  for (let count = 1; !isTraced(); count += 1) await until('transaction', count)
+  const names = reports('transaction').map(({ transaction }) => String(transaction))
+  expect(names.filter((name) => name.includes('/late'))).toEqual([])
+})

@@ -196,6 +196,31 @@ describe('a form that is sent without script', () => {
     expect(ran).toEqual(['ann', 'bob'])
   })
 
+  test('twice runs once with files as well; another file is another', async () => {
+    const { app, get, ran } = await actionApp()
+    const { action: to, hidden } = formIn(await get(), 'plain-quiet')
+    for (const [content, name] of [
+      ['', ''], // as browsers send a field for files that was left empty
+      ['', ''],
+      ['one', 'a.txt'],
+      ['one', 'a.txt'],
+      ['two', 'a.txt'],
+      ['two', 'b.txt'],
+    ] as const) {
+      const form = new FormData()
+      for (const [field, value] of [...hidden, ['name', 'ann'] as const]) form.append(field, value)
+      form.append('photo', new File([content], name))
+      const sent = new Response(form)
+      await request(app)
+        .post(to)
+        .set('Host', 'good.test')
+        .set('Content-Type', sent.headers.get('content-type') ?? '')
+        .send(Buffer.from(await sent.arrayBuffer()))
+        .expect(303)
+    }
+    expect(ran).toHaveLength(4)
+  })
+
   test('meets the guards of its page before it runs', async () => {
     const { app, get, ran } = await actionApp()
     const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })

@@ -34,13 +34,13 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     return visit === state.visit ? null : { visit, thrown: undefined }
   }
 
-  /** What the server failed to provide must be asked for again; the browser's own failures need a new try. */
+  /**
+   * Asks for the page anew, whatever has failed: what was read of the server may have broken off, and nothing tells that
+   * from a failure of the page's own.
+   */
   readonly #retry = (): void => {
     const { onRetry } = this.props
-    const { value } = this.state.thrown ?? {}
-    // By its name: that class is no part of the first load.
-    if (onRetry && (value instanceof ServerFailure || (value instanceof Error && value.name === 'RouteLoadError')))
-      onRetry()
+    if (onRetry) onRetry()
     else this.setState({ thrown: undefined })
   }
 

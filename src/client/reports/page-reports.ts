@@ -44,10 +44,12 @@ export interface PageReports {
   router?: HostedRouter
   add(failure: PageFailure): void
   /**
-   * The page on the screen has thrown a redirect or a refusal: no visit worth tracing. Set where pages are traced; of
+   * The page on the screen has thrown a redirect or a refusal: no visit worth tracing. Set once the page is alive; of
    * redirects the router tells by itself.
    */
   left?(signal: RedirectSignal | RefusalSignal): void
+  /** What `left` was told before the SDK was there. */
+  early?: RedirectSignal | RefusalSignal
   /** The visitor has agreed: the SDK may be loaded, and sends what was kept. */
   allow(): void
 }

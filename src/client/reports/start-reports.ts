@@ -33,6 +33,7 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
   function connect(connected: HostedRouter): void {
     router = connected
     reports.left = traceNavigations(client, connected, shown, reports.settings.rate, load)
+    if (reports.early) reports.left(reports.early)
   }
   if (reports.router === undefined) Object.defineProperty(reports, 'router', { set: connect })
   else connect(reports.router)

@@ -1,4 +1,3 @@
-import { isJsonValue } from '../../shared/protocol/hand-off.ts'
 import {
   ACTION_PARAM,
   ARGUMENTS_FIELD,
@@ -59,9 +58,7 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
   data.append(ID_FIELD, id)
   if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
   if (bound.length > 0) {
-    // A state that JSON cannot say is left out: the form works all the same.
-    const args = JSON.stringify(bound.map((value) => (isJsonValue(value) ? value : null)))
-    data.append(ARGUMENTS_FIELD + number, forms.sign(id, args))
+    data.append(ARGUMENTS_FIELD + number, forms.sign(id, `[${bound.map(jsonOf).join()}]`))
   }
   const { pathname, search } = forms
   return {
@@ -71,6 +68,18 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
     encType: 'multipart/form-data',
     target: undefined,
     data,
+  }
+}
+
+/**
+ * As the browser says it in a call: a date as its text, and a member that is `undefined` not at all. A state that JSON
+ * cannot say is left out: the form works all the same.
+ */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return 'null'
   }
 }
 

@@ -93,7 +93,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     )
     const run = (): Promise<FinishedCall> =>
       runAction(declared, received, { params: page.params, context, call: context })
-    const key = onceKey(declared, received, context)
+    const key = await onceKey(declared, received, context)
     const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)
     context.addSpan('action', id, startedAt, performance.now())
@@ -110,18 +110,29 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
 }
 
 /** Somebody who goes back to a form and sends something else means something else. */
-function onceKey(
+async function onceKey(
   { id, definition }: DeclaredAction,
   { once, input, leading, form }: ReceivedCall,
   context: RequestContext,
-): string | undefined {
+): Promise<string | undefined> {
   if (once === undefined) return undefined
   // A script makes a key for each call; a document has one for all its forms, whatever is filled in.
   if (context.data !== undefined) return `${id} ${once}`
-  const hasFiles = definition.upload !== undefined || form?.fields.some(([, value]) => typeof value !== 'string')
-  return hasFiles === true
-    ? undefined
-    : `${id} ${once} ${hash('sha256', JSON.stringify([input, leading]), 'base64url')}`
+  // What has not been read yet cannot be compared.
+  if (definition.upload !== undefined) return undefined
+  const said = hash('sha256', JSON.stringify([input, leading, await fileHashes(form)]), 'base64url')
+  return `${id} ${once} ${said}`
+}
+
+/** JSON says nothing of files. A field that was left empty is one too, without a name and without bytes. */
+function fileHashes(form: ReceivedCall['form']): Promise<readonly (readonly string[])[]> {
+  return Promise.all(
+    (form?.fields ?? []).flatMap(([field, value]) =>
+      typeof value === 'string'
+        ? []
+        : value.bytes().then((bytes) => [field, value.name, hash('sha256', bytes, 'base64url')]),
+    ),
+  )
 }
 
 /** What is wrong with a finished call, logged; `undefined` for a value, a refused input, and control flow. */

@@ -81,6 +81,16 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     for (const number of numbers) expect(html).toContain(`name="$ACTION_ARGS${number}"`)
   })
 
+  test('bound arguments as the browser sends them', async () => {
+    const loop: { self?: unknown } = {}
+    loop.self = loop
+    const bound = [{ note: undefined, at: new Date(0) }, undefined, Number.NaN, 7n, loop] as const
+    const save = (namedAction() as (...args: unknown[]) => unknown).bind(null, ...bound)
+    const html = await withForms(target(), () => render(<form id="a" action={save as never} />))
+    const [, args] = formIn(html, 'a').hidden.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
+    expect(args).toBe(`${ID} signed [{"at":"1970-01-01T00:00:00.000Z"},null,null,null,null]`)
+  })
+
   test('the state behind the bound arguments, and a key that names the hook', async () => {
     const forms = target()
     const html = await withForms(forms, () => render(<StateForm save={namedAction()} id="a" />))
