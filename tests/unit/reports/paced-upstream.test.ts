@@ -23,7 +23,11 @@ function paced() {
   const start = (signal = new AbortController().signal) => send(Buffer.from(''), {}, signal)
   async function advance(milliseconds: number): Promise<void> {
     state.now += milliseconds
-    for (const [run, at] of state.timers) if (at <= state.now) run()
+    for (const [run, at] of state.timers) {
+      if (at > state.now) continue
+      state.timers.delete(run)
+      run()
+    }
     await turn()
   }
   return { state, start, advance }
@@ -31,14 +35,31 @@ function paced() {
 
 test('a hundred envelopes go at once, and then eight hundred a second', async () => {
   const { state, start, advance } = paced()
-  const all = Array.from({ length: 140 }, () => start())
+  const all = Array.from({ length: 200 }, () => start())
   await turn()
   expect(state.sent).toBe(100)
-  await advance(20)
-  expect(state.sent).toBe(116)
-  for (let step = 0; step < 4; step += 1) await advance(20)
+  await advance(80)
+  expect(state.sent).toBe(164)
+  await advance(80)
   expect((await Promise.all(all)).every(({ kind }) => kind === 'answered')).toBe(true)
   expect(state.timers.size).toBe(0)
+})
+
+test('what comes in a pause goes with the others, and as many behind it as there is room for', async () => {
+  const { state, start, advance } = paced()
+  const all = Array.from({ length: 101 }, () => start())
+  await advance(40)
+  all.push(start())
+  await turn()
+  expect(state.sent).toBe(100)
+  expect(state.timers.size).toBe(1)
+  await advance(40)
+  expect(state.sent).toBe(102)
+  all.push(...Array.from({ length: 63 }, () => start()))
+  await turn()
+  expect(state.sent).toBe(164)
+  await advance(80)
+  expect(await Promise.all(all)).toHaveLength(165)
 })
 
 test('what waits is given up with the rest', async () => {
