@@ -29,6 +29,12 @@ export interface ReportBody extends Disposable {
   readonly bytes: Buffer
 }
 
+/** For whom a body is read. */
+export interface ReportBodyOwner {
+  /** Ends the reading. Asked for only where it has to be waited for the client. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Reads an envelope's body and inflates it, never holding more than the limit. It is given back to be disposed of, when
  * its memory is no longer needed.
@@ -40,11 +46,18 @@ export interface ReportBody extends Disposable {
 export async function readReportBody(
   req: IncomingMessage,
   rules: ReportBodyRules,
-  signal: AbortSignal,
+  owner: ReportBodyOwner,
   now: () => number = () => performance.now(),
 ): Promise<ReportBody> {
   const inflater = createInflater(req.headers['content-encoding'])
   if (Number(req.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
+  const whole = inflater === undefined ? takeWhole(req) : undefined
+  if (whole !== undefined) {
+    await rules.charge(whole.length)
+    judge(whole, rules)
+    return { bytes: whole, [Symbol.dispose]: () => undefined }
+  }
+  const { signal } = owner
   const limits = { bytes: MAX_ENVELOPE_BYTES, timeoutMs: SILENCE_MS }
   const source = openBodySource(req, limits, signal)
   const pieces = inflater === undefined ? undefined : inflate(chunksOf(source), inflater)
@@ -74,6 +87,16 @@ export async function readReportBody(
     source.close(error)
     throw error
   }
+}
+
+/**
+ * A small body of which all bytes are there: it is not waited for its end, which Node tells in a later turn.
+ * @returns `undefined` for any other.
+ */
+function takeWhole(req: IncomingMessage): Buffer | undefined {
+  const { 'content-length': length, 'transfer-encoding': coding } = req.headers
+  const isWhole = coding === undefined && Number(length) === req.readableLength && req.readableLength <= SMALL_BYTES
+  return isWhole ? ((req.read() as Buffer | null) ?? undefined) : undefined
 }
 
 async function* chunksOf(source: BodySource): AsyncGenerator<Buffer, void> {

@@ -102,7 +102,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are taken from this site only')
     const charge = createCharge(context, allowance)
     await charge(0)
-    using body = await readReportBody(req, { judgeHeader, charge, places }, context.signal)
+    using body = await readReportBody(req, { judgeHeader, charge, places }, context)
     return await intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
   }
 

@@ -23,7 +23,7 @@ function setUp(headers: Readonly<Record<string, string>> = {}, now?: () => numbe
     },
   }
   const req = Object.assign(stream, { headers }) as unknown as IncomingMessage
-  const body = readReportBody(req, rules, never, now)
+  const body = readReportBody(req, rules, { signal: never }, now)
   const state: { body?: ReportBody } = {}
   void body.then(
     (read) => (state.body = read),
@@ -83,4 +83,39 @@ test('a body that comes steadily and never ends is given up', async () => {
   clock.now = 60_001
   stream.write('x')
   await expect(body).rejects.toMatchObject({ status: 408 })
+})
+
+describe('a small body of a stated length', () => {
+  function read(written: number, stated: number) {
+    const stream = new PassThrough()
+    stream.write(envelopeOf(written))
+    const asked = { signal: 0 }
+    const owner = {
+      get signal() {
+        asked.signal += 1
+        return never
+      },
+    }
+    const rules = {
+      judgeHeader: () => undefined,
+      charge: () => Promise.resolve(),
+      places: { enter: () => Promise.reject(new Error('no place is needed')) },
+    }
+    const req = Object.assign(stream, { headers: { 'content-length': String(stated) } }) as unknown as IncomingMessage
+    return { stream, asked, body: readReportBody(req, rules, owner) }
+  }
+
+  test('is taken as soon as its last byte is there', async () => {
+    const { body, asked } = read(4_096, 4_096)
+    expect((await body).bytes.equals(envelopeOf(4_096))).toBe(true)
+    expect(asked.signal).toBe(0)
+  })
+
+  test('is waited for while a byte of it is missing', async () => {
+    const { stream, body, asked } = read(4_095, 4_096)
+    await turn()
+    stream.end('x')
+    expect((await body).bytes).toHaveLength(4_096)
+    expect(asked.signal).toBe(1)
+  })
 })
