@@ -6,6 +6,7 @@ import { isIPv6 } from 'node:net'
  * @param address as `Provenance` has it.
  */
 export function clientKey(address: string): string {
+  if (!address.includes(':')) return address
   const plain = address.replace(/%.*$/, '')
   if (!isIPv6(plain)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1]
