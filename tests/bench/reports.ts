@@ -58,8 +58,13 @@ async function measurePages(ours: Contestant, options: ThroughputOptions): Promi
  * Envelopes through the relay beside a proxy that keeps none. Both forward every envelope, but not in the same time: the
  * proxy before it answers, the relay at a pace that leaves the processor to pages. So how many a client may send in a
  * second is told by itself, and the two are compared by the processor time of an envelope until the service has it: what
- * is left in the spool after a run is waited for and counted. The ratio of rates flatters the relay by what it delivers
- * later, and wrongs it by the disk and the pauses between its commits, in which it does nothing.
+ * is left in the spool after a run is waited for and counted. Only what is taken out of the spool in the last 10 ms is
+ * missing, and that of the run before is in. The ratio of rates flatters the relay by what it delivers later, and wrongs it
+ * by the disk and the pauses between its commits, in which it does nothing.
+ *
+ * The comparison is hard on the relay in two ways, both its own choice: it delivers in small bursts between which it waits,
+ * and what runs now and then finds the processor's caches cold; and all that every request to this server gets is in it,
+ * the guard and the line in the log among them. Its threads count as well.
  */
 async function measureRelay(
   folder: string,
