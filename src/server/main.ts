@@ -17,6 +17,7 @@ import { makeMetrics, openMetrics } from './metrics/open-metrics.ts'
 import { drain } from './ops/drain.ts'
 import { guardConnections } from './ops/guard-connections.ts'
 import { listenFault } from './ops/listen-fault.ts'
+import { gatherLines } from './ops/gathered-log.ts'
 import { watchLoad } from './ops/load-watch.ts'
 import { openPrivateDoor } from './ops/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
@@ -25,10 +26,13 @@ import type { ServerProcess } from './ops/server-process.ts'
 import { endSlowReaders } from './ops/slow-readers.ts'
 import type { PrimaryLink } from './workers/primary-link.ts'
 
-const LOG_BUFFER_BYTES = 4_096 // measured: a quarter of what handing each line to another thread costs
+const LOG_CHARACTERS = 4_096 // measured: a quarter of what handing each line to another thread costs
 const LOG_FLUSH_MS = 100 // how late a line may be on a quiet server
-/** Processes that share a pipe can write so much at a time without cutting each other's lines. Source: pipe(7), PIPE_BUF. */
-const SHARED_LOG = { minLength: 2_048, maxWrite: 4_096 } as const
+/**
+ * Processes that share a pipe can write 4,096 bytes at a time without cutting each other's lines. Source: pipe(7), PIPE_BUF.
+ * A character has three of them at most, a pair of surrogates four.
+ */
+const SHARED_LOG_CHARACTERS = 1_365
 
 /** A worker's id and its way to the primary. */
 interface Membership {
@@ -55,13 +59,9 @@ function configOrExit(): Config {
 async function start(config: Config): Promise<void> {
   // Gathered, and flushed before the process ends. Synchronous, so that a reader who is too slow slows us down instead
   // of filling our memory.
-  const destination = pino.destination({
-    fd: 1,
-    sync: true,
-    minLength: LOG_BUFFER_BYTES,
-    periodicFlush: LOG_FLUSH_MS,
-    ...(config.workers > 1 ? SHARED_LOG : {}),
-  })
+  const stdout = pino.destination({ fd: 1, sync: true })
+  const destination = gatherLines(stdout, config.workers > 1 ? SHARED_LOG_CHARACTERS : LOG_CHARACTERS)
+  setInterval(destination.flush, LOG_FLUSH_MS).unref()
   const leave = (code: number): never => {
     try {
       destination.flushSync()

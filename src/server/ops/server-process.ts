@@ -1,11 +1,11 @@
-import type { pino } from 'pino'
 import type { Config } from '../config.ts'
+import type { LogDestination } from './gathered-log.ts'
 
 /** What a process of the server has from its first moment, whatever part it plays. */
 export interface ServerProcess {
   readonly config: Config
   /** Where its log goes. */
-  readonly destination: ReturnType<typeof pino.destination>
+  readonly destination: LogDestination
   /** A line on stdout for a person, behind all that is logged. */
   readonly announce: (line: string) => void
   /** A line on stderr for a person. */
