@@ -57,6 +57,8 @@ export interface TurnClock {
   readonly now: () => number
   /** Calls back in the next turn of the event loop, behind what it has read. */
   readonly nextTurn: (run: () => void) => void
+  /** Calls back in the same turn, behind all that needs nothing but promises to go on. */
+  readonly afterwards: (run: () => void) => void
 }
 
 interface Waiting {
@@ -72,10 +74,14 @@ interface Queue {
   head: number
 }
 
-const SYSTEM_CLOCK: TurnClock = { now: () => performance.now(), nextTurn: (run) => void setImmediate(run) }
+const SYSTEM_CLOCK: TurnClock = {
+  now: () => performance.now(),
+  nextTurn: (run) => void setImmediate(run),
+  afterwards: (run) => process.nextTick(run),
+}
 
 /** Nobody waits at first. */
-export function createRenderTurns({ now, nextTurn }: TurnClock = SYSTEM_CLOCK): RenderTurns {
+export function createRenderTurns({ now, nextTurn, afterwards }: TurnClock = SYSTEM_CLOCK): RenderTurns {
   const loaded = createQueue('document')
   const byClass = Object.fromEntries(REQUEST_CLASSES.map((name) => [name, createQueue(name)])) as unknown as Readonly<
     Record<RequestClass, Queue>
@@ -138,13 +144,18 @@ export function createRenderTurns({ now, nextTurn }: TurnClock = SYSTEM_CLOCK): 
     } else if (rounds > 0) {
       nextTurn(() => rest(rounds - 1))
     } else {
-      const at = now()
-      begin(at)
-      for (let next = shift(at); next !== undefined; next = granted < batch ? shift(at) : undefined) {
-        granted += 1
-        next.resolve('now')
-      }
+      begin(now())
+      letGo()
     }
+  }
+
+  /** One page after the other: of those that go together, the data of all would be in memory before the first is done. */
+  function letGo(): void {
+    const next = granted < batch ? shift(now()) : undefined
+    if (next === undefined) return
+    granted += 1
+    next.resolve('now')
+    afterwards(letGo)
   }
 
   function adapt(lastedMs: number): void {

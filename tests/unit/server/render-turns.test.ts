@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { createRenderTurns, type Turn, type TurnRequest } from '../../../src/server/ops/render-turns.ts'
 
+async function hops(count: number): Promise<void> {
+  for (let hop = 0; hop < count; hop += 1) await Promise.resolve()
+}
+
 /** Turns on a clock that stands still, and an event loop that goes round when it is told. */
 function setUp() {
   const clock = { now: 0 }
   const loop: (() => void)[] = []
-  const turns = createRenderTurns({ now: () => clock.now, nextTurn: (run) => loop.push(run) })
+  const afterwards = (run: () => void): void => void hops(5).then(run)
+  const turns = createRenderTurns({ now: () => clock.now, nextTurn: (run) => loop.push(run), afterwards })
   const order: string[] = []
   /** Asks for a turn and works for so long, in the continuation. */
   const render = (name: string, milliseconds: number, request: Partial<TurnRequest> = {}) => {
@@ -17,9 +22,7 @@ function setUp() {
     if (turn instanceof Promise) void turn.then(work)
     else work(turn)
   }
-  const settle = async (): Promise<void> => {
-    for (let hop = 0; hop < 20; hop += 1) await Promise.resolve()
-  }
+  const settle = (): Promise<void> => hops(500)
   /** Goes round until somebody has had a turn, or there is nothing left to do. @returns how often. */
   const nextTurn = async (): Promise<number> => {
     const before = order.length
@@ -51,6 +54,21 @@ describe('pages', () => {
     expect(await nextTurn()).toBe(31)
     expect(order).toHaveLength(5)
     expect(turns.waiting).toBe(0)
+  })
+
+  test('of one batch begin when the one before has done all that it can', async () => {
+    const { order, render, nextTurn, turns } = setUp()
+    render('first', 30)
+    for (const name of ['a', 'b']) {
+      const turn = turns.take({ requestClass: 'document', isGone: () => false })
+      void Promise.resolve(turn).then(async () => {
+        order.push(`${name} begins`)
+        await hops(3)
+        order.push(`${name} is done`)
+      })
+    }
+    await nextTurn()
+    expect(order).toEqual(['first', 'a begins', 'a is done', 'b begins', 'b is done'])
   })
 
   test('that are slow come one by one in the end, and never wait for more than 50 rounds', async () => {
