@@ -75,13 +75,13 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   }
 }
 
-/** A failure that happened on the server and reached the browser as nothing but its digest. */
+/** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
-  readonly digest: string
+  readonly digest: string | undefined
 
-  constructor(digest: string) {
-    super(`The server failed to provide this value. Digest: ${digest}`)
+  constructor(digest?: string) {
+    super(`The server failed to provide this value. Digest: ${digest ?? 'none'}`)
     this.digest = digest
   }
 }
