@@ -106,6 +106,20 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
   })
 })
 
+browserTest.for(['on', 'off'] as const)(
+  'an action that refuses, JavaScript %s: the fallback has its own title',
+  async (scripts, { open }) => {
+    const allow = [statusComplaint(404)]
+    const { page } = await openActions(await open({ javaScript: scripts === 'on', allow }), scripts)
+    await press(page, 'Missing')
+    await heading(page, 'No such page')
+    await expect.poll(() => page.title()).toBe('Missing')
+    if (scripts === 'off') return
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('No such page')
+    await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe('Missing')
+  },
+)
+
 browserTest('a form of another site, and one of another kind, have not run', async ({ open, server }) => {
   const page = await open({ javaScript: false, allow: [statusComplaint(403), statusComplaint(415)] })
   const { path } = await openActions(page, 'off')
