@@ -54,8 +54,8 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   }
 
   function treeOf(screen: Screen): ReactNode {
-    const { view: shown, visit } = screen
-    const metadata = viewMetadata(shown, modules)
+    const { view: shown, visit, fallback } = screen
+    const metadata = viewMetadata({ ...shown, ...(fallback && { outcome: fallback }) }, modules)
     const client = {
       visit,
       // A page outlives its search params: a form that sets them must not lose its focus.

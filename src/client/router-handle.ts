@@ -1,4 +1,4 @@
-import type { BlockerQuestion, NavigateEvent, Screen } from './router-types.ts'
+import type { BlockerQuestion, BoundaryRouter, NavigateEvent, Screen } from './router-types.ts'
 import type { InspectedRouter } from './router-insight.ts'
 
 /** Who wants to hear of the router. The handle fills it, the router that comes later tells. */
@@ -11,7 +11,7 @@ export interface RouterListeners {
 }
 
 /** The router with what the React root tells it. */
-export interface HostedRouter extends InspectedRouter {
+export interface HostedRouter extends InspectedRouter, BoundaryRouter {
   /** React is about to take the screen out of the document. */
   leaving(): void
   /** React has put this screen into the document. */
@@ -21,7 +21,7 @@ export interface HostedRouter extends InspectedRouter {
 /** What of `HostedRouter` comes with the router's own code; the handle keeps the rest. */
 export type LoadedRouter = Omit<HostedRouter, 'subscribe' | 'onNavigate' | 'block'>
 
-type Call = 'navigate' | 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
+type Call = 'caught' | 'navigate' | 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
 
 /**
  * The client router as hooks have it from the first render. Its code is no part of the first load: it is fetched when the
@@ -85,6 +85,7 @@ export function createRouterHandle(
     revalidate: later('revalidate'),
     prefetch: later('prefetch'),
     redirect: later('redirect'),
+    caught: later('caught'),
     uploads: new Map(),
     read: (href, signal) => start().then(() => handle.read(href, signal)),
     call: (id, args, event = window.event) => start().then(() => handle.call(id, args, event)),

@@ -1,5 +1,6 @@
 /** What hooks and components know of the client router. Free of DOM types: the server's compiler sees it too. */
-import type { RouteView } from './react/route-view.ts'
+import type { BoundaryKind, SegmentDefinition } from '../shared/route-definition.ts'
+import type { Outcome, RouteView } from './react/route-view.ts'
 
 /** How a navigation changes the history; `refresh` leaves it as it is. */
 export type NavigationKind = 'push' | 'replace' | 'traverse' | 'refresh'
@@ -76,6 +77,8 @@ export interface Screen {
   readonly view: RouteView
   /** Changes with every navigation, and not when data is fetched anew. */
   readonly visit: number
+  /** Set where something of it has failed since, or was refused: the fallback that a boundary shows. */
+  readonly fallback?: Outcome | undefined
 }
 
 /** The client router, as hooks use it. */
@@ -117,4 +120,14 @@ export interface Router {
   subscribe(listener: () => void): () => void
   /** Goes where a redirect that was thrown in the browser leads; nowhere if that is neither a path nor, with `external`, a site. */
   redirect(to: string, external: boolean): void
+}
+
+/** The client router, as error boundaries use it. */
+export interface BoundaryRouter extends Router {
+  /**
+   * An error boundary of the screen shows a fallback.
+   * @param visit of the screen.
+   * @param definition whose fallback it is; absent for the last resort inside of the document.
+   */
+  caught(kind: BoundaryKind, visit: number | undefined, definition: SegmentDefinition | undefined): void
 }

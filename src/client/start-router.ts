@@ -1,4 +1,5 @@
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
+import type { BoundaryKind, SegmentDefinition } from '../shared/route-definition.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import type { CallAction } from './actions/call-action.ts'
 import { suppressDoubleSubmits } from './actions/suppress-double-submits.ts'
@@ -127,7 +128,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         // React commits at once what the back button brings, and would keep the type for the next transition.
         const isAtOnce = window.event?.type === 'popstate'
         const type = arrival && !isAtOnce ? `navigation-${arrival.kind}` : undefined
-        render(screen, type, arrival && running > 0)
+        render(screen, type, (arrival ?? screen.fallback) && running > 0)
       },
       arrived(screen) {
         effects.arrived(screen)
@@ -289,6 +290,14 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     call,
     uploads,
     leaving: effects.leaving,
+    async caught(kind: BoundaryKind, visit: number | undefined, definition: SegmentDefinition | undefined) {
+      const loader = definition?.[kind]
+      // A boundary may be in the document before its screen is the router's.
+      await (loader && modules.load([loader]))
+      const { view, visit: shown } = router.screen
+      if (visit !== shown) return
+      router.fallBack({ kind, at: view.chain.findIndex((segment) => segment.definition === definition) })
+    },
     insight: {
       router,
       known,

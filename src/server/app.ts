@@ -25,7 +25,7 @@ import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { SYSTEM_CLOCK } from './reports/delivery.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/policy-relay.ts'
-import { checkTraceOrigins, followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
+import { followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
 import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter, type ServerReporter } from './reports/sdk/server-reporter.ts'
 import { createDocumentPolicies, type PolicyOptions } from './render/document-policy.ts'
@@ -34,6 +34,7 @@ import type { SharedMarkup } from './render/route-assets.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { inOrder } from './request/in-order.ts'
+import { checkOrigins } from './request/named-origins.ts'
 import { plainUrl } from './request/plain-url.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
@@ -172,7 +173,7 @@ export function createApp({
         after: SYSTEM_CLOCK.after,
       })
     : undefined
-  const traceOrigins = checkTraceOrigins(definition.reports?.traceOrigins)
+  const traceOrigins = checkOrigins('reports.traceOrigins', definition.reports?.traceOrigins)
   const isTracing = reporter !== undefined && (config.sentryTracesSampleRate > 0 || traceOrigins.length > 0)
   const outgoing = isTracing ? followOutgoingRequests({ traceOrigins, now: () => performance.now() }) : undefined
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
@@ -277,6 +278,7 @@ function sharedMarkup(
   const options: PolicyOptions = {
     reportPath: tells ? tunnelPath : undefined,
     trustedTypes: security?.trustedTypes,
+    formTargets: checkOrigins('security.formTargets', security?.formTargets),
     inline: [recorder?.source, importMap?.source].filter((source) => source !== undefined),
   }
   const [plain, secure] = [createDocumentPolicies(options, false), createDocumentPolicies(options, true)]

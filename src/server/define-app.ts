@@ -39,6 +39,11 @@ export interface AppDefinition {
      * has none. `dangerouslySetInnerHTML` then needs a `TrustedHTML` where React writes it in the browser.
      */
     readonly trustedTypes?: boolean
+    /**
+     * Origins, beside the site's own, to which a form of a page may lead: `https://login.example.com`. Browsers look at
+     * redirects too, so an action that redirects to another site without JavaScript needs that site here. Default: none.
+     */
+    readonly formTargets?: readonly string[]
   }
 }
 

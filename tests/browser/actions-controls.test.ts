@@ -32,8 +32,26 @@ describe.for(SCRIPTS)('a form, JavaScript $name,', ({ scripts }) => {
     await press(page, 'Get instead')
     await page.waitForURL((url) => url.searchParams.get('by') === 'formMethod', { waitUntil: 'commit' })
     await press(page, 'Yes')
-    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.getByRole('dialog', { name: 'Question' }).waitFor({ state: 'hidden' })
     await settle()
+  })
+})
+
+describe.for(SCRIPTS)('a button of formMethod="dialog", JavaScript $name,', ({ scripts }) => {
+  browserTest('closes the dialog and runs no action, where it has a formAction', async ({ open }) => {
+    const { page, path, settle } = await openActions(
+      await open({ javaScript: scripts !== 'off' }),
+      scripts,
+      '/controls',
+    )
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+    await press(page, 'Cancel')
+    await page.getByRole('dialog', { name: 'Action' }).waitFor({ state: 'hidden' })
+    await settle()
+    expect(sent).toEqual([])
+    await page.goto(path)
+    expect(await page.getByTestId('ran').innerText()).toBe('')
   })
 })
 

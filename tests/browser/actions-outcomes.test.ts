@@ -1,6 +1,11 @@
 /** The table of outcomes, with JavaScript on, off, and arriving after the form was sent. */
-import { describe, expect } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished } from 'vitest'
 import { actionTest as browserTest, isCall, openActions, press, SCRIPTS } from '../support/actions-app.ts'
+import { startBuiltServer } from '../support/built-server.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
 import { heading, isSameDocument, pathOf } from '../support/router-page.ts'
 
@@ -105,6 +110,41 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
     expect(await page.getByTestId('ran').innerText()).toBe('')
   })
 })
+
+browserTest.for(['on', 'off'] as const)(
+  'an action that redirects to a site which the application names, JavaScript %s: leads there',
+  async (scripts, { edition, open }) => {
+    const elsewhere = createServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/html' })
+      response.end('<link rel="icon" href="data:,"><h1>Elsewhere</h1>')
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void elsewhere.close())
+    await once(elsewhere, 'listening')
+    const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+    const entry = join(edition.out, 'server/main.js')
+    const server = await startBuiltServer({ entry, env: { FORM_TARGET: target } })
+    onTestFinished(async () => void (await server.stop()))
+    const page = await open({ javaScript: scripts === 'on', context: { baseURL: server.origin } })
+    await openActions(page, scripts)
+    await press(page, 'Away')
+    await heading(page, 'Elsewhere')
+    expect(page.url()).toBe(`${target}/`)
+  },
+)
+
+browserTest.for(['on', 'off'] as const)(
+  'an action that refuses, JavaScript %s: the fallback has its own title',
+  async (scripts, { open }) => {
+    const allow = [statusComplaint(404)]
+    const { page } = await openActions(await open({ javaScript: scripts === 'on', allow }), scripts)
+    await press(page, 'Missing')
+    await heading(page, 'No such page')
+    await expect.poll(() => page.title()).toBe('Missing')
+    if (scripts === 'off') return
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('No such page')
+    await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe('Missing')
+  },
+)
 
 browserTest('a form of another site, and one of another kind, have not run', async ({ open, server }) => {
   const page = await open({ javaScript: false, allow: [statusComplaint(403), statusComplaint(415)] })

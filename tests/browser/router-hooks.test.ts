@@ -97,6 +97,21 @@ describe('useFetcher', () => {
 })
 
 describe('a navigation that takes its time', () => {
+  browserTest(
+    'is pending for links that are relative, and written in other letters than their URL',
+    async ({ open }) => {
+      const page = await openAlive(open, '/')
+      const held = await hold(page, /_m\/data\/search/)
+      await clickLink(page, '/search?word=mühle')
+      await held.asked
+      const busy = page.locator('nav a[aria-busy=true]')
+      await expect.poll(() => busy.allTextContents()).toEqual(['/search?word=mühle', 'search?word=mühle'])
+      held.release()
+      await page.getByText('page 1 of mühle', { exact: true }).waitFor()
+      expect(await busy.count()).toBe(0)
+    },
+  )
+
   browserTest('is pending after 100 ms and not before, for its link alone', async ({ open }) => {
     const page = await open()
     await page.clock.install()

@@ -46,6 +46,18 @@ describe('a document with holes', () => {
     }
   })
 
+  test('says how long it may take, which a whole document does not', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/': { page: holes, loader: moduleOf({ loader: () => ({ late: Promise.resolve('late') }) }) },
+        '/hello': { page: hello },
+      },
+      environment: { RENDER_TIMEOUT_MS: '4321' },
+    })
+    expect((await request(app).get('/')).text).toContain('"deadline":4321')
+    expect((await request(app).get('/hello')).text).not.toContain('"deadline"')
+  })
+
   test('hands every deferred value over, escaped in the late chunks too', async () => {
     const evil = '</script><script>alert(1)</script><!--\u2028'
     const { app } = tinyApp({

@@ -9,7 +9,7 @@ import type { SegmentFilesSource } from './segment-files.ts'
 export interface PageEffects {
   /** The former page is still in the document. */
   leaving(): void
-  /** The new one is. */
+  /** The new one is, or a fallback in its place. */
   arrived(screen: RouterScreen): void
   /** The page that the document brought is alive. */
   hydrated(): void
@@ -39,7 +39,8 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
     arrived({ href, page, arrival }) {
       styles.show(page.styles, (path) => files.listed?.names(path) ?? false)
       key = history.current.key
-      if (arrival === undefined) return
+      // Beside the fallback somebody may be typing; these have the focus only because the page has come.
+      if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
       const { hash } = new URL(href, document.baseURI)
       const restored = arrival.kind === 'traverse' && positions.restore(key)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()

@@ -5,7 +5,10 @@ import {
   type HandOffState,
   type HandOffValues,
 } from '../../shared/protocol/hand-off.ts'
+import { ServerFailure } from '../react/boundaries.tsx'
 import { serverFailure } from './server-failures.ts'
+
+const DELIVERY_MS = 10_000 // what the server has written in time may be on its way for as long
 
 /** The state of the document and its values, read once. */
 export interface ReadHandOff {
@@ -22,7 +25,23 @@ export function readHandOff(document: Document): ReadHandOff | undefined {
   if (!text) return undefined
   const state = JSON.parse(text) as HandOffState
   if (state.v !== HAND_OFF_VERSION) return undefined
+  if (state.deadline && document.readyState === 'loading') endInTime(document, state.deadline)
   return { state, values: state.values ?? readLateValues() }
+}
+
+/**
+ * Ends the document for those who wait for the rest of it. Chromium leaves one whose connection was lost loading for ever,
+ * and tells of one that was stopped only that it is complete. React waits for an event to render the holes itself.
+ */
+function endInTime(document: Document, deadline: number): void {
+  const onChange = (): void => {
+    // A document that is read to its end is interactive first.
+    if (document.readyState === 'complete') document.dispatchEvent(new Event('DOMContentLoaded'))
+  }
+  document.addEventListener('readystatechange', onChange, { once: true })
+  setTimeout(() => {
+    if (document.readyState === 'loading') window.stop()
+  }, deadline + DELIVERY_MS)
 }
 
 async function readLateValues(): Promise<HandOffValues> {
@@ -53,7 +72,7 @@ function lateChunks(): ReadableStream<string> {
       global[HAND_OFF_GLOBAL] = { push }
       // A document that breaks off leaves values that will never come.
       const onParsed = (): void => {
-        if (open) controller.error(new Error('The document ended before its data'))
+        if (open) controller.error(new ServerFailure())
         open = false
       }
       if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', onParsed, { once: true })

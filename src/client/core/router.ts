@@ -22,6 +22,7 @@ import {
 import type { PageLoader, ReadyPage } from './page-loader.ts'
 import { matchesTarget } from './route-cache.ts'
 import type { RouteStore } from './route-store.ts'
+import type { Outcome } from '../react/route-view.ts'
 import { RouteCancelled } from './router-errors.ts'
 
 /** A screen with what the router must know of it. */
@@ -30,7 +31,7 @@ export interface RouterScreen extends Screen {
   /** Aborted when it is left: ends what is still on its way for it. */
   readonly lifetime: AbortController
   /** How it came; absent for data that was fetched anew. */
-  readonly arrival?: Arrival
+  readonly arrival?: Arrival | undefined
 }
 
 /** What is done when a page has come to the screen. */
@@ -44,7 +45,7 @@ export interface Arrival {
 export interface RouterHost {
   /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
   render(screen: RouterScreen): void
-  /** The screen is in the document: styles, scroll, focus. Called after the history has moved. */
+  /** The screen is in the document, or its fallback: styles, scroll, focus. Called after the history has moved. */
   arrived(screen: RouterScreen): void
   /** Has the browser load a document. */
   leave(href: string, kind: NavigationKind): void
@@ -70,7 +71,7 @@ export interface RouterParts {
 }
 
 /** The router with what only its host calls. */
-export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' | 'call' | 'uploads'> {
+export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads'> {
   readonly screen: RouterScreen
   readonly navigation: Navigation
   /** React has put this screen into the document. */
@@ -84,6 +85,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' |
   forget(targets: readonly string[]): void
   /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
   show(view: Screen['view'], keys: readonly string[]): void
+  /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
+  fallBack(fallback: Outcome): void
   setOnline(online: boolean): void
 }
 
@@ -221,11 +224,11 @@ export function createRouter(parts: RouterParts): RouterCore {
     // What is on the screen, though old, is better than an error page that nobody asked for.
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
     if (href !== shown.href) return void start(href, 'replace', { scroll: false })
-    const { visit, lifetime: former } = shown
+    const { visit, fallback, lifetime: former } = shown
     if (sameView(view, shown.view)) {
       screen = { ...shown, page: { ...page, styles: shown.page.styles } }
       known.shown(page.keys)
-    } else render({ href, view, visit, page, lifetime: former })
+    } else render({ href, view, visit, fallback, page, lifetime: former })
   }
 
   function isHere(href: string): boolean {
@@ -315,9 +318,12 @@ export function createRouter(parts: RouterParts): RouterCore {
       revalidation?.abort()
       known.shown(keys)
       if (!sameView(view, screen.view)) {
-        const { arrival: _, ...shown } = screen
-        render({ ...shown, view, page: { ...shown.page, keys, stale: false } })
+        render({ ...screen, arrival: undefined, view, page: { ...screen.page, keys, stale: false } })
       }
+    },
+    fallBack(fallback) {
+      // A page that is about to come has other fallbacks.
+      if (navigation.state !== 'committing') render({ ...screen, arrival: undefined, fallback })
     },
     async read(href, signal) {
       const page = await loader.load(href, { signal })
@@ -349,7 +355,7 @@ export function createRouter(parts: RouterParts): RouterCore {
           dispatch({ type: 'commit', id: visit })
           emit(page.failure === undefined ? 'commit' : 'fail', target, page.failure)
         }
-      }
+      } else if (shown.fallback !== former.fallback) host.arrived(shown)
       tell()
       if (page.stale) void refetch()
     },

@@ -36,9 +36,20 @@ export function useNavigation(): PendingNavigation | undefined {
   return useRouterValue((router) => router.pending, undefined)
 }
 
-/** Whether the navigation under way leads to this URL of the site: path, query and fragment. */
+/** Whether the navigation under way leads where a link with this `href` does: path, query and fragment. */
 export function useLinkStatus(href: string): { readonly pending: boolean } {
-  return { pending: useNavigation()?.href === href }
+  return { pending: useRouterValue((router) => isPending(router, href), false) }
+}
+
+/** Of no site, for reading URLs where there is no document. */
+const NO_SITE = 'http://site.invalid'
+
+/** A link may be relative, and written with other letters than its URL has. */
+function isPending({ pending, screen }: Router, href: string): boolean {
+  const base = NO_SITE + screen.href
+  if (pending === undefined || !URL.canParse(href, base)) return false
+  const { origin, pathname, search, hash } = new URL(href, base)
+  return origin === NO_SITE && pathname + search + hash === pending.href
 }
 
 /** Whether the browser says that it has a network. */

@@ -2,7 +2,7 @@ import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'r
 import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
 import type { ErrorProps } from '../module-types.ts'
-import type { Router } from '../router-types.ts'
+import type { BoundaryRouter } from '../router-types.ts'
 import { RouterContext } from './contexts.ts'
 
 interface CaughtState {
@@ -46,42 +46,47 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
 
   override render(): ReactNode {
     const { thrown } = this.state
-    const { children, definition } = this.props
+    const { children, definition, visit } = this.props
     if (thrown === undefined) return children
     const { value } = thrown
     const signal = controlFlowOf(value)
-    if (signal instanceof RedirectSignal) return <Leave signal={signal} />
+    if (signal instanceof RedirectSignal) {
+      const { to, external } = signal
+      return <Tell router={(router) => router.redirect(to, external)} />
+    }
     const origin: ErrorProps['origin'] = value instanceof ServerFailure ? 'server' : 'client'
     const digest = digestOf(value)
+    const kind: BoundaryKind = signal?.kind ?? 'error'
+    const told = <Tell router={(router) => router.caught(kind, visit, definition)} />
     if (definition === undefined) {
       return (
         <main>
+          {told}
           <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
           {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
         </main>
       )
     }
-    const kind: BoundaryKind = signal?.kind ?? 'error'
     const loader = definition[kind]
     if (loader === undefined) throw value
     const Fallback = lazyFallback(loader)
     const props = kind === 'error' && { origin, retry: this.#retry, ...(digest !== undefined && { digest }) }
     return (
       <Suspense fallback={null}>
-        <meta name="robots" content="noindex" />
         <Fallback {...props} />
+        {told}
       </Suspense>
     )
   }
 }
 
-/** A failure that happened on the server and reached the browser as nothing but its digest. */
+/** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
-  readonly digest: string
+  readonly digest: string | undefined
 
-  constructor(digest: string) {
-    super(`The server failed to provide this value. Digest: ${digest}`)
+  constructor(digest?: string) {
+    super(`The server failed to provide this value. Digest: ${digest ?? 'none'}`)
     this.digest = digest
   }
 }
@@ -100,14 +105,13 @@ function lazyFallback(loader: ModuleLoader): FallbackComponent {
   return made
 }
 
-/** Leaves for a URL that something thrown after the first bytes has named. */
-class Leave extends Component<{ readonly signal: RedirectSignal }> {
+/** Tells the router what something thrown has come to, once that is in the document. */
+class Tell extends Component<{ readonly router: (router: BoundaryRouter) => void }> {
   static override contextType = RouterContext
-  declare context: Router | null
+  declare context: BoundaryRouter | null
 
   override componentDidMount(): void {
-    const { to, external } = this.props.signal
-    this.context?.redirect(to, external)
+    if (this.context) this.props.router(this.context)
   }
 
   override render(): ReactNode {

@@ -6,6 +6,8 @@ export interface PolicyOptions {
   readonly reportPath?: string | undefined
   /** Whether text is kept out of the places of the DOM that run it. */
   readonly trustedTypes?: boolean | undefined
+  /** Origins, beside the site's own, to which forms may lead; checked by `checkOrigins`. */
+  readonly formTargets?: readonly string[] | undefined
   /** Source expressions of the inline scripts that are the same in all documents. */
   readonly inline: readonly string[]
 }
@@ -29,7 +31,7 @@ const ENDPOINT = 'policy'
  * look at `report-uri` beside it. Half of them do not know it.
  */
 export function createDocumentPolicies(
-  { reportPath, trustedTypes, inline }: PolicyOptions,
+  { reportPath, trustedTypes, formTargets = [], inline }: PolicyOptions,
   secure: boolean,
 ): DocumentPolicies {
   const tells = reportPath !== undefined
@@ -37,9 +39,10 @@ export function createDocumentPolicies(
     (trustedTypes === true ? "; require-trusted-types-for 'script'" : '') +
     (tells ? `; report-uri ${reportPath}` : '') +
     (tells && secure ? `; report-to ${ENDPOINT}` : '')
+  const targets = ["'self'", ...formTargets].join(' ')
   return {
-    withNonce: (nonce) => documentPolicy(nonce) + added,
-    shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' ')) + added,
+    withNonce: (nonce) => documentPolicy(nonce, targets) + added,
+    shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' '), targets) + added,
     endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
   }
 }

@@ -31,6 +31,8 @@ export interface HandOffExtras {
   readonly metas?: Metas | undefined
   /** The state of the form that was sent to the page. */
   readonly posted?: HandOffValues['posted'] | undefined
+  /** Of a document that is streamed: how long that may take, in ms. */
+  readonly deadline?: number | undefined
 }
 
 /** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
@@ -64,7 +66,7 @@ export function createHandOffWriter(buildId: string, scope: HandOffState['scope'
 
 function createHandOff(start: string, view: RouteView, context: RequestContext, extras: HandOffExtras): HandOff {
   const { params, search, data, origin, outcome } = view
-  const { metas, posted } = extras
+  const { deadline, metas, posted } = extras
   const form = posted === undefined ? {} : { posted }
   const values: HandOffValues = { search, data, ...form }
   const plain = isJsonValue(values)
@@ -75,6 +77,7 @@ function createHandOff(start: string, view: RouteView, context: RequestContext, 
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
+    (deadline === undefined ? '' : member('deadline', deadline)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     '}</script>'
   if (plain) return { element }

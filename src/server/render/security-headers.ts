@@ -27,27 +27,26 @@ export function securityHeaders(secure: boolean): readonly string[] {
 /**
  * Content-Security-Policy of a document. Scripts run by nonce alone; inline styles are allowed, because React writes
  * `style` attributes.
+ * @param formTargets source expressions of where forms may lead, redirects included.
  */
-export function documentPolicy(nonce: string): string {
+export function documentPolicy(nonce: string, formTargets = "'self'"): string {
   return (
     `default-src 'self'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self' 'unsafe-inline'; ` +
-    `img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'`
+    `img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action ${formTargets}; frame-ancestors 'none'`
   )
 }
 
 /**
  * Policy of a document that caches may share: it has no nonce, so its one inline script is named by its hash.
  * @param inline source expression of that script, `undefined` where there is none.
+ * @param formTargets as in `documentPolicy`.
  */
-export function sharedDocumentPolicy(inline: string | undefined): string {
-  return inline === undefined
-    ? SHARED_POLICY
-    : SHARED_POLICY.replace("script-src 'self'", `script-src 'self' ${inline}`)
+export function sharedDocumentPolicy(inline: string | undefined, formTargets = "'self'"): string {
+  return (
+    `default-src 'self'; script-src 'self'${inline === undefined ? '' : ` ${inline}`}; style-src 'self' 'unsafe-inline'; ` +
+    `img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action ${formTargets}; frame-ancestors 'none'`
+  )
 }
-
-const SHARED_POLICY =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-  "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
 /** Policy of the constant pages, which hold nothing but text. */
 export const CONSTANT_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

@@ -129,13 +129,13 @@ export function createDocumentRenderer({
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
     let posted = view.outcome === undefined ? request.posted : undefined
-    const parts = (): DocumentParts => ({
+    const parts = (deadline?: number): DocumentParts => ({
       status: failure?.status ?? posted?.status ?? statusOf(view.outcome),
       retryAfter: failure?.retryAfter,
       view,
       metadata,
       assets: assetsOf(view),
-      handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state }),
+      handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state, deadline }),
       timings: request.timings,
       buildId: manifest.buildId,
       keep: request.keep,
@@ -173,7 +173,7 @@ export function createDocumentRenderer({
     const shellAt = performance.now()
     context.addSpan('render', 'shell', startedAt, shellAt)
     context.addSpan('stream', 'holes', shellAt)
-    sendStream(attempt.stream, parts(), context)
+    sendStream(attempt.stream, parts(renderTimeoutMs), context)
     return undefined
   }
 

@@ -42,6 +42,8 @@ export interface HandOffState {
   readonly meta?: Readonly<Record<string, SegmentMeta>>
   /** Set when a fallback stands in the page's place. */
   readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string }
+  /** Milliseconds in which the server has written all of this document; only of those that are streamed. */
+  readonly deadline?: number
   /** The values, when JSON can say them; otherwise they follow as chunks. */
   readonly values?: HandOffValues
 }

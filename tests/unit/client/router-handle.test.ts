@@ -46,6 +46,7 @@ function createPage() {
     read: (href: string) => Promise.resolve({ ...first.view, params: { href } }),
     call: () => Promise.resolve('called'),
     uploads: new Map(),
+    caught: told('caught'),
     leaving: told('leaving'),
     committed: told('committed'),
   } as LoadedRouter

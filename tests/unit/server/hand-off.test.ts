@@ -1,6 +1,6 @@
 import { runInThisContext } from 'node:vm'
 import { anything, assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, string } from 'fast-check'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readHandOff, type ReadHandOff } from '../../../src/client/core/read-hand-off.ts'
 import { ServerFailure } from '../../../src/client/react/boundaries.tsx'
 import { HAND_OFF_GLOBAL, type HandOffValues } from '../../../src/shared/protocol/hand-off.ts'
@@ -118,6 +118,52 @@ describe('loader data in the browser', () => {
     const { state, values } = read(await written(undefined, { [EVIL]: EVIL }, { id: EVIL }))
     expect(state).toMatchObject({ build: 'build', route: '/', params: { id: EVIL } })
     expect((await values).search).toEqual({ [EVIL]: EVIL })
+  })
+})
+
+describe('a document that is streamed', () => {
+  function streamed(readyState: string) {
+    const { context } = detachedRequest()
+    const view = { chain: [], params: {}, search: {}, data: {} }
+    const { element } = createHandOffWriter('build')(view, '/', context, { deadline: 3000 })
+    const target = Object.assign(new EventTarget(), {
+      readyState,
+      getElementById: () => ({ textContent: element.replaceAll(/<[^>]*>/g, '') }),
+    })
+    const stop = vi.fn<() => void>()
+    vi.stubGlobal('window', { stop })
+    const ended = vi.fn<() => void>()
+    target.addEventListener('DOMContentLoaded', ended)
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    readHandOff(target as unknown as Document)
+    return { target, stop, ended }
+  }
+
+  test('is given up when the server has had its time and the network has, and not before', () => {
+    const { stop } = streamed('loading')
+    vi.advanceTimersByTime(12_999)
+    expect(stop).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(stop).toHaveBeenCalledOnce()
+  })
+
+  test('is left alone once it is here', () => {
+    const { target, stop, ended } = streamed('loading')
+    for (const readyState of ['interactive', 'complete']) {
+      target.readyState = readyState
+      target.dispatchEvent(new Event('readystatechange'))
+    }
+    vi.advanceTimersByTime(20_000)
+    expect(stop).not.toHaveBeenCalled()
+    expect(ended).not.toHaveBeenCalled()
+  })
+
+  test('has ended for those who wait when it was stopped', () => {
+    const { target, ended } = streamed('loading')
+    target.readyState = 'complete'
+    target.dispatchEvent(new Event('readystatechange'))
+    expect(ended).toHaveBeenCalledOnce()
   })
 })
 

@@ -57,20 +57,6 @@ type OpenSpan = { -readonly [Member in keyof RequestSpan]: RequestSpan[Member] }
 
 const SPAN_ID_START = 16 // of 32 hexadecimal digits; the first half of a UUID holds its version
 
-/**
- * Checks what an application has named as `reports.traceOrigins`.
- * @throws {TypeError} for what is no origin.
- */
-export function checkTraceOrigins(origins: readonly string[] = []): readonly string[] {
-  for (const origin of origins) {
-    if (/^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin) continue
-    throw new TypeError(
-      `reports.traceOrigins: '${origin}' is no origin. One has scheme and host and no path, like 'https://api.example.com'.`,
-    )
-  }
-  return origins
-}
-
 /** Begins to follow. */
 export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): OutgoingRequests {
   const named = new Set(traceOrigins)
