@@ -15,6 +15,8 @@ import { makeFolder } from './make-folder.ts'
 
 const BUSY_TIMEOUT_MS = 2_000 // the event loop stands still meanwhile; writes of others take less than a millisecond
 const CHECKPOINT_PAGES = 1_000 // SQLite's own
+const RETRY_MS = 5 // as long as a new file is locked
+const SQLITE_BUSY = 5
 
 /** Which file, and what is in it. */
 export interface DatabaseOptions {
@@ -81,9 +83,8 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
   try {
     makeFolder(dirname(path))
     handle = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-    handle.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
-    )
+    switchToLog(handle)
+    handle.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     migrate(handle, path, migrations)
     return handle
   } catch (thrown) {
@@ -96,6 +97,27 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
       thrown,
     )
   }
+}
+
+/**
+ * Several processes may open a new file at once. Whoever finds it locked for the change of its mode is told at once, as the
+ * only ones for whom SQLite does not wait.
+ */
+function switchToLog(handle: DatabaseSync): void {
+  const until = performance.now() + BUSY_TIMEOUT_MS
+  for (;;) {
+    try {
+      return handle.exec('PRAGMA journal_mode = WAL')
+    } catch (thrown) {
+      if (!isBusy(thrown) || performance.now() > until) throw thrown
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+    }
+  }
+}
+
+/** Source: SQLite, "Result and Error Codes": the lowest byte of an extended code is the primary one. */
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Error && 'errcode' in thrown && (Number(thrown.errcode) & 0xff) === SQLITE_BUSY
 }
 
 /** `user_version` says how many migrations the file has seen. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
@@ -35,7 +36,30 @@ const notes = (database: Database): unknown[] =>
     .all()
     .map((row) => ({ ...row }))
 
+/** Somebody else makes the file at this moment: in a transaction that goes on for 200 ms. */
+const MAKER = `
+const { parentPort, workerData } = require('node:worker_threads')
+const { DatabaseSync } = require('node:sqlite')
+const database = new DatabaseSync(workerData)
+database.exec('BEGIN IMMEDIATE; CREATE TABLE others (text TEXT)')
+parentPort.postMessage('held')
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+database.exec('COMMIT')
+database.close()
+`
+
 describe('a database file', () => {
+  it('is waited for while another process makes it', async () => {
+    const path = join(folder.path, 'shared.sqlite')
+    const maker = new Worker(MAKER, { eval: true, workerData: path })
+    const ended = new Promise((resolve) => maker.once('exit', resolve))
+    await new Promise((resolve) => maker.once('message', resolve))
+    const database = open([FIRST], path)
+    database.write(() => database.statement('INSERT INTO notes VALUES (?)').run('kept'))
+    expect(database.statement('SELECT text FROM notes').all()).toEqual([{ text: 'kept' }])
+    await ended
+  })
+
   it('is made by its first use, in a folder for nobody else, and not before', async () => {
     const database = open()
     expect(existsSync(join(folder.path, 'data'))).toBe(false)
