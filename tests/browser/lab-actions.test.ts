@@ -1,8 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { browserTest, JAVASCRIPT } from '../support/browser.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 
 const untilHydrated = (page: Page): Promise<unknown> =>
   page.waitForFunction(() => Object.keys(document).some((key) => key.startsWith('__reactContainer')))
@@ -192,11 +195,12 @@ describe('an upload with JavaScript', () => {
     await visit(page, '/lab/upload', true)
     const sent: string[] = []
     page.on('request', (request) => sent.push(request.method()))
-    await page.getByLabel('File').setInputFiles({
-      name: 'large.bin',
-      mimeType: 'application/octet-stream',
-      buffer: Buffer.alloc(33_554_433),
-    })
+    const folder = await makeTempDir('large-file')
+    onTestFinished(() => folder.remove())
+    const path = join(folder.path, 'large.bin')
+    await writeFile(path, '')
+    await truncate(path, 33_554_433)
+    await page.getByLabel('File').setInputFiles(path)
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByTestId('error-file').waitFor()
     expect(await page.getByTestId('error-file').innerText()).toBe('That file has 32.1 MiB; at most 32 MiB are taken.')
