@@ -156,6 +156,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     },
     handOff.start !== undefined,
   )
+  // Named before it is handed over: written there, it would keep the request for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
     const verdict = controlFlowOf(thrown)
     if (verdict !== undefined) context.left = true
