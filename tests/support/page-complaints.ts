@@ -24,7 +24,8 @@ export function recordComplaints(context: BrowserContext, javaScript = true): Co
     complaints.push(`console.${message.type()}: ${message.text()} (${message.location().url})`)
   })
   context.on('weberror', (failure) => {
-    complaints.push(`uncaught: ${failure.error().stack ?? failure.error().message}`)
+    const { stack, message } = failure.error()
+    complaints.push(`uncaught: ${stack || message}`) // what an import rejects with has an empty stack
   })
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? 'no reason given'
