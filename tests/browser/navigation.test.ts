@@ -100,8 +100,7 @@ describe('a click on a link', () => {
     const opened = page.context().waitForEvent('page')
     await page.getByRole('link', { name: '2', exact: true }).click({ modifiers: ['ControlOrMeta'] })
     const other = await opened
-    await other.waitForLoadState()
-    expect(new URL(other.url()).pathname).toBe('/lab/cache/2')
+    await other.waitForURL('**/lab/cache/2')
     expect(new URL(page.url()).pathname).toBe('/lab/cache/1')
   })
 
