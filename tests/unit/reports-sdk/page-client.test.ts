@@ -42,6 +42,7 @@ function page(answers: readonly (number | 'offline')[] = []) {
   const client = createPageClient({ fetch } as never, {
     dsn: 'https://key@errors.example/1',
     tunnel: '/tunnel',
+    sdk: '/sdk.js',
     release: 'r1',
     environment: 'production',
     rate: 1,

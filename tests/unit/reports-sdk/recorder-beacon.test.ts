@@ -66,12 +66,18 @@ test('a script that did not come is sent, a picture is not', () => {
   expect(sent).toMatchObject([{ exception: { values: [{ value: 'https://mill.example/wheel.js' }] } }])
 })
 
-test('one failure that comes in two ways is sent once, and a storm of them not without end', () => {
+test('one failure that comes in two ways is sent once', () => {
   const error = new Error('stuck')
   const sent = leave(({ error: failed, unhandledrejection }) => {
     failed?.({ target: globalThis, error })
     unhandledrejection?.({ reason: error })
+  })
+  expect(sent).toHaveLength(1)
+})
+
+test('a storm of failures is not sent without end', () => {
+  const sent = leave(({ error: failed }) => {
     for (let count = 0; count < 100; count += 1) failed?.({ target: globalThis, message: `storm ${count}` })
   })
-  expect(sent).toHaveLength(21)
+  expect(sent.length).toBeLessThan(30)
 })
