@@ -84,7 +84,7 @@ describe('a page without a network', () => {
     await settle()
     expect(reports('event')).toHaveLength(2)
     // What has come is not told as lost as well.
-    expect(sink.requests.filter(({ body }) => body.includes('network_error'))).toEqual([])
+    expect(sink.requests.map(({ body }) => String(body)).filter((text) => text.includes('network_error'))).toEqual([])
   })
 })
 
