@@ -21,6 +21,7 @@ beforeEach(() => {
   vi.stubGlobal('addEventListener', () => undefined)
 })
 afterEach(() => {
+  vi.useRealTimers()
   vi.unstubAllGlobals()
   vi.restoreAllMocks()
 })
@@ -35,7 +36,7 @@ function page(answers: readonly (number | 'offline')[] = []) {
     const answer = left.shift() ?? 200
     return answer === 'offline'
       ? Promise.reject(new TypeError('offline'))
-      : Promise.resolve(new Response('{}', { status: answer }))
+      : Promise.resolve(new Response('{}', { status: answer, headers: answer === 503 ? { 'retry-after': '30' } : {} }))
   }
   const lost: string[] = []
   vi.spyOn(BrowserClient.prototype, 'recordDroppedEvent').mockImplementation((reason) => void lost.push(reason))
@@ -49,6 +50,12 @@ function page(answers: readonly (number | 'offline')[] = []) {
   })
   return {
     lost,
+    sent,
+    /** Resolves when the SDK has done with it, sent or not. */
+    async capture(event: Event): Promise<void> {
+      client.captureEvent(event)
+      await client.flush()
+    },
     async report(event: Event): Promise<Event | undefined> {
       const before = sent.length
       client.captureEvent(event)
@@ -100,10 +107,22 @@ describe('no query and no fragment leaves the page', () => {
 
 describe('what the relay does not take now', () => {
   test.for(['offline', 503] as const)('is not told as lost, since it waits (%s)', async (answer) => {
-    const { report, lost } = page([answer])
+    const { report, capture, lost } = page([answer])
     await report({ message: 'stuck' })
-    await report({ message: 'stuck again' })
+    await capture({ message: 'stuck again' })
     expect(lost).toEqual([])
+  })
+
+  test('is not sent before the relay wants to be asked again', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const { report, capture, sent } = page([503])
+    await report({ message: 'stuck' })
+    vi.setSystemTime(Date.now() + 29_000)
+    await capture({ message: 'too early' })
+    expect(sent).toHaveLength(1)
+    vi.setSystemTime(Date.now() + 2_000)
+    await report({ message: 'stuck again' })
+    expect(sent.map(({ message }) => message)).toEqual(['stuck', 'stuck again'])
   })
 
   test('and never will is', async () => {
