@@ -41,7 +41,7 @@ describe('the data of a page', () => {
     expect(header('cache-control')).toBe('private, no-store')
     expect(header('x-millrace-build')).toBe('b1')
     expect(header('x-content-type-options')).toBe('nosniff')
-    expect(header('vary')).toBe('Accept-Encoding')
+    expect(header('vary')).toBe('Accept-Encoding, X-Millrace-Build')
     expect(header('server-timing')).toMatch(
       /^loader;desc="\/#layout";dur=\d.*loader;desc="\/p\/\[id\]#page";dur=.*head;/,
     )
