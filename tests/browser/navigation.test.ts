@@ -272,6 +272,8 @@ describe('an answer other than a page', () => {
     await page.getByTestId('deferred').waitFor()
     expect(await page.getByTestId('deferred').textContent()).toContain('Arrived')
     expect(await sameDocument(page)).toBe(true)
+    // The link that had it has gone.
+    expect(await page.evaluate(() => document.activeElement?.localName)).toBe('h1')
   })
 
   browserTest('code that does not come makes the navigation a document load', async ({ open }) => {

@@ -28,12 +28,13 @@ const ORIGIN = 'https://millrace.test'
 const module = (): Promise<unknown> => Promise.resolve({})
 const page = { page: module, loader: module }
 
-/** Pages `/a`, `/b`, `/c` with data of their own, and two under `/lab`, which share the data of its layout. */
+/** Pages `/a`, `/b`, `/c`, `/u/[name]` with data of their own, and two under `/lab`, which share the data of its layout. */
 export const table = createRouteTable({
   '/': { layout: module, page: module, error: module, notFound: module },
   '/a': page,
   '/b': page,
   '/c': page,
+  '/u/[name]': page,
   '/lab': { layout: module, layoutLoader: module },
   '/lab/one': page,
   '/lab/two': page,
@@ -46,6 +47,8 @@ export interface SentRequest {
   /** `undefined` for all. */
   readonly wants: readonly string[] | undefined
   readonly prefetch: boolean
+  /** How the browser's own cache may answer it. */
+  readonly cache: RequestCache | undefined
   readonly aborted: boolean
   /** Begins the answer: status and headers. Default: 200 of the client's build. */
   open(status?: number, headers?: Readonly<Record<string, string>>): Promise<void>
@@ -133,6 +136,7 @@ export function createServer(deaf = false) {
       href: url.pathname.slice(ROUTE_DATA_PREFIX.length) + url.search,
       wants,
       prefetch: new Headers(init.headers).has(PURPOSE_HEADER),
+      cache: init.cache,
       get aborted() {
         return signal?.aborted ?? false
       },
@@ -168,7 +172,11 @@ export function createWorld({ deaf = false } = {}) {
   const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
   const window = {
     navigator: { onLine: true },
-    document: { baseURI: `${ORIGIN}/` },
+    document: {
+      get baseURI() {
+        return location.href
+      },
+    },
     location,
     addEventListener: () => undefined,
     removeEventListener: () => undefined,
@@ -216,7 +224,9 @@ export function createWorld({ deaf = false } = {}) {
   const journal = createJournal()
   const known = createKnownRoutes(now, () => undefined)
   const outdated = (): void => void (lifecycle.outdated = true)
-  const store = createRouteStore(table, known, { buildId: BUILD, fetch, now, outdated, journal }, () => undefined)
+  const busy = (milliseconds: number): void => prefetcher.pause(milliseconds)
+  const world = { buildId: BUILD, fetch, now, outdated, busy, journal }
+  const store = createRouteStore(table, known, world, () => undefined)
   const loader = createPageLoader({
     table,
     store,
