@@ -104,6 +104,8 @@ export function createRouter(parts: RouterParts): RouterCore {
   /** React has been given a screen that is not in the document yet. */
   let rendering = false
   let revalidation: AbortController | undefined
+  /** Entries by which the address bar is away from the screen: a traversal moves it before its page is there. */
+  let strayed = 0
 
   function tell(): void {
     for (const listener of listeners.changes) listener()
@@ -150,6 +152,10 @@ export function createRouter(parts: RouterParts): RouterCore {
     cancel()
     revalidation?.abort()
     if (parts.outdated()) return host.leave(href, kind)
+    // Who has gone back and then clicks something on the page that is still there goes on from that page.
+    const isAside = strayed !== 0 && kind !== 'traverse' && href !== hrefOf(location)
+    const returned = isAside ? history.revert({ href, entry: history.current, delta: strayed }) : undefined
+    if (isAside) strayed = 0
     const own = (lifetime = new AbortController())
     const { signal } = own
     const id = (lastId += 1)
@@ -160,6 +166,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
       const page = await loader.load(href, { signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
+      await returned
       if (signal.aborted) return
       if (page.kind === 'document') {
         const { reason } = page
@@ -229,6 +236,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   /** Within the page: nothing to load. */
   function moveTo(href: string, kind: 'push' | 'replace' | 'traverse'): void {
     cancel()
+    strayed = 0
     screen = { ...screen, href }
     if (kind !== 'traverse') history[kind](href)
     host.arrived({ ...screen, arrival: { kind, scroll: true, focus: kind !== 'traverse' } })
@@ -329,6 +337,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       rendering = false
       known.shown(page.keys)
       if (arrival !== undefined) {
+        strayed = 0
         if (arrival.kind === 'push') history.push(href)
         // A redirect may have led a traversal elsewhere.
         else if (arrival.kind === 'replace' || href !== hrefOf(location)) history.replace(href)
@@ -346,7 +355,12 @@ export function createRouter(parts: RouterParts): RouterCore {
     traverse(traversal) {
       const { href } = traversal
       if (isHere(href) && screen.page.failure === undefined) moveTo(href, 'traverse')
-      else gate.traverse(traversal, () => void start(href, 'traverse'))
+      else {
+        gate.traverse(traversal, () => {
+          strayed += traversal.delta
+          void start(href, 'traverse')
+        })
+      }
     },
     setOnline(next) {
       if (next === online) return

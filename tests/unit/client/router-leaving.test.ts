@@ -31,6 +31,59 @@ test('click what turns out to be a file, pending: the browser takes it, and the 
   expect(world.events).toEqual(['start /file', 'leave /file', 'start /a', 'commit /a'])
 })
 
+describe('back, and before its page is there', () => {
+  test('click C: C stands behind the page that was on the screen, which is not lost', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    await world.visit('/b')
+    await world.back()
+    await world.back()
+    expect(world.address).toBe('/')
+    await world.click('/c')
+    await world.request(2).done(...pageOf('/c'))
+    await world.commit()
+    expect(world.entries).toEqual(['/', '/a', '/b', '/c'])
+    expect(world.router.screen.href).toBe('/c')
+  })
+
+  test('a refresh: the page on the screen is asked for anew, in its own entry', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    await world.visit('/b')
+    await world.back()
+    world.router.refresh()
+    await flush()
+    await world.request(2).done(...pageOf('/b', 'anew'))
+    await world.commit()
+    expect([world.address, world.router.screen.view.data]).toEqual(['/b', { '/b#page': 'anew' }])
+    expect(world.entries).toEqual(['/', '/a', '/b'])
+  })
+
+  test('click the page that it leads to: it is shown in its own entry', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    await world.visit('/b')
+    await world.back()
+    await world.click('/a')
+    await world.request(2).done(...pageOf('/a'))
+    await world.commit()
+    expect([world.address, world.router.screen.href]).toEqual(['/a', '/a'])
+    expect(world.entries).toEqual(['/', '/a', '/b'])
+  })
+
+  test('it comes, click C: C takes the place of what was behind it', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    await world.visit('/b')
+    await world.back()
+    await world.commit()
+    await world.click('/c')
+    await world.request(2).done(...pageOf('/c'))
+    await world.commit()
+    expect(world.entries).toEqual(['/', '/a', '/c'])
+  })
+})
+
 describe('what an answer says of the moment', () => {
   test('click A, it leads to B, sign in, click A: A is asked for again, and shown', async () => {
     const world = createWorld()
