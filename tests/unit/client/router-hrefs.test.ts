@@ -57,3 +57,40 @@ test('what is read is named as in a link on the page on screen', async () => {
   expect(await read).toMatchObject({ data: { '/u/[name]#page': 'ö' } })
   expect(world.request(1).href).toBe('/u/%C3%B6')
 })
+
+test.for(['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', 'http://['])(
+  'navigate(%j) goes nowhere, and says so',
+  async (to) => {
+    const world = createWorld()
+    expect(() => world.router.navigate(to)).toThrow(TypeError)
+    await flush()
+    expect([world.left, world.requests, world.events]).toEqual([[], [], []])
+  },
+)
+
+test('navigate to another site is the browser’s', async () => {
+  const world = createWorld()
+  world.router.navigate('//other.test/a')
+  world.router.navigate(new URL('https://other.test/a'), { replace: true })
+  await flush()
+  expect(world.left).toEqual(['push https://other.test/a', 'replace https://other.test/a'])
+  expect(world.requests).toEqual([])
+})
+
+test('revalidate of what is not on the screen asks for nothing', async () => {
+  const world = createWorld()
+  await world.visit('/a')
+  world.router.revalidate('/b', '/a/*x', 'tag')
+  await flush()
+  expect(world.requests).toHaveLength(1)
+})
+
+test('revalidate by a tag that the page on screen has asks for it anew', async () => {
+  const world = createWorld()
+  await world.click('/a')
+  await world.request(0).done(head('/a'), segment('/a#page', 'a', { tags: ['mill:1'] }))
+  await world.commit()
+  world.router.revalidate('mill:1')
+  await flush()
+  expect(world.requests.map(({ href }) => href)).toEqual(['/a', '/a'])
+})

@@ -129,7 +129,7 @@ describe('what an answer says of the moment', () => {
     await world.visit('/a')
     world.router.revalidate('/b')
     await world.visit('/b')
-    expect(world.requests.map(({ cache }) => cache)).toEqual(['default', 'no-cache'])
+    expect(world.requests.map(({ init }) => init.cache)).toEqual(['default', 'no-cache'])
   })
 })
 

@@ -9,6 +9,7 @@ import {
   SEGMENTS_PARAM,
 } from '../../../src/shared/protocol/route-data.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
+import { createActionCalls } from '../../../src/client/actions/call-action.ts'
 import type { HistoryStack, Traversal } from '../../../src/client/core/history-stack.ts'
 import { createJournal } from '../../../src/client/core/journal.ts'
 import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
@@ -35,7 +36,7 @@ export const table = createRouteTable({
   '/b': page,
   '/c': page,
   '/u/[name]': page,
-  '/lab': { layout: module, layoutLoader: module },
+  '/lab': { layout: module, layoutLoader: module, error: module },
   '/lab/one': page,
   '/lab/two': page,
 })
@@ -47,8 +48,8 @@ export interface SentRequest {
   /** `undefined` for all. */
   readonly wants: readonly string[] | undefined
   readonly prefetch: boolean
-  /** How the browser's own cache may answer it. */
-  readonly cache: RequestCache | undefined
+  /** As `fetch` was given it. */
+  readonly init: RequestInit
   readonly aborted: boolean
   /** Begins the answer: status and headers. Default: 200 of the client's build. */
   open(status?: number, headers?: Readonly<Record<string, string>>): Promise<void>
@@ -136,7 +137,7 @@ export function createServer(deaf = false) {
       href: url.pathname.slice(ROUTE_DATA_PREFIX.length) + url.search,
       wants,
       prefetch: new Headers(init.headers).has(PURPOSE_HEADER),
-      cache: init.cache,
+      init,
       get aborted() {
         return signal?.aborted ?? false
       },
@@ -227,6 +228,11 @@ export function createWorld({ deaf = false } = {}) {
   const busy = (milliseconds: number): void => prefetcher.pause(milliseconds)
   const world = { buildId: BUILD, fetch, now, outdated, busy, journal }
   const store = createRouteStore(table, known, world, () => undefined)
+  const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      setTimeout(resolve, milliseconds)
+      signal.addEventListener('abort', () => resolve())
+    })
   const loader = createPageLoader({
     table,
     store,
@@ -234,11 +240,7 @@ export function createWorld({ deaf = false } = {}) {
     origin: ORIGIN,
     publicOrigin: undefined,
     random: () => 0.5,
-    wait: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        setTimeout(resolve, milliseconds)
-        signal.addEventListener('abort', () => resolve())
-      }),
+    wait,
   })
   const enabled = (): boolean => !lifecycle.outdated
   const prefetcher = createPrefetcher({ store, code, origin: ORIGIN, now, enabled, onChange: () => undefined })
@@ -270,11 +272,29 @@ export function createWorld({ deaf = false } = {}) {
     host: {
       render: (screen) => void rendered.push(screen),
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
-      leave: (href, kind) => void left.push(`${kind} ${href}`),
+      leave: (href, kind) => leave(href, kind),
     },
   })
   history.listen(router.traverse, router.moved)
   listeners.navigations.add(({ type, to }: NavigateEvent) => events.push(`${type} ${to}`))
+
+  const leave = (href: string, kind: string): void => void left.push(`${kind} ${href}`)
+  const callAction = createActionCalls({
+    world,
+    known,
+    random: () => 0.5,
+    wait,
+    screen: () => router.screen,
+    leaving: () => router.leavingFor,
+    show: router.show,
+    refresh: router.refresh,
+    forget: router.forget,
+    revalidate: store.revalidate,
+    navigate: router.navigate,
+    leave,
+    keepDrafts: () => undefined,
+    progress: () => undefined,
+  })
 
   /** React puts what it was last given into the document. */
   async function commit(): Promise<void> {
@@ -310,6 +330,10 @@ export function createWorld({ deaf = false } = {}) {
     async click(href: string): Promise<void> {
       router.navigate(href)
       await flush()
+    },
+    /** A script of the page calls the action `do`: its answer is a request's, and the promise what the page is given. */
+    call(): Promise<unknown> {
+      return callAction('do', [])
     },
     async back(): Promise<void> {
       history.go(-1)
