@@ -299,6 +299,23 @@ describe('while a page is on its way', () => {
     await follow(page, '/lab/cache/2')
     await heading(page, 'Key 2')
     expect((await aborted).failure()?.errorText).toBe('net::ERR_ABORTED')
+
+    // Back to a page that is on its way, and on from the one on the screen: that one is not lost.
+    await page.evaluate(async () => {
+      const [sender, receiver] = [new BroadcastChannel('millrace'), new BroadcastChannel('millrace')]
+      const heard = new Promise((resolve) => (receiver.onmessage = resolve))
+      sender.postMessage(['/lab/cache/1'])
+      await heard
+      for (const channel of [sender, receiver]) channel.close()
+    })
+    await page.route('**/_m/data/lab/cache/1*', () => undefined)
+    await page.evaluate(() => history.back())
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/lab/cache/1')
+    await follow(page, '/lab/cache/3')
+    await heading(page, 'Key 3')
+    await page.unrouteAll()
+    await page.goBack()
+    await heading(page, 'Key 2')
     await page.goBack()
     await heading(page, 'Key 1')
   })

@@ -27,7 +27,7 @@ describe('what is asked for at a click', () => {
     const world = createWorld()
     world.prefetcher.add('/a', 'viewport')
     await world.click('/b')
-    expect(world.requests.map(({ init: { signal: _, ...init } }) => init)).toEqual([
+    expect(world.requests.map(({ init }) => ({ ...init, signal: undefined }))).toEqual([
       {
         headers: { 'X-Millrace-Build': 'b1', Purpose: 'prefetch', 'Sec-Purpose': 'prefetch' },
         priority: 'low',
@@ -52,11 +52,11 @@ test.for([
 })
 
 describe('an answer that breaks off', () => {
-  test('behind its head is asked for again, and what comes then is shown', async () => {
+  test.for(['fail', 'cutOff'] as const)('behind its head (%s) is asked for again, and then shown', async (end) => {
     const world = createWorld()
     await world.click('/a')
     await world.request(0).send(head('/a'))
-    await world.request(0).fail()
+    await world.request(0)[end]()
     await pass(300)
     await world.request(1).done(...pageOf('/a'))
     await world.commit()

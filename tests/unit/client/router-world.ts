@@ -57,6 +57,8 @@ export interface SentRequest {
   send(...records: readonly object[]): Promise<void>
   /** The last line, and the end. */
   done(...records: readonly object[]): Promise<void>
+  /** The answer ends in order, without its last line. */
+  cutOff(): Promise<void>
   /** The connection breaks. */
   fail(): Promise<void>
 }
@@ -151,6 +153,10 @@ export function createServer(deaf = false) {
       },
       done(...records) {
         send([...records, { done: true }])
+        writer.close().catch(() => undefined)
+        return flush()
+      },
+      cutOff() {
         writer.close().catch(() => undefined)
         return flush()
       },
