@@ -18,7 +18,7 @@ import type { PrefetchPriority } from './core/prefetch-scheduler.ts'
 import { createRouteCode } from './core/route-code.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
-import { RouteLoadError } from './core/router-errors.ts'
+import { RouteLoadError, urlIn } from './core/router-errors.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
 import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
@@ -172,7 +172,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   async function callBy(id: string, args: readonly unknown[], form?: HTMLFormElement): Promise<unknown> {
     const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
       drafts.save()
-      throw new RouteLoadError('script', 'the code of actions', { cause: thrown })
+      throw new RouteLoadError('script', urlIn(thrown) ?? 'call-action', { cause: thrown })
     })
     calls ??= createActionCalls({
       world,

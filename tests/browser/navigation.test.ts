@@ -303,7 +303,8 @@ describe('while a page is on its way', () => {
     // Back to a page that is on its way, and on from the one on the screen: that one is not lost.
     await page.evaluate(async () => {
       const [sender, receiver] = [new BroadcastChannel('millrace'), new BroadcastChannel('millrace')]
-      const heard = new Promise((resolve) => (receiver.onmessage = resolve))
+      const heard = new Promise((resolve) => receiver.addEventListener('message', resolve))
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
       sender.postMessage(['/lab/cache/1'])
       await heard
       for (const channel of [sender, receiver]) channel.close()

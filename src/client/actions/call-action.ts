@@ -94,7 +94,7 @@ async function performCall(
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
   if (answer === undefined && !head?.redirect) {
     host.keepDrafts()
-    throw thrownBy(outcome)
+    throw thrownBy(outcome, href)
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
@@ -218,8 +218,8 @@ function pageOf(to: string): string {
   return (localHref(to, 'http://localhost') ?? to).replace(/#.*/s, '')
 }
 
-function thrownBy(outcome: RouteDataOutcome | undefined): Error {
-  if (outcome === undefined) return new RouteLoadError('route data', 'the result of an action')
+function thrownBy(outcome: RouteDataOutcome | undefined, href: string): Error {
+  if (outcome === undefined) return new RouteLoadError('route data', href)
   const { kind, digest = '' } = outcome
   return kind === 'error' ? new ServerFailure(digest) : new RefusalSignal(kind)
 }
