@@ -22,7 +22,7 @@ const FOREIGN = new Set([
   'FROM',
 ])
 
-const variables = new Set(Object.values(VARIABLES).map(({ name }) => name))
+const variables = new Set<string>(Object.values(VARIABLES).map(({ name }) => name))
 const source = sourcesOf(resolve(PROJECT, 'src')).join('\n')
 
 /** What a chapter has in code marks, each once. */
