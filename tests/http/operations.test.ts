@@ -200,6 +200,21 @@ describe('the log', () => {
     expect(server.stdout.join('\n') + server.stderr()).not.toContain(secret)
   })
 
+  test('says to which trace a request belongs, where that began elsewhere', async () => {
+    const server = await started()
+    const traceId = '0123456789abcdef0123456789abcdef'
+    const headers = { 'sentry-trace': `${traceId}-0123456789abcdef-0` }
+    await get(server, '/_m/data/lab/params/traced', headers)
+    await get(server, '/lab/crash/loader', headers)
+    await get(server, '/lab/params/forged', { 'sentry-trace': `${traceId}"}{-0123456789abcdef` })
+    const line = await lineOf(server, { route: '/_m/data/lab/params/[id]' })
+    expect(line).toMatchObject({ traceId, requestId: expect.stringMatching(/^[0-9a-f]{32}$/) as string })
+    expect(line['requestId']).not.toBe(traceId)
+    expect(await lineOf(server, { msg: 'uncaught failure' })).toMatchObject({ traceId })
+    // Its trace has the id of the request.
+    expect(await lineOf(server, { route: '/lab/params/[id]' })).not.toHaveProperty('traceId')
+  })
+
   test('names a late failure by the digest that the page has, and only the log says more', async () => {
     const server = await started()
     const { status, text } = await get(server, '/lab/crash/late')
