@@ -245,6 +245,9 @@ describe('ORIGIN', () => {
     }
     expect((await get(server, '/healthz/../lab', {}, 'evil.test')).status).toBe(400)
     expect((await get(server, '/readyz?from=probe', {}, '10.0.0.1:3000')).status).toBe(200)
+    // How balancers ask that are told nothing else.
+    expect((await requestRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
+    expect((await requestRaw(server.port, 'GET /lab HTTP/1.0\r\n\r\n')).status).toBe(400)
   })
 
   test('may name every host with one more label', async () => {
@@ -337,12 +340,15 @@ describe('assets', () => {
     const part = await get(server, entry, { Range: 'bytes=2-5' })
     expect([part.status, part.text]).toEqual([206, plain.text.slice(2, 6)])
     expect(part.header('content-range')).toBe(`bytes 2-5/${plain.body.length}`)
-    for (const [headers, status] of [
-      [{ Range: 'bytes=999999999-' }, 416],
-      [{ 'If-Match': '"other"' }, 412],
+    for (const [headers, status, text] of [
+      [{ Range: 'bytes=999999999-' }, 416, 'The file has no such range\n'],
+      [{ 'If-Match': '"other"' }, 412, 'The file is another one\n'],
     ] as const) {
-      const refused = await get(server, entry, headers)
-      expect([refused.status, refused.header('cache-control')]).toEqual([status, 'no-store'])
+      const refused = await get(server, entry, { 'Accept-Encoding': 'br', ...headers })
+      expect([refused.status, refused.header('cache-control'), refused.text]).toEqual([status, 'no-store', text])
+      // It is a text of its own, and no compressed script.
+      expect([refused.header('content-encoding'), refused.header('etag')]).toEqual([undefined, undefined])
+      expect(refused.header('content-type')).toBe('text/plain; charset=utf-8')
     }
   })
 
