@@ -50,7 +50,7 @@ describe('headers', () => {
     expect([target, of('cache-control') === undefined]).toEqual([target, answer.status === 204])
     if (of('content-type')?.startsWith('text/html') !== true) return
     const policy = of('content-security-policy') ?? ''
-    for (const directive of ["default-src '", "frame-ancestors 'none'", "base-uri '", "form-action '"]) {
+    for (const directive of ["default-src '", "frame-ancestors 'none'", "base-uri 'none'", "form-action '"]) {
       expect(policy).toContain(directive)
     }
     if (policy.includes('script-src')) {
