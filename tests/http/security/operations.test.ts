@@ -205,6 +205,30 @@ describe('a shutdown', () => {
   })
 })
 
+describe('what nobody has caught', () => {
+  test.for([
+    ['an exception', 'throw new Error("nobody catches this")'],
+    ['a rejection', 'void Promise.reject(new Error("nobody catches this"))'],
+  ] as const)(
+    '%s is logged once, ends what is in flight in good order, and then the process with 1',
+    async ([, code]) => {
+      const probe = `data:text/javascript,process.on('SIGUSR2',()=>{${encodeURIComponent(code)}})`
+      const server = await startBuiltServer({ nodeArgs: ['--import', probe], env: { SHUTDOWN_GRACE_MS: '8000' } })
+      onTestFinished(() => server.kill('SIGKILL'))
+      using connection = await connectRaw(server.port)
+      await connection.send(getRequest('/lab/stream?delay=1000'))
+      expect((await connection.receive(12)).toString()).toBe('HTTP/1.1 200')
+      server.kill('SIGUSR2')
+      await expect.poll(() => refusesConnections(server), { timeout: 5_000 }).toBe(true)
+      expect((await connection.end()).rest.toString()).toContain('Arrived 1000 ms after the shell')
+      expect(await server.exited).toEqual({ code: 1, signal: null })
+      const told = server.logs().filter(({ level }) => level === 60)
+      expect(told).toMatchObject([{ msg: 'uncaught exception', err: { message: 'nobody catches this' } }])
+      expect(server.stderr()).toBe('')
+    },
+  )
+})
+
 async function refusesConnections({ port }: BuiltServer): Promise<boolean> {
   return connectRaw(port).then(
     (connection) => {
