@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { runCommand } from '../checks/run-command.ts'
 import { DockerfileError, type Instruction, type Stage } from './dockerfile.ts'
@@ -124,6 +124,7 @@ function copy(step: Instruction, root: string, workdir: string, { context, ignor
       verbatimSymlinks: true,
       filter: (file) => from !== undefined || takes(relative(context, file), file, ignored),
     })
+    if (from === undefined && isFolder) dropEmpty(path, place, context, ignored)
     keepModes(path, place)
     if (chown !== undefined) giveTo(place, chown)
   }
@@ -133,6 +134,16 @@ function copy(step: Instruction, root: string, workdir: string, { context, ignor
 function takes(path: string, file: string, ignored: IgnoreList): boolean {
   if (path === '' || !ignored(path)) return true
   return lstatSync(file).isDirectory() && !/(?:^|\/)(?:node_modules|\.git|dist)$/.test(path)
+}
+
+/** An engine does not make a folder that is left out and of which nothing was taken back. */
+function dropEmpty(from: string, to: string, context: string, ignored: IgnoreList): void {
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, copied] = [join(from, entry.name), join(to, entry.name)]
+    if (!entry.isDirectory() || !takes(relative(context, source), source, ignored)) continue
+    dropEmpty(source, copied, context, ignored)
+    if (ignored(relative(context, source)) && readdirSync(copied).length === 0) rmdirSync(copied)
+  }
 }
 
 /** `cp` applies the mask of this process; an engine does not. */

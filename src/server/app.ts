@@ -20,6 +20,7 @@ import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
 import { createAdmission, type Admission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
+import { limitVisitors } from './ops/visitor-limits.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { SYSTEM_CLOCK } from './reports/delivery.ts'
@@ -119,6 +120,7 @@ export interface MillraceApp extends Express {
  * @throws {ConfigError} where the relay would hide a route.
  * @throws {Error} on a faulty action module.
  * @throws {TypeError} on a faulty origin for traces.
+ * @throws {RangeError} on a faulty limit for visitors.
  */
 export function createApp({
   app: definition,
@@ -201,6 +203,7 @@ export function createApp({
   app.disable('etag')
   app.set('query parser', false)
 
+  const visitorLimits = limitVisitors(definition.security?.limits)
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
   app.use(
     inOrder(
@@ -227,6 +230,7 @@ export function createApp({
       }),
       ...(outgoing === undefined ? [] : [outgoing.handler]),
       takeActions(calls),
+      ...(visitorLimits === undefined ? [] : [visitorLimits]),
     ),
   )
   if (definition.middleware !== undefined) app.use(plainUrl)

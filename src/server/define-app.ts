@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react'
 import type { RequestHandler } from 'express'
 import type { DocumentProps, TypedSegment } from '../client/module-types.ts'
+import type { VisitorLimits } from './ops/visitor-limits.ts'
 import type { RuleSet } from '../shared/rules/rule-types.ts'
 
 /** An application as the server takes it. */
@@ -44,6 +45,11 @@ export interface AppDefinition {
      * redirects too, so an action that redirects to another site without JavaScript needs that site here. Default: none.
      */
     readonly formTargets?: readonly string[]
+    /**
+     * How often one visitor may call actions and ask for route data, counted on all instances that share a store
+     * together; more is 429 with `Retry-After`. Default: no limit, because whole offices and villages share an address.
+     */
+    readonly limits?: VisitorLimits
   }
 }
 

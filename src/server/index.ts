@@ -39,4 +39,6 @@ export type {
   ReportPage,
   ReportSide,
 } from './reports/inbox.ts'
+export { clientKey } from './request/client-key.ts'
+export type { VisitorLimits } from './ops/visitor-limits.ts'
 export type { RuleSet } from '../shared/rules/rule-types.ts'

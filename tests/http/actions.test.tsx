@@ -67,6 +67,7 @@ async function actionApp() {
     )
   }
 
+  const passed: string[] = []
   const folder = await makeTempDir()
   const { app, logs } = tinyApp({
     routes: {
@@ -92,6 +93,12 @@ async function actionApp() {
     } as never,
     environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test', MAX_PENDING_RENDERS: '1' },
     actions: { 'actions.server.ts': actions },
+    middleware: [
+      (req, _res, next) => {
+        passed.push(req.method)
+        next()
+      },
+    ],
   })
   onTestFinished(async () => {
     app.dispose()
@@ -102,7 +109,7 @@ async function actionApp() {
     const form = filledForm(formIn(await get(path), id), fields)
     return request(app).post(form.action).set('Host', 'good.test').set('Content-Type', form.type).send(form.body)
   }
-  return { app, logs, ran, get, send }
+  return { app, logs, ran, passed, get, send }
 }
 
 describe('a form that is sent without script', () => {
@@ -262,7 +269,7 @@ describe('a call is refused, and has not run,', () => {
     ['as bytes', { 'Content-Type': 'application/octet-stream' }, 415],
     ['as JSON', { 'Content-Type': 'application/json' }, 415],
   ] as const)('%s', async ([, headers, status]) => {
-    const { app, get, ran } = await actionApp()
+    const { app, get, ran, passed } = await actionApp()
     const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })
     const answer = await request(app)
       .post(form.action)
@@ -270,16 +277,19 @@ describe('a call is refused, and has not run,', () => {
       .send(form.body)
     expect(answer.status).toBe(status)
     expect(ran).toEqual([])
+    // Not even the application's middleware has seen what comes from elsewhere.
+    expect(passed.includes('POST')).toBe(status !== 403)
   })
 
   test.for(['0'.repeat(40), '../x', 'toString', '__proto__', 'constructor', ''])('of the id %j: 404', async (id) => {
-    const { app } = await actionApp()
+    const { app, passed } = await actionApp()
     const answer = await request(app)
       .post(`/form?_action=${id}.0`)
       .set({ Host: 'good.test', 'Content-Type': 'application/x-www-form-urlencoded' })
       .send('name=ann')
     expect(answer.status).toBe(404)
     expect(answer.text.length).toBeLessThan(1_000)
+    expect(passed).toEqual([])
   })
 
   test('with arguments that somebody has altered', async () => {

@@ -38,6 +38,8 @@ describe('a document with nothing to wait for', () => {
     expect(known.headers['content-security-policy']).toBeUndefined()
     expect(known.headers['etag']).toBe(first.headers['etag'])
     expect(known.text).toBe('')
+    // What it has cost is told all the same.
+    expect(known.headers['server-timing']).toMatch(/^shell;dur=[\d.]+$/)
   })
 
   test('has another ETag when its data are different', async () => {

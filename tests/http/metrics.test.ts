@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serializeEnvelope } from '../../src/server/reports/envelope.ts'
+import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
+import { startReportSink } from '../support/report-sink.ts'
+import { postRequest } from './report-setup.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 vi.setConfig({ testTimeout: 60_000 }) // a start of several processes, on a busy machine
@@ -97,6 +101,51 @@ test('what the caches do is counted, of all workers together', async () => {
   expect(valueOf(text, 'millrace_data_cache_bytes')).toBeGreaterThan(300)
   expect(valueOf(text, 'millrace_kept_document_bytes')).toBeGreaterThan(2_000)
   expect(valueOf(text, result('hit'))).toBe(4) // reading them twice does not count twice
+})
+
+describe('reports', () => {
+  const envelopes = (outcome: string): string => `millrace_report_envelopes_total{outcome="${outcome}"}`
+  const waiting = 'millrace_spool_envelopes{store="disk"}'
+  const failing = 'millrace_report_service_failing'
+
+  test('are counted on their way, and those that wait are seen, of all workers together', async () => {
+    await using sink = await startReportSink()
+    const { server, scrape } = await measured({ SENTRY_DSN: sink.dsn, WORKERS: '2' })
+    const report = async (): Promise<void> => {
+      const header = { event_id: crypto.randomUUID().replaceAll('-', ''), dsn: sink.dsn }
+      const body = serializeEnvelope({
+        header,
+        items: [{ type: 'event', header: { type: 'event' }, payload: Buffer.from('{}') }],
+      })
+      const answer = await requestRaw(server.port, postRequest(derivedTunnelPath(sink.dsn), body))
+      expect(answer.status).toBe(200)
+    }
+    await report()
+    await expectSample(scrape, envelopes('kept'), 1)
+    await expectSample(scrape, envelopes('delivered'), 1)
+    await expectSample(scrape, waiting, 0)
+    await expectSample(scrape, failing, 0)
+
+    await sink.close()
+    for (let index = 0; index < 3; index += 1) await report()
+    await expectSample(scrape, envelopes('kept'), 4)
+    await expectSample(scrape, waiting, 3)
+    await expectSample(scrape, failing, 1)
+    expect(valueOf(await scrape(), 'millrace_spool_bytes{store="disk"}')).toBeGreaterThan(1_500)
+    expect(valueOf(await scrape(), envelopes('delivered'))).toBe(1)
+
+    await sink.open()
+    await expectSample(scrape, waiting, 0)
+    await expectSample(scrape, envelopes('delivered'), 4)
+    await expectSample(scrape, failing, 0)
+  })
+
+  test('of the inbox are counted, and nothing waits', async () => {
+    const { server, scrape } = await measured()
+    expect((await ask(server, '/lab/crash/loader')).status).toBe(500)
+    await expectSample(scrape, envelopes('kept'), 1)
+    expect(await scrape()).not.toMatch(/^millrace_(?:spool_|report_service_failing)\S* /m)
+  })
 })
 
 describe('the metrics port', () => {

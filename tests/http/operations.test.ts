@@ -201,6 +201,21 @@ describe('the log', () => {
     expect(server.stdout.join('\n') + server.stderr()).not.toContain(secret)
   })
 
+  test('says to which trace a request belongs, where that began elsewhere', async () => {
+    const server = await started()
+    const traceId = '0123456789abcdef0123456789abcdef'
+    const headers = { 'sentry-trace': `${traceId}-0123456789abcdef-0` }
+    await get(server, '/_m/data/lab/params/traced', headers)
+    await get(server, '/lab/crash/loader', headers)
+    await get(server, '/lab/params/forged', { 'sentry-trace': `${traceId}"}{-0123456789abcdef` })
+    const line = await lineOf(server, { route: '/_m/data/lab/params/[id]' })
+    expect(line).toMatchObject({ traceId, requestId: expect.stringMatching(/^[0-9a-f]{32}$/) as string })
+    expect(line['requestId']).not.toBe(traceId)
+    expect(await lineOf(server, { msg: 'uncaught failure' })).toMatchObject({ traceId })
+    // Its trace has the id of the request.
+    expect(await lineOf(server, { route: '/lab/params/[id]' })).not.toHaveProperty('traceId')
+  })
+
   test('names a late failure by the digest that the page has, and only the log says more', async () => {
     const server = await started()
     const { status, text } = await get(server, '/lab/crash/late')
@@ -231,6 +246,9 @@ describe('ORIGIN', () => {
     }
     expect((await get(server, '/healthz/../lab', {}, 'evil.test')).status).toBe(400)
     expect((await get(server, '/readyz?from=probe', {}, '10.0.0.1:3000')).status).toBe(200)
+    // How balancers ask that are told nothing else.
+    expect((await requestRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200)
+    expect((await requestRaw(server.port, 'GET /lab HTTP/1.0\r\n\r\n')).status).toBe(400)
   })
 
   test('may name every host with one more label', async () => {
@@ -323,12 +341,15 @@ describe('assets', () => {
     const part = await get(server, entry, { Range: 'bytes=2-5' })
     expect([part.status, part.text]).toEqual([206, plain.text.slice(2, 6)])
     expect(part.header('content-range')).toBe(`bytes 2-5/${plain.body.length}`)
-    for (const [headers, status] of [
-      [{ Range: 'bytes=999999999-' }, 416],
-      [{ 'If-Match': '"other"' }, 412],
+    for (const [headers, status, text] of [
+      [{ Range: 'bytes=999999999-' }, 416, 'The file has no such range\n'],
+      [{ 'If-Match': '"other"' }, 412, 'The file is another one\n'],
     ] as const) {
-      const refused = await get(server, entry, headers)
-      expect([refused.status, refused.header('cache-control')]).toEqual([status, 'no-store'])
+      const refused = await get(server, entry, { 'Accept-Encoding': 'br', ...headers })
+      expect([refused.status, refused.header('cache-control'), refused.text]).toEqual([status, 'no-store', text])
+      // It is a text of its own, and no compressed script.
+      expect([refused.header('content-encoding'), refused.header('etag')]).toEqual([undefined, undefined])
+      expect(refused.header('content-type')).toBe('text/plain; charset=utf-8')
     }
   })
 

@@ -23,9 +23,14 @@ export interface RunningNginx extends AsyncDisposable {
  * Starts nginx with `deploy/nginx.conf`, in which nothing is changed but addresses and folders.
  * @param port where it listens on the loopback.
  * @param upstreams ports of the instances, as many as the file names.
+ * @param changes what else is replaced in the file, and by what.
  * @throws {Error} with nginx's own words when it does not start, or where the file no longer has what is changed.
  */
-export async function startNginx(port: number, upstreams: readonly number[]): Promise<RunningNginx> {
+export async function startNginx(
+  port: number,
+  upstreams: readonly number[],
+  changes: Readonly<Record<string, string>> = {},
+): Promise<RunningNginx> {
   const folder = await makeTempDir('nginx')
   await chmod(folder.path, 0o755) // its workers are another user where this one is root
   let text = await readFile(CONFIGURATION, 'utf8')
@@ -33,6 +38,7 @@ export async function startNginx(port: number, upstreams: readonly number[]): Pr
     if (!text.includes(from)) throw new Error(`deploy/nginx.conf has no ${from}`)
     text = text.replaceAll(from, to)
   }
+  for (const [from, to] of Object.entries(changes)) replace(from, to)
   replace('/tmp/', `${folder.path}/`)
   replace('listen 8080;', `listen 127.0.0.1:${port};`)
   replace('worker_processes auto;', 'worker_processes 1;\ndaemon off;')

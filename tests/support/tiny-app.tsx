@@ -32,6 +32,7 @@ export interface TinyAppOptions {
   readonly assets?: CreateAppOptions['assets']
   readonly actions?: CreateAppOptions['actions']
   readonly reports?: AppDefinition['reports']
+  readonly security?: AppDefinition['security']
 }
 
 /** Makes a server for one test. */
@@ -47,6 +48,7 @@ export function tinyApp(options: TinyAppOptions): TinyApp {
     document: options.document ?? TinyDocument,
     ...(options.rules === undefined ? {} : { rules: options.rules }),
     ...(options.reports === undefined ? {} : { reports: options.reports }),
+    ...(options.security === undefined ? {} : { security: options.security }),
     ...(options.middleware === undefined ? {} : { middleware: options.middleware }),
   }
   const app = createApp({

@@ -22,8 +22,8 @@ export interface Chapter {
 /** The handbook as it is on disk. */
 export interface Handbook {
   /**
-   * All chapters in order.
-   * @throws {HandbookError} where a chapter's front matter is missing or wrong.
+   * All chapters in order. One whose front matter is missing or wrong stands last, under its file's name, and says what
+   * is wrong with it: the others are shown all the same.
    */
   chapters(): Promise<readonly Chapter[]>
 }
@@ -33,6 +33,7 @@ export class HandbookError extends Error {
   override readonly name = 'HandbookError'
 }
 
+const LAST = Number.MAX_SAFE_INTEGER
 const RECHECK_AFTER_MS = 1_000 // a saved chapter shows at the next reload, and load does not read the disk
 
 /**
@@ -77,9 +78,19 @@ async function readChapters(folder: string, names: readonly string[]): Promise<r
   // Parser and highlighter are the largest part of the server; who never asks for a chapter never pays for them.
   const { renderMarkdown } = await import('./markdown.server.ts')
   const chapters = names.map(async (name) =>
-    parseChapter(name, await readFile(join(folder, name), 'utf8'), renderMarkdown),
+    readChapter(name, await readFile(join(folder, name), 'utf8'), renderMarkdown),
   )
   return (await Promise.all(chapters)).toSorted((a, b) => a.order - b.order)
+}
+
+function readChapter(name: string, source: string, render: typeof renderMarkdown): Chapter {
+  try {
+    return parseChapter(name, source, render)
+  } catch (error) {
+    if (!(error instanceof HandbookError)) throw error
+    const fault = `This chapter cannot be shown. ${error.message}.`
+    return { slug: slugOf(name), path: pathOf(name), title: name, order: LAST, ...render(fault) }
+  }
 }
 
 /**
@@ -95,8 +106,15 @@ export function parseChapter(name: string, source: string, render: typeof render
   const title = field(name, frontMatter, 'title')
   const order = Number(field(name, frontMatter, 'order'))
   if (!Number.isFinite(order)) throw new HandbookError(`${name}: "order" in the front matter is not a number`)
-  const slug = name === 'index.md' ? '' : name.replace(/\.md$/, '')
-  return { slug, path: slug === '' ? '/docs' : `/docs/${slug}`, title, order, ...render(body) }
+  return { slug: slugOf(name), path: pathOf(name), title, order, ...render(body) }
+}
+
+function slugOf(name: string): string {
+  return name === 'index.md' ? '' : name.replace(/\.md$/, '')
+}
+
+function pathOf(name: string): string {
+  return name === 'index.md' ? '/docs' : `/docs/${slugOf(name)}`
 }
 
 function field(file: string, frontMatter: string, key: string): string {

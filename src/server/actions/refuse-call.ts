@@ -18,10 +18,18 @@ const REASONS = {
 /** Statuses that a call is refused with before its handler runs. */
 export type CallRefusal = keyof typeof REASONS
 
-/** Refuses a call; what is left of its body is dropped, and the connection closed in good order. */
-export function refuseCall(context: RequestContext, status: CallRefusal, reason: string = REASONS[status]): void {
+/**
+ * Refuses a call; what is left of its body is dropped, and the connection closed in good order.
+ * @param retryAfterSeconds for 429 and 503.
+ */
+export function refuseCall(
+  context: RequestContext,
+  status: CallRefusal,
+  reason: string = REASONS[status],
+  retryAfterSeconds = 1,
+): void {
   context.refusal = reason
-  const headers = status === 503 || status === 429 ? ['Retry-After', '1'] : []
+  const headers = status === 503 || status === 429 ? ['Retry-After', String(retryAfterSeconds)] : []
   if (status === 405) headers.push('Allow', 'GET, HEAD, OPTIONS')
   dropBody(context.req, context.res)
   if (context.data === undefined) sendConstantPage(context, { status, message: reason }, headers)

@@ -26,6 +26,7 @@ export async function makeMetrics(
     admission: () => app()?.admission,
     sharedStore: () => app()?.redis?.connected,
     caches: () => app()?.caches,
+    reports: () => app()?.reports.stats,
     connections: () => new Promise((resolve) => connections((_error, count) => resolve(count))),
   })
 }

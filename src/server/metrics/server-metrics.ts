@@ -4,6 +4,8 @@ import type { Admission } from '../ops/admission.ts'
 import type { LoadReading } from '../ops/load-watch.ts'
 import type { RequestObserver } from '../ops/request-log.ts'
 import { addCacheMetrics } from './cache-metrics.ts'
+import type { ReportStats } from '../reports/report-counts.ts'
+import { addReportMetrics } from './report-metrics.ts'
 import { labelsOf } from './request-labels.ts'
 
 /** Metrics of one server process. */
@@ -22,6 +24,8 @@ export interface Measured {
   admission(): Pick<Admission, 'load' | 'pending' | 'waiting'> | undefined
   /** Asked late as well. */
   caches(): Pick<ServerCaches, 'data' | 'documents'> | undefined
+  /** Asked late as well. */
+  reports(): ReportStats | undefined
   /** Places of the admission. */
   readonly limit: number
   /** Open connections. */
@@ -35,7 +39,7 @@ const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Makes the metrics of this process. Names and labels are listed in `docs/observability.md`. */
 export function createServerMetrics(measured: Measured): ServerMetrics {
-  const { buildId, admission, caches, limit, connections, sharedStore } = measured
+  const { buildId, admission, caches, reports, limit, connections, sharedStore } = measured
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -105,6 +109,7 @@ export function createServerMetrics(measured: Measured): ServerMetrics {
     },
   })
   addCacheMetrics(registry, caches)
+  addReportMetrics(registry, reports)
   const delay = gauge({
     name: 'millrace_event_loop_delay_seconds',
     help: 'By how much the event loop was late, on average over the last quarter of a second.',

@@ -5,6 +5,8 @@ import type { RequestContext } from '../request/context.ts'
 export interface RequestLine {
   /** Made here, or validated: letters, digits and `_.:-`. */
   readonly requestId: string
+  /** 32 hexadecimal digits, where the request belongs to a trace with another id than its own. */
+  readonly traceId: string | undefined
   readonly method: string
   /** Pattern of the route, `null` where none matched. */
   readonly route: string | null
@@ -24,8 +26,13 @@ export type RequestLog = (line: RequestLine) => void
 
 /** Through the logger; for loggers with a format of their own. */
 export function requestLogThrough(log: Logger): RequestLog {
-  return ({ aborted, refused, ...line }) =>
-    log.info({ ...line, ...(aborted ? { aborted } : {}), ...(refused === undefined ? {} : { refused }) })
+  return ({ traceId, aborted, refused, ...line }) =>
+    log.info({
+      ...line,
+      ...(traceId === undefined ? {} : { traceId }),
+      ...(aborted ? { aborted } : {}),
+      ...(refused === undefined ? {} : { refused }),
+    })
 }
 
 /**
@@ -35,10 +42,10 @@ export function requestLogThrough(log: Logger): RequestLog {
  */
 export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
   const start = worker === undefined ? '' : `"worker":${worker},`
-  return ({ requestId, method, route, status, durationMs, bytes, aborted, refused }) => {
+  return ({ requestId, traceId, method, route, status, durationMs, bytes, aborted, refused }) => {
     if (!log.isLevelEnabled('info')) return
     destination.write(
-      `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}","method":${JSON.stringify(method)},` +
+      `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}"${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"method":${JSON.stringify(method)},` +
         `"route":${JSON.stringify(route)},"status":${status},"durationMs":${durationMs},"bytes":${bytes}` +
         `${aborted ? ',"aborted":true' : ''}${refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`}}\n`,
     )

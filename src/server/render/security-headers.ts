@@ -32,7 +32,7 @@ export function securityHeaders(secure: boolean): readonly string[] {
 export function documentPolicy(nonce: string, formTargets = "'self'"): string {
   return (
     `default-src 'self'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self' 'unsafe-inline'; ` +
-    `img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action ${formTargets}; frame-ancestors 'none'`
+    `img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
   )
 }
 
@@ -44,7 +44,7 @@ export function documentPolicy(nonce: string, formTargets = "'self'"): string {
 export function sharedDocumentPolicy(inline: string | undefined, formTargets = "'self'"): string {
   return (
     `default-src 'self'; script-src 'self'${inline === undefined ? '' : ` ${inline}`}; style-src 'self' 'unsafe-inline'; ` +
-    `img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action ${formTargets}; frame-ancestors 'none'`
+    `img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
   )
 }
 

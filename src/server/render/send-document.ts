@@ -63,9 +63,8 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
     keepShared({ parts, caching, context, etag, body: whole })
-    const trace = traceFor(caching, context)
-    const headers = ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context)]
-    send(context, 304, trace === '' ? headers : headers.concat('Server-Timing', trace.slice(TIMING_SEPARATOR.length)))
+    const timing = serverTiming(parts.timings, 'shell', context) + traceFor(caching, context)
+    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
     context.res.end()
     return
   }
@@ -221,12 +220,10 @@ function privateCaching(caching: Caching): Caching {
   return caching.shared ? PRIVATE : caching
 }
 
-const TIMING_SEPARATOR = ', '
-
 /** The trace that the page goes on with: only where each load of the page asks the server, and nobody shares answers. */
 function traceFor({ value, shared }: Caching, { trace }: RequestContext): string {
   const asksAnew = !shared && /\bno-(?:cache|store)\b/i.test(value)
-  return trace === undefined || !asksAnew ? '' : TIMING_SEPARATOR + traceTimings(trace)
+  return trace === undefined || !asksAnew ? '' : `, ${traceTimings(trace)}`
 }
 
 function documentHeaders(

@@ -9,6 +9,7 @@ import { createIntake, type Intake } from './intake.ts'
 import { createPacedUpstream } from './paced-upstream.ts'
 import { createRateLimitState, type RateLimitState } from './rate-limit-state.ts'
 import { createRelay } from './relay.ts'
+import { createReportCounts, type ReportCounts, type ReportStats } from './report-counts.ts'
 import { SpoolFullError } from './spool.ts'
 import { createUpstream } from './upstream.ts'
 
@@ -22,6 +23,8 @@ export interface Reports {
   readonly relay: RequestHandler
   /** For reports of this server itself. */
   readonly intake: Intake
+  /** For metrics. */
+  readonly stats: ReportStats
   /**
    * Delivers what can be delivered before the end; the rest stays in the spool for the next start.
    * @param signal ends the wait.
@@ -44,16 +47,28 @@ export function createReports(
   const dsn = parseDsn(config.sentryDsn || INBOX_DSN)
   if (dsn === undefined) throw new Error('SENTRY_DSN is no DSN')
   const limits = createRateLimitState()
-  const outlet = config.sentryDsn === '' ? openInbox(services) : openService(dsn, limits, services, log)
+  const counts = createReportCounts()
+  const outlet = config.sentryDsn === '' ? openInbox(services) : openService(dsn, { limits, counts, log }, services)
   const path = config.reportTunnelPath
-  const intake = createIntake({ relayPath: path, accept: outlet.accept, now: Date.now })
+  const intake = counted(createIntake({ relayPath: path, accept: outlet.accept, now: Date.now }), counts)
   return {
     dsn: dsnText(dsn),
     tunnelPath: path,
     relay: createRelay({ path, dsn, origins: config.origins, intake, limits, log, now: Date.now }),
     intake,
+    stats: { counts, levels: outlet.levels, isFailing: outlet.isFailing },
     flush: outlet.flush,
     dispose: outlet.dispose,
+  }
+}
+
+function counted(intake: Intake, counts: Pick<ReportCounts, 'add'>): Intake {
+  return {
+    async take(bytes, sender) {
+      const receipt = await intake.take(bytes, sender)
+      counts.add(receipt.kept ? 'kept' : 'left-out')
+      return receipt
+    },
   }
 }
 
@@ -66,6 +81,8 @@ function openInbox(services: Pick<RequestServices, 'inbox'>): Outlet {
       inbox.accept(envelope)
     },
     flush: () => Promise.resolve(true),
+    levels: () => Promise.resolve([]),
+    isFailing: () => undefined,
     dispose: () => undefined,
   }
 }
@@ -73,15 +90,14 @@ function openInbox(services: Pick<RequestServices, 'inbox'>): Outlet {
 /** Kept in Redis where instances share one, else and meanwhile on the disk of this one. */
 function openService(
   dsn: Dsn,
-  limits: RateLimitState,
+  own: { readonly limits: RateLimitState; readonly counts: ReportCounts; readonly log: Logger },
   { dataDir, redis }: Pick<RequestServices, 'dataDir' | 'redis'>,
-  log: Logger,
 ): Outlet {
   const upstream = createUpstream(dsn)
   const paced = createPacedUpstream(upstream, SYSTEM_CLOCK)
-  const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream: paced, limits, log }
-  const own = openDelivery(parts, dataDir)
-  const outlet = redis === undefined ? own : shareDelivery(parts, redis, own)
+  const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream: paced, ...own }
+  const disk = openDelivery(parts, dataDir)
+  const outlet = redis === undefined ? disk : shareDelivery(parts, redis, disk)
   return {
     ...outlet,
     dispose() {

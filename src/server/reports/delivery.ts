@@ -11,11 +11,12 @@ import { createGroupedSpool } from './grouped-spool.ts'
 import { createRedisDeliveryLease } from './redis-delivery-lease.ts'
 import { createRedisSpool } from './redis-spool.ts'
 import { openReportDatabase, reportDatabasePath } from './spool-database.ts'
+import type { ReportStats, SpoolLevel } from './report-counts.ts'
 import { createSpool } from './spool-store.ts'
-import { SpoolFullError, type AcceptedEnvelope, type Awaitable } from './spool.ts'
+import { SpoolFullError, type AcceptedEnvelope, type Awaitable, type Spool } from './spool.ts'
 
 /** What kept envelopes go to. */
-export interface Outlet {
+export interface Outlet extends Pick<ReportStats, 'levels' | 'isFailing'> {
   /**
    * Keeps an envelope.
    * @throws {SpoolFullError} where it cannot be kept.
@@ -32,7 +33,7 @@ export interface Outlet {
 }
 
 /** Where to deliver to. */
-export interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits'> {
+export interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits' | 'counts'> {
   /** As in `SpoolOptions`. */
   readonly destination: string
   readonly log: Logger
@@ -60,6 +61,8 @@ export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: 
       drainer.wake()
     },
     flush: (signal) => drainer.stop(signal),
+    levels: () => levelOf('disk', spool),
+    isFailing: () => drainer.isFailing(),
     dispose() {
       void drainer.stop(AbortSignal.abort())
       checkpoints.dispose()
@@ -107,9 +110,20 @@ export function shareDelivery({ destination, ...parts }: DeliveryParts, redis: R
       const [empty] = await Promise.all([own.flush(signal), drainer.stop(signal)])
       return empty
     },
+    levels: async () => (await Promise.all([own.levels(), levelOf('shared', spool)])).flat(),
+    isFailing: () => drainer.isFailing() || own.isFailing() === true,
     dispose() {
       void drainer.stop(AbortSignal.abort())
       own.dispose()
     },
+  }
+}
+
+async function levelOf(store: SpoolLevel['store'], spool: Pick<Spool, 'size'>): Promise<readonly SpoolLevel[]> {
+  try {
+    return [{ store, ...(await spool.size()) }]
+  } catch {
+    // Away, or full: others tell of that.
+    return []
   }
 }

@@ -9,6 +9,7 @@ import type { DeliveryLease } from './delivery-lease.ts'
 import { createDeliveryPace } from './delivery-pace.ts'
 import { createDeliveryWindow } from './delivery-window.ts'
 import type { RateLimitState } from './rate-limit-state.ts'
+import type { ReportCounts } from './report-counts.ts'
 import type { LossReason, Spool, SpooledEntry } from './spool.ts'
 import type { Upstream, UpstreamAnswer } from './upstream.ts'
 
@@ -36,6 +37,7 @@ export interface DrainerOptions {
   readonly limits: Pick<RateLimitState, 'update' | 'limitedUntil'>
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   readonly clock: DeliveryClock
+  readonly counts?: Pick<ReportCounts, 'add' | 'addLosses'> | undefined
   /** 0 to below 1; spreads attempts. */
   readonly random: () => number
   /** Whether others can go on when this process stops: then it does not try to deliver all that waits. */
@@ -54,6 +56,8 @@ export interface Drainer {
    * @returns whether nothing of ours is left.
    */
   stop(signal: AbortSignal): Promise<boolean>
+  /** Whether the service has failed and not answered since. */
+  isFailing(): boolean
 }
 
 interface Attempt {
@@ -63,7 +67,7 @@ interface Attempt {
 
 /** Starts delivering. The spool is touched for the first time after this has returned. */
 export function startDrainer(options: DrainerOptions): Drainer {
-  const { spool, lease, upstream, limits, log, clock, random, shared = false, isTold = () => false } = options
+  const { spool, lease, upstream, limits, log, counts, clock, random, shared = false, isTold = () => false } = options
   const pace = createDeliveryPace(random, MOST_IN_FLIGHT)
   const window = createDeliveryWindow(spool)
   const underWay = new Map<string, Attempt>()
@@ -191,8 +195,10 @@ export function startDrainer(options: DrainerOptions): Drainer {
     if (judged.verdict === 'delivered' || judged.verdict === 'refused') {
       deliveredSinceReport = true
       if (pace.succeeded(entry.client)) log.info({ waiting: await waiting() }, 'the error service answers again')
-      if (judged.verdict === 'delivered') await settle(entry)
-      else await giveUp(entry, judged.status)
+      if (judged.verdict === 'delivered') {
+        counts?.add('delivered')
+        await settle(entry)
+      } else await giveUp(entry, judged.status)
     } else if (judged.verdict === 'failed' || !isLimited(entry.kind, now)) {
       const asked = retryAfterOf(answer.retryAfter, now)
       const retryAfterMs = judged.verdict === 'limited' ? asked || UNNAMED_LIMIT_MS : asked
@@ -208,6 +214,7 @@ export function startDrainer(options: DrainerOptions): Drainer {
 
   async function giveUp(entry: SpooledEntry, status: number | undefined): Promise<void> {
     const { eventId, categories, bytes } = entry
+    counts?.add('given-up')
     log.warn({ eventId, categories, bytes, status }, 'a report was refused by the error service and is given up')
     // What the service has judged, it has counted itself; for 413 the SDK counts.
     await settle(entry, status === 413 || status === undefined || status >= 500 ? 'send_error' : undefined)
@@ -235,7 +242,9 @@ export function startDrainer(options: DrainerOptions): Drainer {
     deliveredSinceReport = false
     nextLossReport = now + LOSS_REPORT_EVERY_MS
     const losses = await spool.reportLosses(now)
-    if (losses !== undefined) log.warn({ losses }, 'reports were lost')
+    if (losses === undefined) return
+    counts?.addLosses(losses)
+    log.warn({ losses }, 'reports were lost')
   }
 
   async function waiting(): Promise<number | undefined> {
@@ -268,6 +277,7 @@ export function startDrainer(options: DrainerOptions): Drainer {
   cancelAlarm = clock.after(0, run)
   return {
     wake,
+    isFailing: () => pace.failing,
     stop(signal) {
       if (ended) return Promise.resolve(false)
       return new Promise((resolve) => {

@@ -145,6 +145,13 @@ export class RequestContext implements LoaderContext {
     return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers))
   }
 
+  /** Id of its trace for the log, where that is another than the request's own: the caller's, or a new one. */
+  get otherTraceId(): string | undefined {
+    if (this.#trace === undefined && this.req.headers['sentry-trace'] === undefined) return undefined
+    const id = this.trace?.traceId
+    return id === this.requestId.replaceAll('-', '') ? undefined : id
+  }
+
   /** What has been measured so far, if the request is sampled. */
   get spans(): readonly RequestSpan[] {
     return this.#spans ?? []
@@ -267,7 +274,7 @@ export class RequestContext implements LoaderContext {
   }
 
   get log(): Logger {
-    return (this.#log ??= this.#parentLog.child({ requestId: this.requestId }))
+    return (this.#log ??= this.#parentLog.child({ requestId: this.requestId, ...this.#otherTrace() }))
   }
 
   /** 128 random bits for the Content-Security-Policy of this answer. */
@@ -291,6 +298,11 @@ export class RequestContext implements LoaderContext {
   get headers(): Headers {
     refuseInReadScope('context.headers')
     return (this.#headers ??= new Headers())
+  }
+
+  #otherTrace(): { readonly traceId?: string } {
+    const traceId = this.otherTraceId
+    return traceId === undefined ? {} : { traceId }
   }
 
   #lookAtVisitor(what: string): void {

@@ -60,7 +60,8 @@ function refuse(
   isForeign: boolean,
 ): Refusal | undefined {
   if (req.httpVersionMajor !== 1) return { status: 505, reason: 'HTTP version not supported' }
-  if (host === '' && req.httpVersionMinor === 0 && !needsHost) return undefined
+  // Balancers commonly ask for health by HTTP/1.0, which needs no Host.
+  if (host === '' && req.httpVersionMinor === 0 && (!needsHost || isProbe(req.url))) return undefined
   if (!isValidHost(host)) return { status: 400, reason: 'malformed Host' }
   if (countHosts(req.rawHeaders) > 1) return { status: 400, reason: 'more than one Host' }
   if (absoluteHost !== undefined && absoluteHost.toLowerCase() !== req.headers.host?.toLowerCase()) {

@@ -106,6 +106,7 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
     reportTrace(context)
     const line: RequestLine = {
       requestId: context.requestId,
+      traceId: context.otherTraceId,
       method: req.method ?? '',
       route: context.route ?? null,
       status: res.headersSent ? res.statusCode : 0,

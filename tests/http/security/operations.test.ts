@@ -50,7 +50,7 @@ describe('headers', () => {
     expect([target, of('cache-control') === undefined]).toEqual([target, answer.status === 204])
     if (of('content-type')?.startsWith('text/html') !== true) return
     const policy = of('content-security-policy') ?? ''
-    for (const directive of ["default-src '", "frame-ancestors 'none'", "base-uri '", "form-action '"]) {
+    for (const directive of ["default-src '", "frame-ancestors 'none'", "base-uri 'none'", "form-action '"]) {
       expect(policy).toContain(directive)
     }
     if (policy.includes('script-src')) {
@@ -203,6 +203,30 @@ describe('a shutdown', () => {
     expect(last).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*Connection: close\r\n[\s\S]*last/)
     expect(await server.exited).toEqual({ code: 0, signal: null })
   })
+})
+
+describe('what nobody has caught', () => {
+  test.for([
+    ['an exception', 'throw new Error("nobody catches this")'],
+    ['a rejection', 'void Promise.reject(new Error("nobody catches this"))'],
+  ] as const)(
+    '%s is logged once, ends what is in flight in good order, and then the process with 1',
+    async ([, code]) => {
+      const probe = `data:text/javascript,process.on('SIGUSR2',()=>{${encodeURIComponent(code)}})`
+      const server = await startBuiltServer({ nodeArgs: ['--import', probe], env: { SHUTDOWN_GRACE_MS: '8000' } })
+      onTestFinished(() => server.kill('SIGKILL'))
+      using connection = await connectRaw(server.port)
+      await connection.send(getRequest('/lab/stream?delay=1000'))
+      expect((await connection.receive(12)).toString()).toBe('HTTP/1.1 200')
+      server.kill('SIGUSR2')
+      await expect.poll(() => refusesConnections(server), { timeout: 5_000 }).toBe(true)
+      expect((await connection.end()).rest.toString()).toContain('Arrived 1000 ms after the shell')
+      expect(await server.exited).toEqual({ code: 1, signal: null })
+      const told = server.logs().filter(({ level }) => level === 60)
+      expect(told).toMatchObject([{ msg: 'uncaught exception', err: { message: 'nobody catches this' } }])
+      expect(server.stderr()).toBe('')
+    },
+  )
 })
 
 async function refusesConnections({ port }: BuiltServer): Promise<boolean> {

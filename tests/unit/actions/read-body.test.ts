@@ -40,6 +40,12 @@ describe('a body is taken or refused', () => {
     ['parts', MULTIPART, part(disposition('a'), '1') + FINAL, 'taken'],
     ['a quoted boundary', 'multipart/form-data; boundary="x"', part(disposition('a'), '1') + FINAL, 'taken'],
     ['no boundary in the header', 'multipart/form-data', part(disposition('a'), '1') + FINAL, 400],
+    [
+      'no boundary, and its name in the body',
+      'multipart/form-data',
+      '--undefined\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--undefined--\r\n',
+      400,
+    ],
     ['no final boundary', MULTIPART, part(disposition('a'), '1'), 400],
     ['a part that is no field', MULTIPART, part('X: 1', '1') + FINAL, 400],
     ['a field that is no UTF-8', MULTIPART, Buffer.from(part(disposition('a'), '\xff') + FINAL, 'latin1'), 400],

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routes } from '../../../src/app/routes.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { renderMarkdown } from '../../../src/app/docs/markdown.server.ts'
-import { createHandbook, HandbookError, parseChapter } from '../../../src/app/docs/handbook.server.ts'
+import { createHandbook, parseChapter } from '../../../src/app/docs/handbook.server.ts'
 
 const chapter = (title: string, order: number, body = 'Text.') =>
   `---\ntitle: ${title}\norder: ${order}\n---\n\n${body}\n`
@@ -48,10 +48,13 @@ describe('a folder of chapters', () => {
     expect(await handbook.chapters()).toBe(before)
   })
 
-  it('recovers when a faulty chapter has been mended', async () => {
+  it('shows all others where one is faulty, says in its place what is wrong, and recovers when it has been mended', async () => {
     const handbook = createHandbook(folder, () => nowMs)
     writeFileSync(join(folder, 'later.md'), 'no front matter')
-    await expect(handbook.chapters()).rejects.toThrow(HandbookError)
+    const [first, faulty] = await handbook.chapters()
+    expect(first).toMatchObject({ title: 'First' })
+    expect(faulty).toMatchObject({ path: '/docs/later', title: 'later.md' })
+    expect(faulty?.html).toContain('This chapter cannot be shown. later.md: begin the file with front matter')
     writeFileSync(join(folder, 'later.md'), chapter('Mended', 2))
     nowMs = 1_000
     expect((await handbook.chapters()).map(({ title }) => title)).toEqual(['First', 'Mended'])
@@ -70,6 +73,12 @@ describe('front matter', () => {
 
 describe('the handbook of this project', () => {
   const folder = join(import.meta.dirname, '../../../docs')
+
+  it('has no chapter that cannot be shown', async () => {
+    const chapters = await createHandbook(folder, () => 0).chapters()
+    expect(chapters.filter(({ html }) => html.includes('cannot be shown')).map(({ title }) => title)).toEqual([])
+    expect(chapters.length).toBeGreaterThan(20)
+  })
 
   it('has no link into itself that leads nowhere', async () => {
     const chapters = await createHandbook(folder, () => 0).chapters()

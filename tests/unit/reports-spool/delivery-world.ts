@@ -2,6 +2,7 @@ import { createDeliveryLease } from '../../../src/server/reports/delivery-lease.
 import { startDrainer, type DeliveryClock, type Drainer } from '../../../src/server/reports/drainer.ts'
 import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
 import { createRateLimitState } from '../../../src/server/reports/rate-limit-state.ts'
+import { createReportCounts, type ReportCounts } from '../../../src/server/reports/report-counts.ts'
 import type { Spool } from '../../../src/server/reports/spool.ts'
 import type { UpstreamAnswer } from '../../../src/server/reports/upstream.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
@@ -117,6 +118,7 @@ export interface DeliveryWorld {
   readonly service: HandService
   readonly drainer: Drainer
   readonly lines: readonly LogLine[]
+  readonly counts: Pick<ReportCounts, 'envelopes' | 'lost'>
 }
 
 /** What a world is made of. */
@@ -133,6 +135,7 @@ export interface DeliveryWorldOptions {
 export function deliveryWorld(options: DeliveryWorldOptions): DeliveryWorld {
   const { spool, database, owner = 'me', clock = handClock(), service = handService(clock) } = options
   const lines: LogLine[] = []
+  const counts = createReportCounts()
   const write =
     (level: LogLine['level']) =>
     (detail: object | string, message = ''): void =>
@@ -147,8 +150,9 @@ export function deliveryWorld(options: DeliveryWorldOptions): DeliveryWorld {
     upstream: service,
     limits: createRateLimitState(),
     log: { info: write('info'), warn: write('warn'), error: write('error') } as never,
+    counts,
     clock,
     random: () => 0.5,
   })
-  return { clock, service, drainer, lines }
+  return { clock, service, drainer, lines, counts }
 }

@@ -224,6 +224,9 @@ describe('an envelope that the service refuses', () => {
     expect(world.service.names()).toEqual(['a1', 'b1', 'client_report'])
     const lost = world.lines.filter(({ message }) => message === 'reports were lost')
     expect(lost.map(({ detail }) => detail)).toEqual([{ losses: { 'send_error error': 1 } }])
+    // The report of the loss is one that was delivered.
+    expect(world.counts.envelopes).toMatchObject({ 'given-up': 2, delivered: 1 })
+    expect(world.counts.lost).toMatchObject({ send_error: 1, queue_overflow: 0 })
   })
 
   it('by failing each time is given up in the end, and the others go on meanwhile', async () => {

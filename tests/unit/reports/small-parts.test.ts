@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createBodyPlaces, NoPlaceError } from '../../../src/server/reports/body-places.ts'
 import { createClientAllowance, CREDITS_A_POINT } from '../../../src/server/reports/client-allowance.ts'
-import { clientKey } from '../../../src/server/reports/client-key.ts'
+import { clientKey } from '../../../src/server/request/client-key.ts'
 import { itemCategory } from '../../../src/server/reports/item-category.ts'
 import { derivedTunnelPath, isTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { action } from '#server'
+import { action, clientKey } from '#server'
 import { messageFault, nameFault, tidyMessage, tidyName } from './entry.ts'
 import { guestbookOf } from './guestbook.server.ts'
 import { visitorSession } from './visitor.server.ts'
@@ -20,7 +20,7 @@ const fieldOf = (tidy: (text: string) => string, fault: (text: string) => string
 export const sign = action({
   input: z.object({ name: fieldOf(tidyName, nameFault), message: fieldOf(tidyMessage, messageFault) }),
   async handler({ input, context, revalidate }) {
-    const { allowed, retryAfterSeconds } = await context.limit(`guestbook ${context.address}`, SIGN_LIMIT)
+    const { allowed, retryAfterSeconds } = await context.limit(`guestbook ${clientKey(context.address)}`, SIGN_LIMIT)
     if (!allowed) {
       const wait = retryAfterSeconds === 1 ? 'a second' : `${retryAfterSeconds} seconds`
       return {

@@ -1,0 +1,60 @@
+import type { RequestHandler } from 'express'
+import { refuseCall } from '../actions/refuse-call.ts'
+import type { RateLimit, RateVerdict } from '../loader-types.ts'
+import { sendText } from '../render/send-plain.ts'
+import { clientKey } from '../request/client-key.ts'
+import { contextOf, type RequestContext } from '../request/context.ts'
+import { rateCells } from '../stores/rate-limits.ts'
+
+/** How often one visitor may ask, by what is asked. A visitor is an address, or an IPv6 network of 64 bits. */
+export interface VisitorLimits {
+  /** Calls of actions, with and without JavaScript together. */
+  readonly actions?: RateLimit | undefined
+  /** Route data, prefetches included. */
+  readonly data?: RateLimit | undefined
+}
+
+const COMPLAIN_EVERY_MS = 60_000 // where counts cannot be kept, they cannot for everybody
+
+/**
+ * Refuses visitors who ask too often by 429 with `Retry-After`, before anything of the application has run and before
+ * a body is read. To stand behind what recognises route data and actions. Where the counts cannot be kept, on a full
+ * disk for one, nobody is refused.
+ * @param now milliseconds since the epoch.
+ * @returns `undefined` where nothing is limited.
+ * @throws {RangeError} for a limit that is none.
+ */
+export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.now): RequestHandler | undefined {
+  for (const limit of [actions, data]) if (limit !== undefined) rateCells(limit)
+  if (actions === undefined && data === undefined) return undefined
+  const complained = { at: Number.NEGATIVE_INFINITY }
+
+  return async (req, _res, next) => {
+    const context = contextOf(req)
+    const [what, limit] = context.action !== undefined ? ['action', actions] : ['data', context.data && data]
+    if (limit === undefined) return next()
+    const verdict = await count(context, `${what} ${clientKey(context.provenance.address)}`, limit)
+    if (verdict.allowed) return next()
+    refuse(context, verdict.retryAfterSeconds)
+  }
+
+  async function count(context: RequestContext, key: string, limit: RateLimit): Promise<RateVerdict> {
+    try {
+      return await context.limit(key, limit)
+    } catch (error) {
+      if (now() - complained.at >= COMPLAIN_EVERY_MS) {
+        complained.at = now()
+        const err = error instanceof Error ? { type: error.name, message: error.message } : { message: String(error) }
+        context.log.error({ err }, 'visitors cannot be counted, and are not limited')
+      }
+      return { allowed: true, retryAfterSeconds: 0 }
+    }
+  }
+}
+
+function refuse(context: RequestContext, retryAfterSeconds: number): void {
+  if (context.res.closed) return
+  if (context.action !== undefined) return refuseCall(context, 429, undefined, retryAfterSeconds)
+  context.refusal = 'asked too often'
+  sendText(context, 429, context.refusal, ['Retry-After', String(retryAfterSeconds)])
+}

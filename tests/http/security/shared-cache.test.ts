@@ -1,0 +1,116 @@
+/** Replays G behind a cache that visitors share: nginx keeps whatever it may keep by the headers. See `README.md`. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { actionId } from '../../../src/server/actions/action-id.ts'
+import { startBuiltServer, type BuiltServer } from '../../support/built-server.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { startNginx, type RunningNginx } from '../../support/nginx.ts'
+import { findProgram } from '../../support/programs.ts'
+import { getRequest, requestRaw } from '../../support/raw-http.ts'
+import type { RawResponse } from '../../support/raw-response.ts'
+import { postRequest, steadyText, type HeaderLines } from '../../support/replay-server.ts'
+
+const SIGN_IN = actionId('lab/session/actions.server.ts', 'signIn')
+/** A page that its author lets caches share. */
+const FOR_ALL = '/lab/shared/1'
+const CACHE = {
+  '  upstream millrace {':
+    '  proxy_cache_path /tmp/shared keys_zone=shared:1m use_temp_path=off;\n  upstream millrace {',
+  'location / {\n      proxy_pass http://millrace;':
+    'location / {\n      proxy_pass http://millrace;\n      proxy_buffering on;\n      proxy_cache shared;\n' +
+    '      add_header X-Cache $upstream_cache_status always;',
+}
+
+describe.skipIf(findProgram('nginx') === undefined)('behind a cache that visitors share', () => {
+  let server: BuiltServer
+  let nginx: RunningNginx
+  let port = 0
+  const get = (target: string, headers: HeaderLines = {}): Promise<RawResponse> =>
+    requestRaw(port, getRequest(target, { Connection: 'close', ...headers }))
+  const fromCache = async (target: string): Promise<boolean> => (await get(target)).header('x-cache') === 'HIT'
+
+  beforeAll(async () => {
+    server = await startBuiltServer({ env: { TRUST_PROXY: '127.0.0.1' } })
+    ;[port = 0] = await freePorts(1)
+    nginx = await startNginx(port, [server.port, server.port, server.port], CACHE)
+  })
+  afterAll(async () => {
+    await nginx?.[Symbol.asyncDispose]()
+    await server?.stop()
+  })
+
+  test('control: what is for everybody is kept there', async () => {
+    for (const target of [FOR_ALL, '/robots.txt']) {
+      expect((await get(target)).status).toBe(200)
+      expect([target, await fromCache(target)]).toEqual([target, true])
+    }
+  })
+
+  test.for<HeaderLines>([
+    { RSC: '1' },
+    { 'x-nextjs-data': '1' },
+    { 'X-React-Router-SPA-Mode': 'yes' },
+    { 'X-Forwarded-Host': 'evil.test' },
+    { 'X-Forwarded-Prefix': '/evil.test' },
+    { 'X-Original-URL': '/lab/private' },
+    { 'X-HTTP-Method-Override': 'HEAD' },
+    { 'Content-Security-Policy': "script-src 'nonce-evil.test'" },
+    { Range: 'bytes=0-0' },
+    { 'If-None-Match': '*' },
+    { Purpose: 'prefetch' },
+    { 'X-Millrace-Build': 'evil.test' },
+  ])('G2 G5 G6 G15 %j leaves nothing for the next visitor', async (headers) => {
+    const page = `/lab/shared/${Object.keys(headers)[0]?.toLowerCase()}`
+    for (const target of [page, `/_m/data${page}`, '/lab/params/x']) {
+      await get(target, headers)
+      const next = await get(target)
+      expect([target, next.status]).toEqual([target, 200])
+      expect(next.header('content-type')).toMatch(target.startsWith('/_m/') ? /route-data/ : /^text\/html/)
+      expect(steadyText(next)).not.toContain('evil.test')
+      expect(next.complete).toBe(true)
+    }
+    await requestRaw(port, getRequest(`${page}/head`, { Connection: 'close' }).replace('GET', 'HEAD'), { head: true })
+    expect((await get(page)).body.length).toBeGreaterThan(1_000)
+  })
+
+  test('G12 what one visitor may see nobody else gets, and cookies are not given out again', async () => {
+    const signed = await requestRaw(port, postRequest(`/lab/session?_action=${SIGN_IN}.1`, 'role=admin'))
+    const cookie = signed.header('set-cookie')?.split(';')[0] ?? ''
+    expect(cookie).toMatch(/^__Host-/)
+    for (const target of ['/lab/private', '/_m/data/lab/private', '/lab/session', '/lab/guestbook']) {
+      expect([target, (await get(target, { Cookie: cookie })).status]).toEqual([target, 200])
+      const next = await get(target)
+      expect(next.header('x-cache')).not.toBe('HIT')
+      expect(next.header('set-cookie')).toBeUndefined()
+      if (target.endsWith('private')) expect(next.status).toBe(401)
+    }
+  })
+
+  test('G14 what fails, refuses or leads elsewhere is asked for anew', async () => {
+    const targets = [
+      '/nope',
+      '/_m/assets/none.js',
+      '/lab/crash/loader',
+      '/_m/data/lab/crash/loader',
+      '/lab/redirect/temporary',
+      '/lab/redirect/permanent',
+      '/_m/build.json',
+      '/lab/stream?delay=1',
+    ]
+    for (const target of targets) {
+      await get(target)
+      expect([target, await fromCache(target)]).toEqual([target, false])
+    }
+    expect((await get('/_m/data/lab/flaky/cached?fail=1')).status).toBe(503)
+    expect((await get('/_m/data/lab/flaky/cached?fail=1')).status).toBe(200)
+  })
+
+  test('G3 a page and its data are kept apart', async () => {
+    const both = [FOR_ALL, `/_m/data${FOR_ALL}`]
+    const asked = Array.from({ length: 60 }, async (_, at) => {
+      const target = both[at % 2] ?? ''
+      const { text } = await get(target)
+      expect([target, text.startsWith('<!DOCTYPE html>')]).toEqual([target, at % 2 === 0])
+    })
+    await Promise.all(asked)
+  })
+})

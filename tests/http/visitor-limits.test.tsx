@@ -1,0 +1,101 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import request from 'supertest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { action } from '../../src/server/actions/action.ts'
+import { actionId } from '../../src/server/actions/action-id.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { fallbacks, page, tinyApp } from '../support/tiny-app.tsx'
+
+const MODULE = 'actions.server.ts'
+const CALL = `_action=${actionId(MODULE, 'save')}`
+
+async function limited() {
+  const folder = await makeTempDir('limits')
+  const runs: string[] = []
+  const save = action({
+    handler: () => {
+      runs.push('save')
+      return { saved: true }
+    },
+  })
+  const { app, logs } = tinyApp({
+    routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>) } },
+    actions: { [MODULE]: { save } },
+    environment: { DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.0/8,::1,::ffff:127.0.0.1' },
+    security: { limits: { actions: { points: 2, seconds: 60 }, data: { points: 3, seconds: 60 } } },
+  })
+  onTestFinished(async () => {
+    app.dispose()
+    await folder.remove()
+  })
+  const from = (address: string) => ({ 'X-Forwarded-For': address })
+  const data = (address = '192.0.2.1') => request(app).get('/_m/data/').set(from(address))
+  const form = (address = '192.0.2.1') =>
+    request(app).post(`/?${CALL}.1`).set(from(address)).type('form').send('name=a')
+  const call = (address = '192.0.2.1') =>
+    request(app)
+      .post(`/_m/data/?${CALL}`)
+      .set(from(address))
+      .set('Content-Type', 'application/json')
+      .send('{"input":{}}')
+  return { app, logs, runs, data, form, call, from }
+}
+
+describe('a visitor who asks too often', () => {
+  test('for data is told when to come again; documents, others and what stands beside it go on', async () => {
+    const { app, data, from, form } = await limited()
+    for (let index = 0; index < 3; index += 1) await data().expect(200)
+    const refused = await data().set('Purpose', 'prefetch').expect(429)
+    expect(refused.headers['retry-after']).toMatch(/^(?:1?\d|20)$/)
+    expect(refused.headers['cache-control']).toBe('no-store')
+    expect(refused.headers['x-millrace-build']).toBeDefined()
+    await request(app).get('/').set(from('192.0.2.1')).expect(200)
+    await data('192.0.2.2').expect(200)
+    expect((await form()).status).toBeLessThan(400)
+  })
+
+  test('by actions is refused before they run, with and without JavaScript alike', async () => {
+    const { runs, form, call, data } = await limited()
+    expect((await form()).status).toBeLessThan(400)
+    expect((await call()).status).toBe(200)
+    const byForm = await form().expect(429)
+    const byCall = await call().expect(429)
+    for (const { headers } of [byForm, byCall]) expect(headers['retry-after']).toMatch(/^(?:[12]?\d|30)$/)
+    expect(byForm.text).toContain('Too many at once')
+    expect(runs).toHaveLength(2)
+    await data().expect(200)
+  })
+
+  test('from many addresses of one IPv6 network is one visitor', async () => {
+    const { data } = await limited()
+    for (const host of ['1', '2', 'ffff:1']) await data(`2001:db8:1:2::${host}`).expect(200)
+    await data('2001:db8:1:2:aaaa::9').expect(429)
+    await data('2001:db8:1:3::1').expect(200)
+  })
+})
+
+test('a limit that is none stops the start', () => {
+  const start = () =>
+    tinyApp({
+      routes: { '/': { page: page(() => null) } },
+      security: { limits: { data: { points: 0, seconds: 1 } } },
+    })
+  expect(start).toThrow(/A limit of 0 points in 1 seconds/)
+})
+
+test('where nothing can be counted, nobody is refused, and the log says so once', async () => {
+  const folder = await makeTempDir('limits')
+  await mkdir(join(folder.path, 'runtime.sqlite'))
+  const { app, logs } = tinyApp({
+    routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>) } },
+    environment: { DATA_DIR: folder.path },
+    security: { limits: { data: { points: 1, seconds: 60 } } },
+  })
+  onTestFinished(async () => {
+    app.dispose()
+    await folder.remove()
+  })
+  for (let index = 0; index < 3; index += 1) await request(app).get('/_m/data/').expect(200)
+  expect(logs.filter(({ msg }) => msg === 'visitors cannot be counted, and are not limited')).toHaveLength(1)
+})

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http'
+import request from 'supertest'
+import { expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../src/server/config.ts'
+import { warmUp } from '../../src/server/ops/warm-up.ts'
+import { listeningOn } from '../support/listening.ts'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+test('a server says that it is starting until its first page could be rendered, and serves meanwhile', async () => {
+  const database = { away: true }
+  const loader = moduleOf({
+    loader: () => {
+      if (database.away) throw new Error('no database yet')
+    },
+  })
+  const { app, logs } = tinyApp({
+    routes: {
+      '/': { ...fallbacks('root'), page: page(() => <p>home</p>), loader },
+      '/other': { page: page(() => null) },
+    },
+  })
+  onTestFinished(() => app.dispose())
+  await using server = await listeningOn(createServer(app))
+  const ready = () => request(app).get('/readyz')
+
+  expect((await ready()).text).toBe('starting\n')
+  await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
+  const answer = await ready()
+  expect([answer.status, answer.text, answer.headers['retry-after']]).toEqual([503, 'starting\n', '1'])
+  expect(logs.find(({ msg }) => msg === 'the first page cannot be rendered yet')).toMatchObject({ status: 500 })
+  await request(app).get('/healthz').expect(200)
+  await request(app).get('/other').expect(200)
+
+  database.away = false
+  await expect.poll(async () => (await ready()).text, { timeout: 10_000 }).toBe('ready\n')
+})

@@ -1,0 +1,54 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { requestLogThrough, requestLogTo, type RequestLine } from '../../../src/server/ops/request-log.ts'
+
+const LINE: RequestLine = {
+  requestId: 'from-proxy.1',
+  traceId: undefined,
+  method: 'GET',
+  route: '/mills/[id]',
+  status: 200,
+  durationMs: 1.5,
+  bytes: 700,
+  aborted: false,
+  refused: undefined,
+}
+
+/** What both ways to write a line say, parsed. */
+function written(line: Partial<RequestLine>): readonly unknown[] {
+  const lines: string[] = []
+  const destination = { write: (text: string) => void lines.push(text) }
+  const log = pino({ base: null }, destination)
+  requestLogTo(destination, log)({ ...LINE, ...line })
+  requestLogThrough(log)({ ...LINE, ...line })
+  expect(lines.every((text) => text.endsWith('\n') && text.indexOf('\n') === text.length - 1)).toBe(true)
+  return lines.map((text) => ({ ...(JSON.parse(text) as object), time: 0 }))
+}
+
+test.for<Partial<RequestLine>>([
+  {},
+  { traceId: '0123456789abcdef0123456789abcdef' },
+  { route: null, status: 0, aborted: true },
+  // An application's own words: the source of a rule is a pattern.
+  { refused: 'the redirect /old/:id(\\d+)/"x" cannot be filled in\n' },
+  { route: '/"quoted"\\[id]', method: 'M-"SEARCH' },
+])('%j is one line of JSON, the same by hand as by the logger', (line) => {
+  const [byHand, byLogger] = written(line)
+  expect(byHand).toEqual(byLogger)
+  const { aborted, refused, traceId, ...rest } = { ...LINE, ...line }
+  expect(byHand).toEqual({
+    level: 30,
+    time: 0,
+    ...rest,
+    ...(traceId === undefined ? {} : { traceId }),
+    ...(aborted ? { aborted } : {}),
+    ...(refused === undefined ? {} : { refused }),
+  })
+})
+
+test('nothing is written below the level of the log', () => {
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (text: string) => void lines.push(text) })
+  requestLogTo({ write: (text) => void lines.push(text) }, log)(LINE)
+  expect(lines).toEqual([])
+})

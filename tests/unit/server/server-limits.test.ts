@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { SERVER_OPTIONS, setServerLimits } from '../../../src/server/ops/server-limits.ts'
+
+const DOCS = resolve(import.meta.dirname, '../../../docs')
+
+/** A number that a chapter states, by the words around it. */
+function stated(chapter: string, pattern: RegExp): number {
+  const [, text = ''] = pattern.exec(readFileSync(resolve(DOCS, `${chapter}.md`), 'utf8')) ?? []
+  return Number(text.replace(',', ''))
+}
+
+test('every limit of a connection is set, to what the handbook says of it', () => {
+  const server = createServer(SERVER_OPTIONS)
+  setServerLimits(server)
+  expect(server.headersTimeout).toBe(stated('security', /time for the headers of a request \| (\d+) s/) * 1_000)
+  expect(server.requestTimeout).toBe(stated('security', /a request with its body \| (\d+) min/) * 60_000)
+  expect(server.maxHeadersCount).toBe(stated('security', /(\d+) of them read/))
+  expect(server.keepAliveTimeout).toBe(stated('observability', /An idle connection is closed after (\d+) s/) * 1_000)
+  // Node's own 30 s would be added to each of the times.
+  expect(SERVER_OPTIONS.connectionsCheckingInterval).toBeLessThanOrEqual(5_000)
+  expect(server.maxConnections).toBe(stated('observability', /A process has ([\d,]+) connections at most/))
+})
