@@ -4,6 +4,7 @@ import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BoundaryKind } from '../shared/route-definition.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
+import { withoutAction } from '../shared/protocol/action-call.ts'
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { readHandOff } from './core/read-hand-off.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
@@ -33,7 +34,10 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   if (handOff === undefined) return
   const { state } = handOff
   const { route, params, origin } = state
-  const { pathname, search, hash } = location
+  const { pathname, hash } = location
+  const search = withoutAction(location.search)
+  // Where a form was sent to before this script came. A call would name two actions, and a reload send the form again.
+  if (search !== location.search) history.replaceState(history.state, '', pathname + search + hash)
   const modules = createModuleCache()
   const shape = { chain: chainOf(routes, route ?? '/'), ...outcomeOf(state) }
   const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])

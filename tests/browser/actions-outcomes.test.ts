@@ -40,7 +40,7 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
   })
 
   browserTest('whose input is refused says why by 422, and keeps what was typed', async ({ open }) => {
-    const { page, settle } = await openActions(await open({ javaScript, allow: [statusComplaint(422)] }), scripts)
+    const { page, path, settle } = await openActions(await open({ javaScript, allow: [statusComplaint(422)] }), scripts)
     await page.getByLabel('name', { exact: true }).fill('annabel')
     await page.getByLabel('address.city').fill('Rotterdam')
     await page.getByLabel('password').fill('hunter2')
@@ -62,6 +62,10 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
     await press(page, 'Save')
     await page.getByTestId('saved').getByText('ann', { exact: true }).waitFor()
     expect(await page.getByTestId('ran').innerText()).toBe('saved ann')
+    // Another action than the one that the address has named meanwhile.
+    await press(page, 'Quiet')
+    await page.getByTestId('ran').getByText('saved ann, quiet', { exact: true }).waitFor()
+    expect(pathOf(page)).toBe(path)
   })
 
   browserTest('that redirects leads there', async ({ open }) => {
