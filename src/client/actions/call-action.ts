@@ -88,7 +88,7 @@ async function performCall(
     return new Promise(() => undefined) // the document goes away
   }
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
-  if (answer === undefined && !head?.redirect) {
+  if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
     throw thrownBy(outcome)
   }
@@ -178,7 +178,9 @@ function startCall(
           const { redirect, ...page } = head
           known.keepVerdict(redirect.to, page)
         }
-        const isReady = !head?.redirect && [ACTION_RESULT_ID, ...wants].every((id) => segments.has(id))
+        const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
+        const isReady =
+          answer !== undefined && !answer.thrown && !head?.redirect && wants.every((id) => segments.has(id))
         if (over || outcome !== undefined || isReady) resolve(flight)
       },
     })

@@ -42,7 +42,11 @@ export async function runAction(
   const dropShared = async (): Promise<void> => {
     if (revalidate.length > 0) await context.revalidate(...revalidate)
   }
-  const done = (outcome: ActionOutcome): FinishedCall => ({ outcome, revalidate })
+  const done = (outcome: ActionOutcome): FinishedCall => {
+    // Who somebody is decides what all pages show in their browser.
+    if (outcome.kind !== 'invalid' && surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
+    return { outcome, revalidate }
+  }
   const { handler, secret = [] } = definition
   try {
     const { args, state } = await splitArguments(definition.args, call)
@@ -51,8 +55,6 @@ export async function runAction(
     const { files } = call
     const value = await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate))
     await dropShared()
-    // Who somebody is decides what all pages show in their browser.
-    if (surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return done({ kind: 'value', value })
   } catch (thrown) {
     if (thrown instanceof BodyError) throw thrown

@@ -57,6 +57,8 @@ export interface ActionAnswer {
   readonly errors?: Readonly<Record<string, readonly string[]>>
   /** What the action wants dropped from caches. */
   readonly revalidate?: readonly string[]
+  /** The handler has refused or failed: how, says the outcome that follows. */
+  readonly thrown?: true
 }
 
 /**
@@ -65,6 +67,9 @@ export interface ActionAnswer {
  */
 export function withoutAction(search: string): string {
   if (!search.includes(ACTION_MARK)) return search
-  const rest = search.slice(1).split('&').filter((pair) => !pair.startsWith(ACTION_MARK))
+  const rest = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => !pair.startsWith(ACTION_MARK))
   return rest.length === 0 ? '' : `?${rest.join('&')}`
 }

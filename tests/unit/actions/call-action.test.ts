@@ -236,4 +236,14 @@ describe('the answer of a call', () => {
     await expect(failing).rejects.toMatchObject({ kind: 'notFound' })
     expect(done).toEqual([['keepDrafts']])
   })
+
+  test('that is a refusal still says what is to be dropped', async () => {
+    const { got, done, call } = world()
+    const failing = call('a', [])
+    await flush()
+    const said = result({ thrown: true, revalidate: ['/*'] })
+    got[0]?.answer(401, head, said, { outcome: { kind: 'unauthorized', at: 0 } })
+    await expect(failing).rejects.toMatchObject({ kind: 'unauthorized' })
+    expect(done).toEqual([['revalidate', ['/*']], ['keepDrafts']])
+  })
 })

@@ -5,6 +5,7 @@ import { BodyError } from '../../../src/server/actions/body-error.ts'
 import { formObject } from '../../../src/server/actions/form-object.ts'
 import type { ReceivedCall } from '../../../src/server/actions/read-call.ts'
 import { runAction } from '../../../src/server/actions/run-action.ts'
+import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 const NO_FILES: ReceivedCall['files'] = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true as const, value: undefined }) }),
@@ -115,6 +116,18 @@ describe('a call that is over', () => {
     })
     expect((await run(define('X-Else'), received())).revalidate).toEqual(['a', '/b'])
     expect((await run(define('Set-Cookie'), received())).revalidate).toEqual(['a', '/b', '/*'])
+  })
+
+  test.for([
+    ['leads elsewhere', new RedirectSignal('/', 303)],
+    ['refuses', new RefusalSignal('unauthorized')],
+    ['fails', new Error('x')],
+  ] as const)('drops everything where it sets a cookie and %s, as signing in does', async ([, thrown]) => {
+    const handler: ActionDefinition<unknown, readonly [], void>['handler'] = ({ context }) => {
+      context.headers.append('Set-Cookie', 'x=1')
+      throw thrown
+    }
+    expect((await run({ handler }, received())).revalidate).toEqual(['/*'])
   })
 
   test.for(['returned', 'thrown'])(
