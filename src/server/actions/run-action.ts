@@ -1,4 +1,5 @@
 import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
+import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
 import { ownGetters } from '../request/own-getters.ts'
 import { BodyError } from './body-error.ts'
@@ -32,7 +33,7 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
  * @throws {BodyError} 400 for bound arguments that do not fit: no page has bound them.
  */
 export async function runAction(
-  { definition }: DeclaredAction,
+  { definition, name }: DeclaredAction,
   call: ReceivedCall,
   surroundings: CallSurroundings,
 ): Promise<FinishedCall> {
@@ -54,6 +55,7 @@ export async function runAction(
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
     const { files } = call
     const value = await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate))
+    refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
     return done({ kind: 'value', value })
   } catch (thrown) {

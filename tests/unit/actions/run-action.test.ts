@@ -66,6 +66,14 @@ describe('an action gets', () => {
   })
 })
 
+test('a result that the browser would get as something else is a failure that names the action', async () => {
+  const { outcome } = await run({ handler: () => ({ price: { format: () => '1' } }) }, received())
+  expect(outcome).toMatchObject({
+    kind: 'thrown',
+    thrown: { message: expect.stringMatching(/^The action .* returned .*format: a function/) as string },
+  })
+})
+
 describe('a refused input', () => {
   const input = z.object({
     name: z.string().min(3, 'short').regex(/^a/, 'no a'),
