@@ -192,7 +192,8 @@ function startCall(
 function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): void {
   const { view, page } = screen()
   const { head, outcome, segments, href, params } = flight
-  if (outcome !== undefined || head?.route !== view.chain.at(-1)?.key) return refresh()
+  // What was refused may be let through now: signing in on the page of a 401.
+  if (outcome ?? view.outcome ?? head?.route !== view.chain.at(-1)?.key) return refresh()
   const data: Record<string, unknown> = { ...view.data }
   const keys = new Set(page.keys)
   let { search } = view

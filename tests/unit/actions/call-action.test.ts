@@ -33,7 +33,11 @@ function world() {
     (...args: unknown[]): void =>
       void done.push([name, ...args])
   const entry = { key: '/form', definition: { page: () => undefined, loader: () => undefined } }
-  const state = { visit: 1, data: { '/form#page': 0 } as Record<string, unknown> }
+  const state = {
+    visit: 1,
+    data: { '/form#page': 0 } as Record<string, unknown>,
+    outcome: undefined as { kind: string; at: number } | undefined,
+  }
   const host = {
     world: {
       buildId: BUILD,
@@ -71,7 +75,7 @@ function world() {
       href: '/form#here',
       visit: state.visit,
       page: { keys: [] },
-      view: { chain: [entry], params: {}, search: {}, data: state.data },
+      view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
     }),
     show: (view: { data: Record<string, unknown> }) => {
       state.data = view.data
@@ -182,6 +186,16 @@ describe('the answer of a call', () => {
       ['revalidate', ['names']],
       ['show', 1],
     ])
+  })
+
+  test('has the page asked for anew where it was refused: it may be let through now', async () => {
+    const { got, done, state, call } = world()
+    state.outcome = { kind: 'unauthorized', at: 0 }
+    const value = call('a', [])
+    await flush()
+    got[0]?.answer(200, head, result({ revalidate: ['/*'] }))
+    expect(await value).toBeNull()
+    expect(done).toEqual([['revalidate', ['/*']], ['refresh']])
   })
 
   test('is asked for anew where another call was answered meanwhile: it may be the older one', async () => {
