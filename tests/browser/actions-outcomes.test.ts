@@ -150,6 +150,22 @@ browserTest.for(['on', 'off'] as const)(
   },
 )
 
+browserTest.for(['on', 'off'] as const)(
+  'a form on the page of a 401, JavaScript %s: says what is wrong, and then lets in',
+  async (scripts, { open }) => {
+    const page = await open({ javaScript: scripts === 'on', allow: [statusComplaint(401)] })
+    const { path } = await openActions(page, scripts, '/members')
+    await page.getByLabel('name').fill('bob')
+    await press(page, 'Sign in')
+    await page.getByText('Nobody is called bob.').waitFor()
+    await page.getByLabel('name').fill('ann')
+    await press(page, 'Sign in')
+    await heading(page, 'Members')
+    expect(pathOf(page)).toBe(path)
+    if (scripts === 'on') expect(await isSameDocument(page)).toBe(true)
+  },
+)
+
 browserTest('a form of another site, and one of another kind, have not run', async ({ open, server }) => {
   const page = await open({ javaScript: false, allow: [statusComplaint(403), statusComplaint(415)] })
   const { path } = await openActions(page, 'off')
