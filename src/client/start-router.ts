@@ -181,6 +181,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       show: router.show,
       refresh: router.refresh,
       forget: router.forget,
+      catchUp: router.catchUp,
       revalidate(targets) {
         store.revalidate(targets)
         broadcast(targets)

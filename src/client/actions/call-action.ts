@@ -27,6 +27,8 @@ export interface CallHost {
   refresh(): void
   /** Drops what is known, and asks again for what of it is on the screen. */
   forget(targets: readonly string[]): void
+  /** What is on the screen may be older than what is known. */
+  catchUp(): void
   /** Drops what is known, here and in other tabs. */
   revalidate(targets: readonly string[]): void
   navigate(href: string): void
@@ -97,8 +99,9 @@ async function performCall(
     if (form) focusFirstFault(form, answer.errors)
     return invalidInput(args.at(-1), answer.errors)
   }
-  // Who has gone elsewhere meanwhile is not called back.
-  if (host.screen().visit === visit) {
+  // Who has gone elsewhere meanwhile is not called back, but layouts that stand there too may show what has changed.
+  if (host.screen().visit !== visit) host.catchUp()
+  else {
     const { redirect } = head ?? {}
     if (redirect === undefined) {
       // Nobody knows which of two that were under way at once has seen what the other one did.

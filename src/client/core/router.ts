@@ -83,6 +83,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' |
   follow(anchor: Element, url: URL): void
   /** As `revalidate`, without telling other tabs. */
   forget(targets: readonly string[]): void
+  /** Shows what is known by now of the page on screen, and asks for what is not. */
+  catchUp(): void
   /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
   show(view: Screen['view'], keys: readonly string[]): void
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
@@ -111,9 +113,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   let allowed = false
   let revalidation: AbortController | undefined
 
-  function tell(): void {
-    for (const listener of listeners.changes) listener()
-  }
+  const tell = (): void => listeners.changes.forEach((listener) => listener())
 
   /** Whether anybody objects to leaving for this URL. */
   function object(href: string): boolean {
@@ -312,6 +312,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       listeners.changes.add(mark)
     },
     forget,
+    catchUp: () => void refetch(),
     show(view, keys) {
       // A page that is about to come shows what is so by then.
       if (navigation.state === 'committing') return

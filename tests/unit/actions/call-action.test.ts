@@ -82,7 +82,7 @@ function world() {
       note('show')(view.data['/form#page'])
     },
     ...Object.fromEntries(
-      ['refresh', 'forget', 'revalidate', 'navigate', 'leave', 'keepDrafts', 'progress'].map((name) => [
+      ['refresh', 'forget', 'catchUp', 'revalidate', 'navigate', 'leave', 'keepDrafts', 'progress'].map((name) => [
         name,
         note(name),
       ]),
@@ -220,7 +220,7 @@ describe('the answer of a call', () => {
       state.visit = visit
       got[0]?.answer(200, { ...head, redirect: { to: '/there' } }, result({}))
       expect(await value).toBeNull()
-      expect(done.filter(([name]) => name === 'navigate')).toEqual(visit === 1 ? [['navigate', '/there']] : [])
+      expect(done).toEqual(visit === 1 ? [['navigate', '/there']] : [['catchUp']])
     }
   })
 
