@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
-import { ACTION_MARK, withoutAction } from '../../shared/protocol/action-call.ts'
+import { ACTION_PARAM } from '../../shared/protocol/action-call.ts'
+import { withoutAction } from '../../shared/protocol/action-search.ts'
 import { sendLocation } from '../render/send-plain.ts'
 import { contextOf, type ActionTarget, type RequestContext } from '../request/context.ts'
 import type { ActionRegistry } from './registry.ts'
@@ -13,15 +14,20 @@ export interface CallJudge {
   readonly origins: readonly string[]
 }
 
+const MARK = `${ACTION_PARAM}=`
+
 /**
  * Takes the runtime's parameter off a page's URL.
  * @param search `''` or with its question mark.
  */
 export function readActionSearch(search: string): { readonly search: string; readonly target?: ActionTarget } {
-  if (!search.includes(ACTION_MARK)) return { search }
-  const named = search.slice(1).split('&').find((pair) => pair.startsWith(ACTION_MARK))
+  if (!search.includes(MARK)) return { search }
+  const named = search
+    .slice(1)
+    .split('&')
+    .find((pair) => pair.startsWith(MARK))
   if (named === undefined) return { search }
-  const [id = '', form = ''] = named.slice(ACTION_MARK.length).split('.')
+  const [id = '', form = ''] = named.slice(MARK.length).split('.')
   return { search: withoutAction(search), target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
 }
 

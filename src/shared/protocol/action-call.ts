@@ -12,9 +12,6 @@
 /** Name of the query's parameter that names the action. Pages cannot have one of this name. */
 export const ACTION_PARAM = '_action'
 
-/** What the parameter begins with in a query. */
-export const ACTION_MARK = `${ACTION_PARAM}=`
-
 /** Names of fields that begin with this are the runtime's. */
 export const FIELD_PREFIX = '$ACTION_'
 
@@ -59,17 +56,4 @@ export interface ActionAnswer {
   readonly revalidate?: readonly string[]
   /** The handler has refused or failed: how, says the outcome that follows. */
   readonly thrown?: true
-}
-
-/**
- * The query of a page, of a URL that a form was sent to.
- * @param search `''` or with its question mark.
- */
-export function withoutAction(search: string): string {
-  if (!search.includes(ACTION_MARK)) return search
-  const rest = search
-    .slice(1)
-    .split('&')
-    .filter((pair) => !pair.startsWith(ACTION_MARK))
-  return rest.length === 0 ? '' : `?${rest.join('&')}`
 }
