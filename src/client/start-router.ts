@@ -186,7 +186,11 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         store.revalidate(targets)
         broadcast(targets)
       },
-      navigate: router.navigate,
+      follow(to, flight) {
+        const go = (): void => router.navigate(to)
+        if (flight) store.bring(flight, go)
+        else go()
+      },
       leave,
       keepDrafts: drafts.save,
       progress(action, progress) {

@@ -31,7 +31,8 @@ export interface CallHost {
   catchUp(): void
   /** Drops what is known, here and in other tabs. */
   revalidate(targets: readonly string[]): void
-  navigate(href: string): void
+  /** Goes to a page, whose data this request has brought. */
+  follow(to: string, flight?: Flight): void
   /** Has the browser load a document; what is typed is kept. */
   leave(href: string, kind: 'push' | 'refresh'): void
   /** What is typed may be needed again on this page. */
@@ -75,7 +76,7 @@ async function performCall(
 ): Promise<unknown> {
   const { visit, href: began } = host.screen()
   const { count } = answered
-  const [href = ''] = began.split('#')
+  const href = withoutHash(began)
   let flight: Flight | undefined
   try {
     flight = await send(host, id, href, args)
@@ -103,12 +104,14 @@ async function performCall(
   if (host.screen().visit !== visit) host.catchUp()
   else {
     const { redirect } = head ?? {}
-    if (redirect === undefined) {
+    if (redirect?.external) host.leave(redirect.to, 'push')
+    else if (redirect && withoutHash(redirect.to) !== href) host.follow(redirect.to, redirected(flight))
+    else {
       // Nobody knows which of two that were under way at once has seen what the other one did.
       if (answered.count === count + 1) showFresh(host, flight)
       else host.forget(['/*'])
-    } else if (redirect.external) host.leave(redirect.to, 'push')
-    else host.navigate(redirect.to)
+      if (redirect?.to.includes('#')) host.follow(redirect.to)
+    }
   }
   return answer?.value ?? null
 }
@@ -189,6 +192,17 @@ function startCall(
     })
     flight.join(signal)
   })
+}
+
+/** As if it had asked for the page that it leads to; `undefined` where it has brought no data of that. */
+function redirected(flight: Flight): Flight | undefined {
+  const { redirect, ...head } = flight.head ?? {}
+  if (!redirect || head.route === undefined) return undefined
+  return { ...flight, head, href: withoutHash(redirect.to) }
+}
+
+function withoutHash(href: string): string {
+  return href.replace(/#.*/s, '')
 }
 
 /** Puts fresh data into the page on screen. */

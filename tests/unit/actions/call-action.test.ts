@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import '../../../src/shared/protocol/decode-values.ts'
 import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
 import { createJournal } from '../../../src/client/core/journal.ts'
+import type { Flight } from '../../../src/client/core/route-flight.ts'
 import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import { flush } from '../client/router-world.ts'
@@ -77,12 +78,14 @@ function world() {
       page: { keys: [] },
       view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
     }),
+    follow: (to: string, flight?: Flight) =>
+      void done.push(['follow', to, flight && [flight.href, flight.head, [...flight.ids]]]),
     show: (view: { data: Record<string, unknown> }) => {
       state.data = view.data
       note('show')(view.data['/form#page'])
     },
     ...Object.fromEntries(
-      ['refresh', 'forget', 'catchUp', 'revalidate', 'navigate', 'leave', 'keepDrafts', 'progress'].map((name) => [
+      ['refresh', 'forget', 'catchUp', 'revalidate', 'leave', 'keepDrafts', 'progress'].map((name) => [
         name,
         note(name),
       ]),
@@ -218,10 +221,37 @@ describe('the answer of a call', () => {
       const value = call('a', [])
       await flush()
       state.visit = visit
-      got[0]?.answer(200, { ...head, redirect: { to: '/there' } }, result({}))
+      const there = { route: '/there', params: {}, scope: 'path' }
+      got[0]?.answer(
+        200,
+        { ...head, ...there, redirect: { to: '/there?a=1#b' } },
+        { segment: '/there#page', data: 1, lifetime: 0 },
+      )
       expect(await value).toBeNull()
-      expect(done).toEqual(visit === 1 ? [['navigate', '/there']] : [['catchUp']])
+      const brought = ['/there?a=1', expect.objectContaining(there), ['/there#page']]
+      expect(done).toEqual(visit === 1 ? [['follow', '/there?a=1#b', brought]] : [['catchUp']])
+      expect(JSON.stringify(done)).not.toContain('redirect')
     }
+  })
+
+  test('leads to the very page with its fresh data, which is not asked for twice', async () => {
+    for (const to of ['/form', '/form#saved']) {
+      const { got, done, call } = world()
+      const value = call('a', [])
+      await flush()
+      got[0]?.answer(200, { ...head, redirect: { to } }, result({}), pageData(1))
+      expect(await value).toBeNull()
+      expect(done).toEqual([['show', 1], ...(to === '/form' ? [] : [['follow', to, undefined]])])
+    }
+  })
+
+  test('leads to a page whose data nobody has brought', async () => {
+    const { got, done, call } = world()
+    const value = call('a', [])
+    await flush()
+    got[0]?.answer(200, { v: 1, build: BUILD, redirect: { to: '/feed' } })
+    expect(await value).toBeNull()
+    expect(done).toEqual([['follow', '/feed', undefined]])
   })
 
   test('says what is wrong, and the form what was typed', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Flight } from '../../../src/client/core/route-flight.ts'
 import { createWorld, flush, head, segment } from './router-world.ts'
 
 beforeEach(() => {
@@ -41,5 +42,48 @@ describe('catching up with what is known', () => {
     world.router.catchUp()
     await flush()
     expect(world.request(1)).toMatchObject({ href: '/lab/one', wants: ['/lab/one#page'] })
+  })
+})
+
+describe('going where an action leads', () => {
+  /** What the answer to a call has brought of a page: data that is not to be kept, such as a message that is shown once. */
+  const brought = (more: Partial<Flight> = {}): Flight => ({
+    href: '/a',
+    wants: undefined,
+    prefetch: false,
+    force: false,
+    startedAt: Date.now(),
+    ids: ['/a#page'],
+    params: {},
+    current: true,
+    status: 200,
+    retryAfterMs: undefined,
+    head: { route: '/a', params: {}, scope: 'path' },
+    segments: new Map([['/a#page', { segment: '/a#page', values: { data: 'You are signed in.' }, lifetime: 0 }]]),
+    over: true,
+    join: () => undefined,
+    ...more,
+  })
+
+  test('shows the data that came along, and asks for nothing', async () => {
+    const world = createWorld()
+    world.store.bring(brought(), () => world.router.navigate('/a#top'))
+    await flush()
+    await world.commit()
+    expect(world.router.screen).toMatchObject({ href: '/a#top', view: { data: { '/a#page': 'You are signed in.' } } })
+    expect(world.requests).toEqual([])
+    // Of the next visit it is not.
+    await world.visit('/b')
+    await world.click('/a')
+    expect(world.requests.map(({ href }) => href)).toEqual(['/b', '/a'])
+  })
+
+  test('shows the refusal that came along', async () => {
+    const world = createWorld()
+    const refused = brought({ outcome: { kind: 'notFound', at: 0 }, segments: new Map(), ids: [], status: 404 })
+    world.store.bring(refused, () => world.router.navigate('/a'))
+    await flush()
+    expect(world.rendered.at(-1)?.view.outcome).toEqual({ kind: 'notFound', at: 0 })
+    expect(world.requests).toEqual([])
   })
 })
