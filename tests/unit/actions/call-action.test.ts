@@ -79,7 +79,7 @@ function world() {
       view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
     }),
     follow: (to: string, flight?: Flight) =>
-      void done.push(['follow', to, flight && [flight.href, flight.head, [...flight.ids]]]),
+      void done.push(['follow', to, flight && [flight.href, flight.head, [...flight.segments.keys()]]]),
     show: (view: { data: Record<string, unknown> }) => {
       state.data = view.data
       note('show')(view.data['/form#page'])

@@ -53,7 +53,7 @@ describe('going where an action leads', () => {
     prefetch: false,
     force: false,
     startedAt: Date.now(),
-    ids: ['/a#page'],
+    ids: [],
     params: {},
     current: true,
     status: 200,
@@ -80,7 +80,7 @@ describe('going where an action leads', () => {
 
   test('shows the refusal that came along', async () => {
     const world = createWorld()
-    const refused = brought({ outcome: { kind: 'notFound', at: 0 }, segments: new Map(), ids: [], status: 404 })
+    const refused = brought({ outcome: { kind: 'notFound', at: 0 }, segments: new Map(), status: 404 })
     world.store.bring(refused, () => world.router.navigate('/a'))
     await flush()
     expect(world.rendered.at(-1)?.view.outcome).toEqual({ kind: 'notFound', at: 0 })
