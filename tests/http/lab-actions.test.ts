@@ -185,7 +185,7 @@ describe('the private page', () => {
     await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
     expect((await signThere('by an admin')).status).toBe(200)
     const { html } = await visitor.get('/lab/guestbook')
-    expect(html.match(/by (?:nobody|a guest|an admin)/g)).toEqual(['by an admin'])
+    expect(new Set(html.match(/by (?:nobody|a guest|an admin)/g))).toEqual(new Set(['by an admin']))
   })
 })
 
