@@ -8,16 +8,17 @@ import { createHistoryStack } from './core/history-stack.ts'
 import { loadDocument } from './core/document-load.ts'
 import { createJournal } from './core/journal.ts'
 import { createKnownRoutes, pathOf } from './core/known-routes.ts'
-import { clickTarget } from './core/link-clicks.ts'
+import { clickTarget, listenToClicks } from './core/link-clicks.ts'
 import { savesData, watchLinks } from './core/link-prefetch.ts'
 import { createStylesheets } from './core/load-styles.ts'
 import { createPageEffects } from './core/page-effects.ts'
 import { createPageLoader } from './core/page-loader.ts'
 import { createPrefetcher } from './core/prefetcher.ts'
+import type { PrefetchPriority } from './core/prefetch-scheduler.ts'
 import { createRouteCode } from './core/route-code.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
-import { RouteLoadError } from './core/router-errors.ts'
+import { RouteLoadError, urlIn } from './core/router-errors.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
 import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
@@ -77,6 +78,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,
     outdated: () => void (outdated = true),
+    busy: (milliseconds: number) => prefetcher.pause(milliseconds),
     journal,
   }
   const store = createRouteStore(table, known, world, changed)
@@ -170,7 +172,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   async function callBy(id: string, args: readonly unknown[], form?: HTMLFormElement): Promise<unknown> {
     const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
       drafts.save()
-      throw new RouteLoadError('script', 'the code of actions', { cause: thrown })
+      throw new RouteLoadError('script', urlIn(thrown) ?? 'call-action', { cause: thrown })
     })
     calls ??= createActionCalls({
       world,
@@ -178,6 +180,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       random: Math.random,
       wait,
       screen: () => router.screen,
+      leaving: () => router.leavingFor,
       show: router.show,
       refresh: router.refresh,
       forget: router.forget,
@@ -244,6 +247,11 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     })
   }
 
+  function fetchAhead({ pathname, search }: URL, when: PrefetchPriority): void {
+    // A link to the page on screen leads within it, or asks for it anew.
+    if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
+  }
+
   /** It must be here when nothing can be fetched. */
   function preloadErrorPage({ chain }: RouteView): void {
     const at = findBoundary(chain, 'error', chain.length - 1)
@@ -258,7 +266,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
 
   history.listen(router.traverse, router.moved)
   effects.hydrated()
-  window.addEventListener('click', (event) => {
+  listenToClicks(window, (event) => {
     const target = clickTarget(event, location)
     if (target === undefined) return
     event.preventDefault()
@@ -275,8 +283,8 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   watchLinks({
     document,
     window,
-    intent: (url) => prefetcher.add(url.pathname + url.search, 'intent'),
-    visible: (url, when) => prefetcher.add(url.pathname + url.search, when),
+    intent: (url) => fetchAhead(url, 'intent'),
+    visible: fetchAhead,
     hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
     allowed: () => !savesData(window.navigator),
   })

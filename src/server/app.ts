@@ -23,6 +23,7 @@ import { answerFailures } from './ops/answer-failures.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { SYSTEM_CLOCK } from './reports/delivery.ts'
+import { checkTunnelPath } from './reports/check-tunnel-path.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/policy-relay.ts'
 import { followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
@@ -115,6 +116,7 @@ export interface MillraceApp extends Express {
  * Makes the server of an application. The order of the middleware is the order of this function.
  * @throws {RouteTableError} on a faulty route table.
  * @throws {RuleError} on a faulty rule.
+ * @throws {ConfigError} where the relay would hide a route.
  * @throws {Error} on a faulty action module.
  * @throws {TypeError} on a faulty origin for traces.
  */
@@ -132,6 +134,7 @@ export function createApp({
 }: CreateAppOptions): MillraceApp {
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
+  checkTunnelPath(config.reportTunnelPath, table)
   const destination = logDestination ?? pino.destination(1)
   const base = worker === undefined ? null : { worker }
   const log = given ?? pino({ level: config.logLevel, base, serializers: { err: keepDescribed } }, destination)

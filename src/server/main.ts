@@ -43,12 +43,8 @@ interface Membership {
 if (process.argv.includes('--help')) {
   console.log(describeConfig())
 } else {
-  await start(configOrExit())
-}
-
-function configOrExit(): Config {
   try {
-    return readConfig(process.env)
+    await start(readConfig(process.env))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)

@@ -189,7 +189,18 @@ function isLate(
   })
 }
 
-async function servePage(
+/**
+ * Waits for a turn, and then shows the page. What waits long is among the old objects by then, and would keep all that
+ * it holds until a major collection, the data of the page first of all: so it holds none.
+ */
+function servePage(parts: RouteParts, page: CalledPage, context: RequestContext, after?: AfterForm): Promise<void> {
+  // What an action has done is told in any case: who is refused sends the form again.
+  const late = after === undefined && isLate(parts, context, page)
+  if (late === false) return showPage(parts, page, context, after)
+  return late.then((isOver) => (isOver ? undefined : showPage(parts, page, context)))
+}
+
+async function showPage(
   parts: RouteParts,
   page: CalledPage,
   context: RequestContext,
@@ -197,9 +208,6 @@ async function servePage(
 ): Promise<void> {
   const { renderer, modules, config, documents } = parts
   const { route, params, search } = page
-  // What an action has done is told in any case: who is refused sends the form again.
-  const late = after === undefined && isLate(parts, context, page)
-  if (late !== false && (await late)) return
   const since = documents.now
   const running = runLoaders(route, params, search, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)

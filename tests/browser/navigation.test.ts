@@ -100,8 +100,7 @@ describe('a click on a link', () => {
     const opened = page.context().waitForEvent('page')
     await page.getByRole('link', { name: '2', exact: true }).click({ modifiers: ['ControlOrMeta'] })
     const other = await opened
-    await other.waitForLoadState()
-    expect(new URL(other.url()).pathname).toBe('/lab/cache/2')
+    await other.waitForURL('**/lab/cache/2')
     expect(new URL(page.url()).pathname).toBe('/lab/cache/1')
   })
 
@@ -272,6 +271,8 @@ describe('an answer other than a page', () => {
     await page.getByTestId('deferred').waitFor()
     expect(await page.getByTestId('deferred').textContent()).toContain('Arrived')
     expect(await sameDocument(page)).toBe(true)
+    // The link that had it has gone.
+    expect(await page.evaluate(() => document.activeElement?.localName)).toBe('h1')
   })
 
   browserTest('code that does not come makes the navigation a document load', async ({ open }) => {
@@ -297,6 +298,24 @@ describe('while a page is on its way', () => {
     await follow(page, '/lab/cache/2')
     await heading(page, 'Key 2')
     expect((await aborted).failure()?.errorText).toBe('net::ERR_ABORTED')
+
+    // Back to a page that is on its way, and on from the one on the screen: that one is not lost.
+    await page.evaluate(async () => {
+      const [sender, receiver] = [new BroadcastChannel('millrace'), new BroadcastChannel('millrace')]
+      const heard = new Promise((resolve) => receiver.addEventListener('message', resolve))
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+      sender.postMessage(['/lab/cache/1'])
+      await heard
+      for (const channel of [sender, receiver]) channel.close()
+    })
+    await page.route('**/_m/data/lab/cache/1*', () => undefined)
+    await page.evaluate(() => history.back())
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/lab/cache/1')
+    await follow(page, '/lab/cache/3')
+    await heading(page, 'Key 3')
+    await page.unrouteAll()
+    await page.goBack()
+    await heading(page, 'Key 2')
     await page.goBack()
     await heading(page, 'Key 1')
   })

@@ -64,7 +64,7 @@ describe('the trace of a page', () => {
 })
 
 describe('a page without a network', () => {
-  browserTest('keeps its reports in the browser, and sends each once when it is back', async ({ visit }) => {
+  browserTest('keeps its reports in the browser, and sends each once when it is back', async ({ visit, sink }) => {
     const { page, until, settle, reports } = await visit({ allow: [/on purpose/, /ERR_INTERNET_DISCONNECTED/] })
     await page.goto('/lab/crash/client')
     await untilAlive(page)
@@ -83,6 +83,8 @@ describe('a page without a network', () => {
     ).toEqual(['The lab event handler failed on purpose', 'The lab promise was rejected on purpose'])
     await settle()
     expect(reports('event')).toHaveLength(2)
+    // What has come is not told as lost as well.
+    expect(sink.requests.map(({ body }) => String(body)).filter((text) => text.includes('network_error'))).toEqual([])
   })
 })
 

@@ -17,6 +17,13 @@ function traceOf(report: Report | undefined): TraceContext {
   return contexts?.trace ?? {}
 }
 
+/** Clicks on a link that nothing was fetched ahead for. */
+function follow(path: string): void {
+  const link = Object.assign(document.createElement('a'), { href: path })
+  document.body.append(link)
+  link.click()
+}
+
 const tracedOn = (route: string) => ({
   tags: { route },
   transaction: route,
@@ -140,33 +147,35 @@ describe('a failure in the page is reported once, with route and trace', () => {
 })
 
 describe('what is no failure is not reported', () => {
-  browserTest('redirects, refusals and navigations that are given up', async ({ visit }) => {
-    const { page, settle, reports } = await visit({ allow: [401, 403, 404].map(statusComplaint) })
-    for (const path of [
-      '/lab/refusals/not-found',
-      '/lab/refusals/forbidden',
-      '/lab/refusals/unauthorized',
-      '/nowhere',
-    ]) {
+  browserTest('redirects, refusals and navigations that are given up', async ({ visit, sink }) => {
+    const { page, until, settle, reports } = await visit({ allow: [401, 403, 404].map(statusComplaint) })
+    for (const path of ['/lab/not-found', '/lab/forbidden', '/lab/unauthorized', '/nowhere']) {
       await page.goto(path)
       await untilReporting(page)
     }
     await page.goto('/lab/redirect/temporary')
-    await page.goto('/lab')
     await untilAlive(page)
     await untilReporting(page)
-    for (const path of ['/lab/redirect/temporary', '/lab/refusals/not-found', '/lab/slow/2000', '/lab']) {
-      const link = page.locator(`a[href="${path}"]`).first()
-      if ((await link.count()) > 0) await link.click()
-      await page.waitForFunction(() => document.querySelector('[data-pending]') === null)
-      if (path !== '/lab') await page.goto('/lab')
-      await untilAlive(page)
-      await untilReporting(page)
+    // By the router: the last one is overtaken by the next, which is traced.
+    for (const path of ['/lab/forbidden', '/lab/redirect/temporary', '/lab/unauthorized', '/lab/not-found']) {
+      await page.evaluate(follow, path)
+      await page.getByTestId(path.includes('redirect') ? 'landed' : 'fallback').waitFor()
     }
+    await page.evaluate(follow, '/lab/slow/2000')
+    await page.evaluate(follow, '/lab/params/overtaken')
+    await page.getByText('overtaken').first().waitFor()
+    const isTraced = (): boolean => reports('transaction').some(({ transaction }) => transaction === '/lab/params/[id]')
+    for (let count = 1; !isTraced(); count += 1) await until('transaction', count)
     await settle()
     expect(reports('event')).toEqual([])
     const names = reports('transaction').map(({ transaction }) => transaction)
-    expect(names.filter((name) => /refusals|nowhere|redirect\//.test(String(name)))).toEqual([])
+    expect(new Set(names)).toEqual(new Set(['/lab/landed', '/lab/params/[id]']))
+    const ofServer = sink.requests
+      .flatMap(({ envelope }) => envelope?.items ?? [])
+      .map(({ payload }) => String(payload))
+    expect(
+      ofServer.filter((text) => /"transaction":"GET [^"]*(?:forbidden|unauthorized|not-found|temporary)/.test(text)),
+    ).toEqual([])
   })
 
   browserTest('a failure that the server has reported is not reported again by the page', async ({ visit, sink }) => {
@@ -182,16 +191,28 @@ describe('what is no failure is not reported', () => {
 describe('traces', () => {
   browserTest('a page load goes on with the trace of the server, rated by its web vitals', async ({ visit, sink }) => {
     const { page, until } = await visit()
-    await page.goto('/lab/params/1')
+    await page.addInitScript(() =>
+      addEventListener('load', () => {
+        // Pushes the page down by so much that it is no longer good, as a late banner does.
+        const styles = new CSSStyleSheet()
+        styles.replaceSync('body { padding-top: 60vh }')
+        requestAnimationFrame(() => requestAnimationFrame(() => document.adoptedStyleSheets.push(styles)))
+      }),
+    )
+    await page.goto('/lab/params/1?token=hidden#hidden')
     const [load] = await until('transaction', 1)
     expect(load).toMatchObject({
       transaction: '/lab/params/[id]',
       transaction_info: { source: 'route' },
       contexts: { trace: { op: 'pageload' } },
-      measurements: { ttfb: { unit: 'millisecond' } },
+      measurements: { lcp: { unit: 'millisecond' }, fcp: { unit: 'millisecond' }, ttfb: { unit: 'millisecond' } },
     })
     const { trace_id: id, parent_span_id: parent, data } = traceOf(load)
-    expect(data).toMatchObject({ 'browser.web_vital.ttfb.rating': expect.stringMatching(/^(?:good|needs|poor)/) })
+    for (const vital of ['lcp', 'fcp', 'ttfb']) {
+      expect(data).toHaveProperty([`browser.web_vital.${vital}.rating`], expect.stringMatching(/^(?:good|needs|poor)/))
+    }
+    expect(data).toHaveProperty(['browser.web_vital.cls.rating'], expect.stringMatching(/^(?:needs-improvement|poor)$/))
+    expect(JSON.stringify(load)).not.toContain('hidden')
     await sink.until(({ requests }) =>
       requests.some(
         ({ body }) =>
@@ -218,12 +239,7 @@ describe('traces', () => {
     await untilAlive(page)
     await untilReporting(page)
     await until('transaction', 1)
-    // A link that nothing was fetched ahead for.
-    await page.evaluate(() => {
-      const link = Object.assign(document.createElement('a'), { href: '/lab/params/777' })
-      document.body.append(link)
-      link.click()
-    })
+    await page.evaluate(follow, '/lab/params/777')
     const [, navigation] = await until('transaction', 2)
     expect(navigation).toMatchObject({
       contexts: { trace: { op: 'navigation' } },

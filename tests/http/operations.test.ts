@@ -62,6 +62,7 @@ describe('a wrong configuration ends the start with one line and exit code 1', (
     ['SECRET_KEYS', { REDIS_URL: 'redis://user:secret-canary@cache.test' }],
     ['SECRET_KEYS', { SECRET_KEYS: 'secret-canary' }],
     ['SENTRY_DSN', { SENTRY_DSN: 'secret-canary' }],
+    ['REPORT_TUNNEL_PATH', { REPORT_TUNNEL_PATH: '/lab/reports' }],
   ] as const)('naming %s: %j', async ([name, env]) => {
     const { code, stdout, stderr } = await run([], { PORT: '0', ...env })
     expect(code).toBe(1)

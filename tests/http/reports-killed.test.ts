@@ -20,12 +20,12 @@ const IN_FLIGHT = 16 // envelopes that may be under way when a process dies
 
 interface Scene {
   readonly sink: ReportSink
-  /** Event ids that were answered with 200. */
+  /** Event ids that were answered with 200, in this order. */
   readonly accepted: string[]
-  start(env?: Readonly<Record<string, string>>): Promise<BuiltServer>
+  start(env?: Readonly<Record<string, string>>, nodeArgs?: readonly string[]): Promise<BuiltServer>
   /** Has four clients report without a break until so many more are accepted, then goes on until `stop` has ended. */
   report(server: BuiltServer, count: number, stop: () => unknown): Promise<void>
-  /** Everything that was accepted has come, once each; `kills` bounds what may have been sent again. */
+  /** Everything that was accepted has come, once each and in order; `kills` bounds what may have been sent again. */
   expectAllOnce(kills: number): Promise<void>
 }
 
@@ -37,10 +37,12 @@ async function scene(): Promise<Scene> {
     await folder.remove()
   })
   const accepted: string[] = []
+  const senders = new Map<string, number>()
   const fixed = { SENTRY_DSN: sink.dsn, REPORT_TUNNEL_PATH: '/tunnel', LOG_LEVEL: 'warn', TRUST_PROXY: '127.0.0.0/8' }
 
   async function send(port: number, client: number): Promise<void> {
     const id = newEventId()
+    senders.set(id, client)
     const body = serializeEnvelope({
       header: { event_id: id, dsn: sink.dsn },
       items: [{ type: 'event', header: { type: 'event' }, payload: Buffer.from(`{"event_id":"${id}"}`) }],
@@ -54,8 +56,8 @@ async function scene(): Promise<Scene> {
   return {
     sink,
     accepted,
-    async start(env) {
-      const server = await startBuiltServer({ dataDir: folder.path, env: { ...fixed, ...env } })
+    async start(env, nodeArgs = []) {
+      const server = await startBuiltServer({ dataDir: folder.path, env: { ...fixed, ...env }, nodeArgs })
       onTestFinished(() => server.kill('SIGKILL'))
       return server
     },
@@ -85,6 +87,12 @@ async function scene(): Promise<Scene> {
       // A service counts an event once by its id; nothing may rely on that but what was under way at a kill.
       const ids = sink.requests.filter(({ status }) => status === 200).map(({ eventId }) => eventId)
       expect(ids.length - new Set(ids).size).toBeLessThanOrEqual(kills * IN_FLIGHT)
+      const known = new Set(accepted)
+      const shown = sink.accepted().map(({ eventId = '' }) => eventId)
+      for (let client = 0; client < CLIENTS; client += 1) {
+        const isOwn = (id: string): boolean => known.has(id) && senders.get(id) === client
+        expect(shown.filter(isOwn)).toEqual(accepted.filter(isOwn))
+      }
     },
   }
 }
@@ -168,5 +176,27 @@ describe.skipIf(!existsSync('/proc/self/task'))('with WORKERS=2', () => {
       await vi.waitFor(async () => expect(await childrenOf(server.pid)).toHaveLength(2), 30_000)
     }
     await server.stop()
+  })
+})
+
+describe('what nobody has caught', () => {
+  test.for([
+    ['an exception', 'setImmediate(() => { throw new Error("out of nowhere") })'],
+    ['a rejection', 'Promise.reject(new Error("out of nowhere"))'],
+  ] as const)('%s ends the process, and is reported by the next one if the service is down', async ([, fail]) => {
+    const { sink, start } = await scene()
+    await sink.close()
+    const code = encodeURIComponent(`process.on('SIGUSR2', () => { ${fail} })`)
+    const server = await start({}, ['--import', `data:text/javascript,${code}`])
+    server.kill('SIGUSR2')
+    expect(await server.exited).toMatchObject({ code: 1 })
+    await sink.open()
+    const next = await start()
+    await sink.until(({ requests }) => requests.length > 0)
+    await next.stop()
+    const events = sink.requests.flatMap(({ envelope }) => envelope?.items ?? []).map(({ payload }) => String(payload))
+    expect(events.map((event) => JSON.parse(event) as unknown)).toMatchObject([
+      { level: 'fatal', platform: 'node', exception: { values: [{ type: 'Error', value: 'out of nowhere' }] } },
+    ])
   })
 })

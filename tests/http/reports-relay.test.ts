@@ -66,7 +66,7 @@ describe('what goes along to the service', () => {
     await report(undefined, {
       'User-Agent': 'Browser/1',
       Origin: 'http://localhost',
-      Referer: 'http://localhost/mills/7',
+      Referer: 'http://localhost/mills/7?token=secret-canary',
       'Sec-CH-UA': '"Browser";v="1"',
       'Sec-CH-UA-Platform-Version': '"1"',
       'Content-Type': 'text/plain;charset=UTF-8',
@@ -96,6 +96,43 @@ describe('what goes along to the service', () => {
     const passedOn = ['origin', 'referer', 'sec-ch-ua', 'sec-ch-ua-platform-version', 'user-agent']
     expect(Object.keys(headers).toSorted()).toEqual([...added, ...passedOn].toSorted())
     expect(JSON.stringify(headers)).not.toMatch(/secret-canary|203\.0\.113|sentry_key=other/)
+  })
+
+  test('is no cookie and no credential of an event either, whatever SDK has put it there', async () => {
+    const { sink, report } = await startReportServer()
+    const headers = { Cookie: 'a=secret-canary', authorization: 'Bearer secret-canary', Accept: 'text/html' }
+    const attributes = { 'http.request.header.cookie.session': ['secret-canary'], 'http.route': '/mills/[id]' }
+    await report([
+      ['event', { ...CRASH[1], request: { url: '/mills/7', cookies: { a: 'secret-canary' }, headers } }],
+      [
+        'transaction',
+        {
+          type: 'transaction',
+          request: { headers: [...Object.entries(headers), ['Proxy-Authorization', 'Basic secret-canary']] },
+          contexts: {
+            trace: { data: attributes },
+            response: { status_code: 200, headers: { 'set-cookie': 'a=secret-canary' }, cookies: 'secret-canary' },
+          },
+          spans: [{ description: 'GET /mills', data: { 'http.response.header.set_cookie': 'secret-canary' } }],
+        },
+      ],
+      ['span', { items: [{ name: 'GET /mills', attributes }] }, { item_count: 1 }],
+      ['span', { description: 'GET /mills', data: { 'http.request.header.authorization': 'secret-canary' } }],
+    ])
+    await sink.until(({ requests }) => requests.length === 1)
+    const items = sink.requests[0]?.envelope?.items.map(({ payload }) => JSON.parse(payload.toString()) as unknown)
+    expect(JSON.stringify(items)).not.toContain('secret-canary')
+    expect(items).toEqual([
+      { ...CRASH[1], request: { url: '/mills/7', headers: { Accept: 'text/html' } } },
+      {
+        type: 'transaction',
+        request: { headers: [['Accept', 'text/html']] },
+        contexts: { trace: { data: { 'http.route': '/mills/[id]' } }, response: { status_code: 200, headers: {} } },
+        spans: [{ description: 'GET /mills', data: {} }],
+      },
+      { items: [{ name: 'GET /mills', attributes: { 'http.route': '/mills/[id]' } }] },
+      { description: 'GET /mills', data: {} },
+    ])
   })
 
   test('names the client that trusted proxies name', async () => {

@@ -1,7 +1,7 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
-import { forbidden, notFound, redirect } from '../../src/shared/control-flow.ts'
+import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { parseTraceHeader } from '../../src/shared/reports/trace-header.ts'
 import { fallbacks, moduleOf, page } from '../support/tiny-app.tsx'
 import { failingServer } from './failing-server.ts'
@@ -119,12 +119,22 @@ describe('what is no failure', () => {
     '/moved': loaderThat(() => redirect('/')),
     '/missing': loaderThat(() => notFound()),
     '/forbidden': loaderThat(() => forbidden()),
+    '/unauthorized': loaderThat(() => unauthorized()),
     '/gone': { page: page(() => notFound()) },
   } as never
 
   test('reaches the service neither as an error nor as a transaction', async () => {
     const { app, reported } = await failingServer({ routes }, { SENTRY_TRACES_SAMPLE_RATE: '1' })
-    for (const path of ['/moved', '/missing', '/forbidden', '/gone', '/nowhere', '/healthz', '/_m/build.json']) {
+    for (const path of [
+      '/moved',
+      '/missing',
+      '/forbidden',
+      '/unauthorized',
+      '/gone',
+      '/nowhere',
+      '/healthz',
+      '/_m/build.json',
+    ]) {
       await request(app).get(path)
       // A page that is not found by its own component is rendered from data that were there.
       if (path !== '/gone') await request(app).get(`/_m/data${path}`).set('X-Millrace-Build', 'development')

@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 
-/** Where distributions put it. The last name is a link of Google's own package. */
-const SYSTEM_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'] as const
+/**
+ * Where distributions put it. The one without windows comes first: the same engine, and pages cost half of the processor
+ * time. The last name is a link of Google's own package.
+ */
+const SYSTEM_PATHS = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+] as const
 
 /**
  * What a test's Chromium is started with: no sandbox, since containers run it as root; nothing that talks to the
@@ -20,7 +28,7 @@ export const CHROMIUM_ARGS: readonly string[] = [
 
 /** One line for whoever has none. */
 export const HOW_TO_GET_CHROMIUM =
-  'Install one (Debian: `apt-get install chromium`; elsewhere: `npx playwright-core install chromium`) ' +
+  'Install one (Debian: `apt-get install chromium-headless-shell`, or `chromium`; elsewhere: `npx playwright-core install chromium`) ' +
   'or name one in CHROMIUM_PATH.'
 
 /**

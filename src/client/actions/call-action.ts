@@ -2,6 +2,7 @@ import { RefusalSignal } from '../../shared/control-flow.ts'
 import { ACTION_PARAM, ACTION_RESULT_ID, ONCE_HEADER, type ActionAnswer } from '../../shared/protocol/action-call.ts'
 import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/known-routes.ts'
+import { localHref } from '../core/local-href.ts'
 import { retryDelay } from '../core/retry.ts'
 import { startFlight, type Flight, type FlightWorld } from '../core/route-flight.ts'
 import type { RouterScreen } from '../core/router.ts'
@@ -21,6 +22,8 @@ export interface CallHost {
   /** Resolves after these milliseconds, and before that when the network comes back. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly screen: () => RouterScreen
+  /** Id of the navigation that is on its way to another page. */
+  readonly leaving: () => number | undefined
   /** Renders fresh data of the page on screen; `keys` are those of its entries in the cache. */
   show(view: RouteView, keys: readonly string[]): void
   /** What is on the screen must be asked for by itself. */
@@ -75,6 +78,7 @@ async function performCall(
   answered: Answered,
 ): Promise<unknown> {
   const { visit, href: began } = host.screen()
+  const before = host.leaving()
   const { count } = answered
   const href = withoutHash(began)
   let flight: Flight | undefined
@@ -93,25 +97,25 @@ async function performCall(
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
-    throw thrownBy(outcome)
+    throw thrownBy(outcome, href)
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
     if (form) focusFirstFault(form, answer.errors)
     return invalidInput(args.at(-1), answer.errors)
   }
-  // Who has gone elsewhere meanwhile is not called back, but layouts that stand there too may show what has changed.
+  const { redirect } = head ?? {}
+  const leaving = host.leaving()
+  // Whoever has gone elsewhere, or is about to, is not called back; layouts that stand there too may show what has changed.
   if (host.screen().visit !== visit) host.catchUp()
-  else {
-    const { redirect } = head ?? {}
-    if (redirect?.external) host.leave(redirect.to, 'push')
-    else if (redirect && withoutHash(redirect.to) !== href) host.follow(redirect.to, redirected(flight))
-    else {
-      // Nobody knows which of two that were under way at once has seen what the other one did.
-      if (answered.count === count + 1) showFresh(host, flight)
-      else host.forget(['/*'])
-      if (redirect?.to.includes('#')) host.follow(redirect.to)
-    }
+  else if (redirect === undefined || pageOf(redirect.to) === href) {
+    // Nobody knows which of two that were under way at once has seen what the other one did.
+    if (answered.count === count + 1) showFresh(host, flight)
+    else host.forget(['/*'])
+    if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
+  } else if (leaving === undefined || leaving === before) {
+    if (redirect.external) host.leave(redirect.to, 'push')
+    else host.follow(redirect.to, redirected(flight))
   }
   return answer?.value ?? null
 }
@@ -173,7 +177,7 @@ function startCall(
       },
       settled(segment, content) {
         const id = segment.segment
-        const url = flight.head?.redirect?.to ?? href
+        const url = pageOf(flight.head?.redirect?.to ?? href)
         if (id !== ACTION_RESULT_ID) {
           known.keepSegment(id, url, known.keyOf(id, url, flight.params), { ...segment, ...content })
         }
@@ -182,7 +186,7 @@ function startCall(
         const { over, outcome, segments, head } = flight
         if (over && head?.route && head.redirect && !outcome) {
           const { redirect, ...page } = head
-          known.keepVerdict(redirect.to, page)
+          known.keepVerdict(pageOf(redirect.to), page)
         }
         const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
         const isReady =
@@ -198,7 +202,7 @@ function startCall(
 function redirected(flight: Flight): Flight | undefined {
   const { redirect, ...head } = flight.head ?? {}
   if (!redirect || head.route === undefined) return undefined
-  return { ...flight, head, href: withoutHash(redirect.to) }
+  return { ...flight, head, href: pageOf(redirect.to) }
 }
 
 function withoutHash(href: string): string {
@@ -226,8 +230,13 @@ function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): 
   show({ ...view, data, search }, [...keys])
 }
 
-function thrownBy(outcome: RouteDataOutcome | undefined): Error {
-  if (outcome === undefined) return new RouteLoadError('route data', 'the result of an action')
+/** Path and query of a redirect's target, as the navigation that follows it will name them. */
+function pageOf(to: string): string {
+  return (localHref(to, 'http://localhost') ?? to).replace(/#.*/s, '')
+}
+
+function thrownBy(outcome: RouteDataOutcome | undefined, href: string): Error {
+  if (outcome === undefined) return new RouteLoadError('route data', href)
   const { kind, digest = '' } = outcome
   return kind === 'error' ? new ServerFailure(digest) : new RefusalSignal(kind)
 }

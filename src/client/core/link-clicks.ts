@@ -24,6 +24,29 @@ export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget 
   return { anchor, url }
 }
 
+/**
+ * Hears of clicks when all other listeners have, also where one of those has stopped them on their way up: cards and
+ * dialogs do so to keep clicks to themselves, and mean no links by it.
+ */
+export function listenToClicks(window: Window, onClick: (event: MouseEvent) => void): void {
+  window.addEventListener(
+    'click',
+    (event) => {
+      const over = new AbortController()
+      const { signal } = over
+      const heard = ({ currentTarget }: Event): void => {
+        if (currentTarget !== window && !event.cancelBubble) return
+        over.abort()
+        onClick(event)
+      }
+      // Behind what listens there already, React for its portals included.
+      for (const node of event.composedPath()) node.addEventListener('click', heard, { signal })
+      window.setTimeout(() => over.abort())
+    },
+    { capture: true },
+  )
+}
+
 /** The innermost link that an event happened in, also inside of a shadow tree. */
 export function eventAnchor(event: Event): HTMLAnchorElement | undefined {
   return event.composedPath().find(isLink)

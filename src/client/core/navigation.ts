@@ -1,17 +1,18 @@
 /**
  * One navigation at a time, from the click to the new page on the screen. Pure: the runner brings time and requests.
  *
- * | state      | start   | slow       | load       | commit | cancel    | fail   |
- * |------------|---------|------------|------------|--------|-----------|--------|
- * | idle       | loading | -          | -          | -      | -         | -      |
- * | loading    | loading | loading    | committing | -      | cancelled | failed |
- * | committing | loading | committing | -          | idle   | cancelled | failed |
- * | cancelled  | loading | -          | -          | -      | -         | -      |
- * | failed     | loading | -          | -          | -      | -         | -      |
+ * | state      | start   | slow       | load       | commit | cancel    | fail   | leave |
+ * |------------|---------|------------|------------|--------|-----------|--------|-------|
+ * | idle       | loading | -          | -          | -      | -         | -      | -     |
+ * | loading    | loading | loading    | committing | -      | cancelled | failed | idle  |
+ * | committing | loading | committing | -          | idle   | cancelled | failed | idle  |
+ * | cancelled  | loading | -          | -          | -      | -         | -      | -     |
+ * | failed     | loading | -          | -          | -      | -         | -      | -     |
  *
  * `-`: nothing happens and the same object is returned. So it is for every event but `start` that carries another id
  * than the target's: late news of a navigation that has been overtaken. `slow` sets the flag of that name; it stays set
- * until the navigation ends, and also through a `start` of the same id, which is how a redirect is followed.
+ * until the navigation ends, and also through a `start` of the same id, which is how a redirect is followed. `leave` gives it
+ * to the browser, which loads a document or a file.
  */
 
 /** How a navigation changes the history; `refresh` leaves it as it is. */
@@ -49,7 +50,7 @@ export type Navigation =
 /** What may happen to a navigation; see the table in the head of this file. */
 export type NavigationEvent =
   | { readonly type: 'start'; readonly target: NavigationTarget }
-  | { readonly type: 'slow' | 'load' | 'commit' | 'cancel'; readonly id: number }
+  | { readonly type: 'slow' | 'load' | 'commit' | 'cancel' | 'leave'; readonly id: number }
   | { readonly type: 'fail'; readonly id: number; readonly reason: unknown }
 
 /** Milliseconds before a navigation counts as pending: what is faster would only flicker. */
@@ -72,6 +73,8 @@ export function reduceNavigation(navigation: Navigation, event: NavigationEvent)
       return state === 'loading' ? { state: 'committing', target, slow } : current
     case 'commit':
       return state === 'committing' ? IDLE : current
+    case 'leave':
+      return IDLE
     case 'cancel':
       return { state: 'cancelled', target }
     case 'fail':

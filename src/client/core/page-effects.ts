@@ -44,7 +44,8 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       const { hash } = new URL(href, document.baseURI)
       const restored = arrival.kind === 'traverse' && positions.restore(key)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()
-      if (arrival.focus) announcePage(document, focused)
+      // What had the focus may have gone with the former page: a button to try again, the link to a next page.
+      if (arrival.focus || focused?.isConnected === false) announcePage(document, focused)
     },
     hydrated() {
       positions.restore(key, history.restoresScroll ? 'containers' : 'all')

@@ -9,8 +9,7 @@ import {
   type PrefetchPriority,
 } from './prefetch-scheduler.ts'
 import type { RouteCode } from './route-code.ts'
-import type { LoadedPage, LoadedRoute, RouteStore } from './route-store.ts'
-import type { RouteLoadError } from './router-errors.ts'
+import type { LoadedRoute, RouteStore } from './route-store.ts'
 
 /** Does what the scheduler decides: fetches code and data of routes that are likely to be visited. */
 export interface Prefetcher {
@@ -19,6 +18,8 @@ export interface Prefetcher {
   add(href: string, priority: PrefetchPriority): void
   /** Nobody wants them ahead any more; what is under way for them is aborted, unless a navigation has joined. */
   cancel(hrefs: readonly string[]): void
+  /** Nothing is begun for these milliseconds: the server has said so, whoever it was that asked. */
+  pause(milliseconds: number): void
   /** The page is left: what somebody pointed at there is of no interest any more. Links in view end by `cancel`. */
   cancelIntents(): void
 }
@@ -89,7 +90,7 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
   }
 
   async function fetchData(target: string, signal: AbortSignal): Promise<void> {
-    let failed: Partial<LoadedPage> | undefined
+    let isOfUse = true
     try {
       let href: string | undefined = target
       for (let hops = 0; href !== undefined && hops < MAX_REDIRECTS; hops += 1) {
@@ -99,17 +100,15 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
           href = localHref(loaded.redirect.to, origin)?.replace(/#.*/s, '')
           if (href !== undefined) preloadCode(href)
         }
-        // Refusals are not kept: asking for them ahead again and again would be a storm of its own.
-        if (loaded.kind === 'page' && loaded.outcome) failed = loaded
+        // Redirects and refusals are not kept: asking for them ahead again and again would be a storm of its own.
+        isOfUse &&= loaded.kind === 'page' && loaded.outcome === undefined
       }
-    } catch (thrown) {
-      failed = thrown as RouteLoadError
+    } catch {
+      isOfUse = false
     }
     if (signal.aborted) return
-    const { status = 500, retryAfterMs } = failed ?? {}
-    if (status >= 500 && retryAfterMs !== undefined) dispatch({ type: 'pause', until: now() + retryAfterMs })
     running.delete(target)
-    dispatch({ type: 'settle', target, now: now(), failed: failed !== undefined })
+    dispatch({ type: 'settle', target, now: now(), failed: !isOfUse })
   }
 
   return {
@@ -118,14 +117,17 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
     },
     add(href, priority) {
       if (!enabled()) return
-      const { page, redirect, document, asksVerdict, missing, joins } = store.plan(href)
+      const { page, document, asksVerdict, missing, joins } = store.plan(href)
       // Nothing is known of a URL that no page of the table has: a prefetch could be anything, a download as well.
-      if (document || (!page.route && !redirect)) return
-      if (redirect || asksVerdict || missing.length > 0 || joins.size > 0) {
+      if (document || !page.route) return
+      if (asksVerdict || missing.length > 0 || joins.size > 0) {
         dispatch({ type: 'add', target: href, priority, now: now() })
       } else preloadCode(href)
     },
     cancel,
+    pause(milliseconds) {
+      dispatch({ type: 'pause', until: now() + milliseconds })
+    },
     cancelIntents() {
       cancel([...state.jobs.values()].flatMap(({ priority, target }) => (priority === 'intent' ? target : [])))
     },

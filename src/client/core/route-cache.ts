@@ -20,6 +20,8 @@
  * what has expired. Where nothing changes the same object is returned; an answer that is stored is always a change.
  */
 
+import { revalidationPath, revalidationTarget } from '../../shared/revalidation-path.ts'
+
 /** Lifetime of an entry whose loader names none, in milliseconds. */
 export const ENTRY_LIFETIME_MS = 60_000
 
@@ -128,13 +130,15 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
 }
 
 /**
- * Whether `revalidate(targets)` concerns an entry. A target that begins with `/` is a path; with `/*` at its end it is
- * that path and all below it, so that `/*` is everything. Any other target is a tag.
+ * Whether `revalidate(targets)` concerns an entry. A target that begins with `/` is a path, however it is written; with
+ * `/*` at its end it is that path and all below it, so that `/*` is everything. Any other target is a tag.
  */
 export function matchesTarget(entry: Pick<CacheEntry, 'tags' | 'path'>, targets: readonly string[]): boolean {
-  return targets.some((target) => {
-    if (!target.startsWith('/')) return entry.tags.includes(target)
+  const path = revalidationPath(entry.path)
+  return targets.some((name) => {
+    if (!name.startsWith('/')) return entry.tags.includes(name)
+    const target = revalidationTarget(name)
     // With a slash behind both, "/lab" is below "/lab/*" and "/labour" is not.
-    return target.endsWith('/*') ? `${entry.path}/`.startsWith(target.slice(0, -1)) : entry.path === target
+    return target.endsWith('/*') ? `${path}/`.startsWith(target.slice(0, -1)) : path === target
   })
 }

@@ -4,13 +4,10 @@ import type { ModuleCache } from '../react/module-cache.ts'
 import { shownChain, viewModules, type RouteView } from '../react/route-view.ts'
 import { preloadScripts } from './load-scripts.ts'
 import type { Stylesheets } from './load-styles.ts'
-import { RouteCancelled, RouteLoadError } from './router-errors.ts'
+import { RouteCancelled, RouteLoadError, urlIn } from './router-errors.ts'
 
 /** Code and styles of a route that have not come by then: the browser itself may do better with a whole document. */
 export const ROUTE_LOAD_TIMEOUT_MS = 3800
-
-/** Stands for a file whose name is not known. */
-const LISTING = 'list of files'
 
 /** Which of a view's files are needed. */
 type ViewShape = Pick<RouteView, 'chain' | 'outcome'>
@@ -46,16 +43,13 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
     try {
       await loading
     } catch (cause) {
-      // Most browsers say which one it was.
-      throw new RouteLoadError('script', /https?:\S+/.exec(String(cause))?.[0] ?? firstFile(shape, 'scripts'), {
-        cause,
-      })
+      throw new RouteLoadError('script', urlIn(cause) ?? firstFile(shape, 'scripts'), { cause })
     }
   }
 
   async function loadStyles(shape: ViewShape): Promise<readonly string[]> {
     const listed = await files.get().catch((cause: unknown) => {
-      throw new RouteLoadError('stylesheet', LISTING, { cause })
+      throw new RouteLoadError('stylesheet', files.url, { cause })
     })
     const hrefs = filesOf(shape, listed, 'styles')
     await styles.load(hrefs)
@@ -63,7 +57,8 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
   }
 
   function firstFile(shape: ViewShape, sort: keyof ModuleFiles): string {
-    return (files.listed && filesOf(shape, files.listed, sort)[0]) ?? LISTING
+    // The list of them is what has not come.
+    return (files.listed && filesOf(shape, files.listed, sort)[0]) ?? files.url
   }
 
   return {

@@ -68,6 +68,8 @@ export interface FlightWorld {
   now(): number
   /** An answer of another build than ours has come. */
   outdated(): void
+  /** The server has too much to do, and wants to be left alone for these milliseconds by what nobody waits for. */
+  busy(milliseconds: number): void
   readonly journal: Pick<Journal, 'request'>
 }
 
@@ -153,6 +155,7 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
     const { body, headers, status } = answer
     const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
     Object.assign(flight, { status, retryAfterMs })
+    if (retryAfterMs !== undefined && (status >= 500 || status === 429)) world.busy(retryAfterMs)
     if ((headers.get(BUILD_HEADER) ?? world.buildId) !== world.buildId) world.outdated()
     if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
       void body?.cancel()

@@ -42,7 +42,7 @@ export interface StoreLoadOptions {
 export interface RoutePlan {
   /** As far as it is known: by an earlier answer, else by the table. */
   readonly page: LoadedPage
-  /** An earlier answer says that it leads elsewhere. */
+  /** The answer says that it leads elsewhere. */
   readonly redirect: RouteDataRedirect | undefined
   /** No page: only the browser itself can go there. */
   readonly document: boolean
@@ -91,6 +91,8 @@ export function createRouteStore(
   const flights = new Set<Flight>()
   /** Called once, when a flight has got on. */
   const waiting = new Set<() => void>()
+  /** Something has been dropped: the browser's own cache may have answers of before, and does not hear of it. */
+  let dropped = false
 
   function changed(): void {
     for (const go of waiting) go()
@@ -173,8 +175,8 @@ export function createRouteStore(
       changed() {
         const { head, over, failed, outcome, status, current } = flight
         if (over) flights.delete(flight)
-        // A refusal or a failure is nothing to keep: it may be over with the next sign-in, or the next try.
-        if (over && head && !failed && !outcome && status < 400 && current) {
+        // A redirect, a refusal or a failure is nothing to keep: it may be over with the next sign-in, or the next try.
+        if (over && head && !head.redirect && !failed && !outcome && status < 400 && current) {
           const lifetimes = [...flight.segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
           known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
         }
@@ -207,7 +209,7 @@ export function createRouteStore(
       if (asksVerdict || missing.length > 0) {
         if (requests === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         requests += 1
-        joins.push(start(href, planned, prefetch, anew !== 'nothing'))
+        joins.push(start(href, planned, prefetch, dropped || anew !== 'nothing'))
       }
       const joined = joins.filter((flight) => !used.includes(flight))
       for (const flight of joined) flight.join(signal)
@@ -232,6 +234,7 @@ export function createRouteStore(
       flights.delete(flight)
     },
     revalidate(targets) {
+      dropped ||= targets.length > 0
       for (const flight of flights) {
         const paths = [pathOf(flight.href), ...flight.ids.map((id) => segmentPath(id, flight.href))]
         // Its tags are not known yet, so it may have any.

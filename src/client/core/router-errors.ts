@@ -33,6 +33,11 @@ export class RouteLoadError extends Error {
   }
 }
 
+/** The URL of a script that could not be imported: most browsers say in their error which one it was. */
+export function urlIn(cause: unknown): string | undefined {
+  return /https?:\S+/.exec(String(cause))?.[0]
+}
+
 /** More redirects in a row than any site means: they lead to each other. */
 export class RedirectLoopError extends Error {
   override readonly name = 'RedirectLoopError'

@@ -1,15 +1,10 @@
 import type { LoadedRouter, RouterListeners } from '../router-handle.ts'
-import type {
-  BlockedNavigation,
-  NavigateEvent,
-  NavigateOptions,
-  NavigationKind,
-  PendingNavigation,
-  Screen,
-} from '../router-types.ts'
+import type { NavigateEvent, NavigateOptions, NavigationKind, PendingNavigation, Screen } from '../router-types.ts'
+import { guarded } from './guarded.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
 import type { Journal, NavigationRecord } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
+import { createLeaveGate } from './leave-gate.ts'
 import { hrefOf, localHref } from './local-href.ts'
 import {
   IDLE,
@@ -87,6 +82,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' |
   catchUp(): void
   /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
   show(view: Screen['view'], keys: readonly string[]): void
+  /** Id of the navigation that is on its way to another page. */
+  readonly leavingFor: number | undefined
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
   fallBack(fallback: Outcome): void
   setOnline(online: boolean): void
@@ -102,41 +99,19 @@ export function createRouter(parts: RouterParts): RouterCore {
   let screen = parts.first
   let navigation = IDLE
   let { onLine: online } = window.navigator
-  let blocked: BlockedNavigation | undefined
   /** Of the last navigation. */
   let lifetime = screen.lifetime
   let record: NavigationRecord | undefined
   let lastId = 0
   /** React has been given a screen that is not in the document yet. */
   let rendering = false
-  /** A traversal that has been allowed and must not be asked about again. */
-  let allowed = false
   let revalidation: AbortController | undefined
+  /** Entries by which the address bar is away from the screen: a traversal moves it before its page is there. */
+  let strayed = 0
 
   const tell = (): void => listeners.changes.forEach((listener) => listener())
 
-  /** Whether anybody objects to leaving for this URL. */
-  function object(href: string): boolean {
-    return [...listeners.blockers].some((asks) => asks({ href }))
-  }
-
-  /** Holds a navigation back: `go` goes on with it. */
-  function hold(href: string, kind: NavigationKind, go: () => void): void {
-    const block = (held?: BlockedNavigation): void => {
-      blocked = held
-      tell()
-    }
-    const reset = (): void => block()
-    block({
-      href,
-      kind,
-      reset,
-      proceed() {
-        reset()
-        go()
-      },
-    })
-  }
+  const gate = createLeaveGate(listeners.blockers, history, tell)
 
   function dispatch(event: NavigationEvent): boolean {
     const next = reduceNavigation(navigation, event)
@@ -149,7 +124,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   function emit(type: NavigateEvent['type'], { kind, href, since }: NavigationTarget, reason?: unknown): void {
     if (type !== 'start') Object.assign(record ?? {}, { endedAt: now(), end: type })
     const event = { type, kind, from: record?.from ?? '', to: href, duration: now() - since, reason }
-    for (const listener of listeners.navigations) listener(event)
+    for (const listener of listeners.navigations) guarded(() => listener(event))
   }
 
   function render(next: RouterScreen): void {
@@ -177,6 +152,10 @@ export function createRouter(parts: RouterParts): RouterCore {
     cancel()
     revalidation?.abort()
     if (parts.outdated()) return host.leave(href, kind)
+    // Who has gone back and then clicks something on the page that is still there goes on from that page.
+    const isAside = strayed !== 0 && kind !== 'traverse' && href !== hrefOf(location)
+    const returned = isAside ? history.revert({ href, entry: history.current, delta: strayed }) : undefined
+    if (isAside) strayed = 0
     const own = (lifetime = new AbortController())
     const { signal } = own
     const id = (lastId += 1)
@@ -187,11 +166,14 @@ export function createRouter(parts: RouterParts): RouterCore {
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
       const page = await loader.load(href, { signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
+      await returned
       if (signal.aborted) return
       if (page.kind === 'document') {
         const { reason } = page
         // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
         if (reason) console.error(reason.message)
+        // What follows is the browser's to show. It may be a download, and then this page stays.
+        dispatch({ type: 'leave', id })
         emit(reason ? 'fail' : 'leave', target, reason)
         return host.leave(page.href, kind)
       }
@@ -235,25 +217,26 @@ export function createRouter(parts: RouterParts): RouterCore {
     return withoutHash(href) === withoutHash(screen.href)
   }
 
+  /** Read as a link does. */
+  function urlOf(to: string): URL {
+    return new URL(to, window.document.baseURI)
+  }
+
   function navigate(to: string | { readonly href: string }, options: NavigateOptions = {}): void {
-    const url = new URL(typeof to === 'string' ? to : to.href, window.document.baseURI)
+    const url = urlOf(typeof to === 'string' ? to : to.href)
     if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not a page: ${url.href}`)
     const kind = options.replace === true ? 'replace' : 'push'
     if (url.origin !== location.origin) return host.leave(url.href, kind)
     const href = hrefOf(url)
-    const go = (): void => {
-      // The same page again means: anew.
-      if (href === hrefOf(location)) void start(href, 'refresh', options)
-      else if (url.hash !== '' && isHere(href)) moveTo(href, kind)
-      else void start(href, kind, options)
-    }
-    if (object(href)) hold(href, kind, go)
-    else go()
+    if (url.hash !== '' && isHere(href) && href !== hrefOf(location)) return moveTo(href, kind)
+    // The same page again means: anew.
+    gate.leave(href, kind, () => void start(href, href === hrefOf(location) ? 'refresh' : kind, options))
   }
 
   /** Within the page: nothing to load. */
   function moveTo(href: string, kind: 'push' | 'replace' | 'traverse'): void {
     cancel()
+    strayed = 0
     screen = { ...screen, href }
     if (kind !== 'traverse') history[kind](href)
     host.arrived({ ...screen, arrival: { kind, scroll: true, focus: kind !== 'traverse' } })
@@ -284,10 +267,13 @@ export function createRouter(parts: RouterParts): RouterCore {
       return 'slow' in navigation && navigation.slow ? navigation.target : undefined
     },
     get blocked() {
-      return blocked
+      return gate.blocked
     },
     get online() {
       return online
+    },
+    get leavingFor() {
+      return 'slow' in navigation && navigation.target.kind !== 'refresh' ? navigation.target.id : undefined
     },
     navigate,
     go: (delta) => history.go(delta),
@@ -326,13 +312,19 @@ export function createRouter(parts: RouterParts): RouterCore {
       // A page that is about to come has other fallbacks.
       if (navigation.state !== 'committing') render({ ...screen, arrival: undefined, fallback })
     },
-    async read(href, signal) {
+    async read(to, signal) {
+      const url = urlOf(to)
+      const href = hrefOf(url)
+      if (url.origin !== location.origin) throw new TypeError(`Not a page: ${url.href}`)
       const page = await loader.load(href, { signal })
       if (page.kind === 'document') throw page.reason ?? new TypeError(`Not a page: ${href}`)
       if (page.failure !== undefined) throw page.failure
       return page.view
     },
-    prefetch: (href) => parts.prefetch(href),
+    prefetch(to) {
+      const url = urlOf(to)
+      if (url.origin === location.origin) parts.prefetch(withoutHash(hrefOf(url)))
+    },
     redirect(to, external) {
       const href = localHref(to, location.origin)
       if (href !== undefined) void start(href, 'replace', {}, 'redirect')
@@ -346,6 +338,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       rendering = false
       known.shown(page.keys)
       if (arrival !== undefined) {
+        strayed = 0
         if (arrival.kind === 'push') history.push(href)
         // A redirect may have led a traversal elsewhere.
         else if (arrival.kind === 'replace' || href !== hrefOf(location)) history.replace(href)
@@ -362,16 +355,13 @@ export function createRouter(parts: RouterParts): RouterCore {
     },
     traverse(traversal) {
       const { href } = traversal
-      const isAllowed = allowed
-      allowed = false
-      if (!isAllowed && object(href)) {
-        const proceed = (): void => {
-          allowed = true
-          history.go(traversal.delta)
-        }
-        void history.revert(traversal).then(() => hold(href, 'traverse', proceed))
-      } else if (isHere(href) && screen.page.failure === undefined) moveTo(href, 'traverse')
-      else void start(href, 'traverse')
+      if (isHere(href) && screen.page.failure === undefined) moveTo(href, 'traverse')
+      else {
+        gate.traverse(traversal, () => {
+          strayed += traversal.delta
+          void start(href, 'traverse')
+        })
+      }
     },
     setOnline(next) {
       if (next === online) return

@@ -2,6 +2,8 @@ import { decodeSegmentFiles, segmentFilesPath, type SegmentFiles } from '../../s
 
 /** Where the list of segment files comes from. */
 export interface SegmentFilesSource {
+  /** Public path of the list. */
+  readonly url: string
   /** Once it is here. */
   readonly listed: SegmentFiles | undefined
   /** Fetched once. A failure is forgotten, so that the next call tries again. */
@@ -13,18 +15,20 @@ export interface SegmentFilesSource {
  * @param fetchJson rejects for anything but a 200 with JSON.
  */
 export function createSegmentFiles(buildId: string, fetchJson: (url: string) => Promise<unknown>): SegmentFilesSource {
+  const url = segmentFilesPath(buildId)
   let fetching: Promise<SegmentFiles> | undefined
   let listed: SegmentFiles | undefined
 
   async function fetchFiles(): Promise<SegmentFiles> {
     try {
-      return (listed = decodeSegmentFiles(await fetchJson(segmentFilesPath(buildId))))
+      return (listed = decodeSegmentFiles(await fetchJson(url)))
     } finally {
       fetching = undefined
     }
   }
 
   return {
+    url,
     get listed() {
       return listed
     },

@@ -2,15 +2,13 @@ import { HAND_OFF_ELEMENT_ID } from '../../shared/protocol/hand-off.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import type { PageFailure, PageReports, ReportingPage } from './page-reports.ts'
 
-/** Kept until the SDK comes; what follows in such a page says nothing new. */
-const MOST_KEPT = 20
-
 /**
  * Keeps what fails before the SDK is there, then brings that. Where it never comes, because the page is left or its
  * scripts are broken, what was kept is sent from here, plainly. This is an inline script in every document, and counts
  * before everything else: below 1 kB with its settings, compressed. So what it reads, it reads by patterns.
  */
 export function startRecorder(page: Window & typeof globalThis & ReportingPage, settings: ReportSettings): void {
+  const MOST_KEPT = 20 // what follows in such a page says nothing new
   const kept: PageFailure[] = []
   let allowed = !settings.consent
 
@@ -18,9 +16,11 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
     settings,
     kept,
     add(failure) {
-      const { thrown } = failure
-      if (!kept[MOST_KEPT] && !kept.some((one) => thrown && one.thrown === thrown))
-        kept.push({ at: Date.now() / 1_000, ...failure })
+      const { thrown, file } = failure as PageFailure & { readonly thrown?: { readonly digest?: string } | null }
+      // The server has told of what has a digest; and without a picture a page goes on.
+      if (thrown?.digest || file === 'img' || kept[MOST_KEPT] || kept.some((one) => thrown && one.thrown === thrown))
+        return
+      kept.push({ at: Date.now() / 1_000, ...failure })
     },
     allow() {
       allowed = true
@@ -54,26 +54,26 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
   if (allowed) addEventListener('load', reports.allow)
 
   function send({ at, message, thrown }: PageFailure): void {
-    const { name, message: value, stack, digest } = (thrown ?? {}) as Error & { readonly digest?: string }
+    const { name, message: value, stack } = (thrown ?? {}) as Error
     const [, trace_id, span_id] =
-      /sentry-trace.*?(\w{32})-(\w{16})/.exec(JSON.stringify(performance.getEntriesByType('navigation'))) ?? []
-    const event = {
-      timestamp: at,
-      platform: 'javascript',
-      release: settings.release,
-      environment: settings.environment,
-      request: { url: location.origin + location.pathname },
-      tags: {
-        route: /"route":"(.*?)"/.exec(document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent as string)?.[1],
-        digest,
-      },
-      contexts: trace_id ? { trace: { trace_id, span_id } } : {},
-      exception: { values: [{ type: name ?? 'Error', value: value ?? message ?? String(thrown) }] },
-      extra: { stack },
-    }
+      /sentry-trace.*?(\w{32})-(\w{16})/.exec(JSON.stringify(performance.getEntries())) ?? []
     navigator.sendBeacon(
       settings.tunnel,
-      [{ dsn: settings.dsn }, { type: 'event' }, event].map((line) => JSON.stringify(line)).join('\n'),
+      // What the server has written into the settings needs no escaping.
+      `{"dsn":"${settings.dsn}"}\n{"type":"event"}\n${JSON.stringify({
+        timestamp: at,
+        platform: 'javascript',
+        release: settings.release,
+        environment: settings.environment,
+        request: { url: location.origin + location.pathname },
+        tags: {
+          route: /"route":"(.*?)"/.exec(document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent as string)?.[1],
+        },
+        contexts: trace_id && { trace: { trace_id, span_id } },
+        exception: { values: [{ type: name ?? 'Error', value: value ?? message ?? String(thrown) }] },
+        // An inline script is named by the page's URL.
+        extra: { stack: stack?.replaceAll(location.search, '') },
+      })}`,
     )
   }
 }

@@ -8,8 +8,6 @@ import {
   getCurrentScope,
   httpContextIntegration,
   linkedErrorsIntegration,
-  makeBrowserOfflineTransport,
-  makeFetchTransport,
   type Breadcrumb,
 } from '@sentry/react'
 import { RUNTIME_PREFIX } from '../../shared/limits.ts'
@@ -18,7 +16,9 @@ import { reportableEvent } from '../../shared/reports/reportable-event.ts'
 import { PREFETCH_ATTRIBUTE } from '../../shared/reports/reportable-spans.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import { nameScripts } from './name-scripts.ts'
+import { pageTransport } from './page-transport.ts'
 import { rateSpan, rateTransaction } from './rate-vitals.ts'
+import { crumbWithoutQueries, eventWithoutQueries } from './without-queries.ts'
 
 /** Milliseconds, by the contract. */
 const IDLE_TIMEOUT_MS = 1_000
@@ -27,9 +27,6 @@ const CHILD_SPAN_TIMEOUT_MS = 15_000
 
 const MOST_OFFLINE = 30 // envelopes; a page that is offline for days must not fill the disk
 const MOST_BREADCRUMBS = 50
-
-/** The relay, or what stands before it, is away for a moment: as if the network were down. */
-const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 const ASSETS = `${RUNTIME_PREFIX}assets/`
 const EXTENSIONS = [/^(?:chrome|moz|safari(?:-web)?)-extension:/]
@@ -40,8 +37,6 @@ const EXTENSIONS = [/^(?:chrome|moz|safari(?:-web)?)-extension:/]
  */
 export function createPageClient(window: Window & typeof globalThis, settings: ReportSettings): BrowserClient {
   const { dsn, tunnel, release, environment, rate } = settings
-  // Captured before it is wrapped for tracing: reports are no part of what the page does.
-  const nativeFetch = window.fetch.bind(window)
   const client = new BrowserClient({
     dsn,
     tunnel,
@@ -50,13 +45,8 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
     tracesSampleRate: rate,
     // Whole transactions can be judged by what came of them; spans that are sent one by one cannot.
     traceLifecycle: 'static',
-    transport: makeBrowserOfflineTransport((options) =>
-      makeFetchTransport(options, async (...request) => {
-        const answer = await nativeFetch(...request)
-        if (PASSING_STATUSES.has(answer.status)) throw new TypeError(`The relay says ${answer.status}`)
-        return answer
-      }),
-    ),
+    // Taken before the SDK wraps it.
+    transport: pageTransport(window.fetch.bind(window)),
     transportOptions: { maxQueueSize: MOST_OFFLINE, flushAtStartup: true, dbName: 'millrace-reports' } as object,
     stackParser: defaultStackParser,
     integrations: [
@@ -71,6 +61,7 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
         childSpanTimeout: CHILD_SPAN_TIMEOUT_MS,
         instrumentPageLoad: false,
         instrumentNavigation: false,
+        instrumentBfcacheRestore: false,
         detectRedirects: false,
         shouldCreateSpanForRequest: (url) => !isRuntimes(url, tunnel),
         onRequestSpanStart(span, { headers }) {
@@ -90,12 +81,15 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
       urlQueryParams: false,
       stackFrameVariables: false,
     },
-    beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : withoutQueries(breadcrumb)),
+    beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : crumbWithoutQueries(breadcrumb)),
     beforeSend(event) {
       const reported = reportableEvent(event, tunnel)
-      return reported === undefined ? null : nameScripts(reported, location.origin + ASSETS)
+      return reported === undefined ? null : nameScripts(eventWithoutQueries(reported), location.origin + ASSETS)
     },
-    beforeSendTransaction: (event) => reportableEvent(rateTransaction(event), tunnel) ?? null,
+    beforeSendTransaction(event) {
+      const reported = reportableEvent(rateTransaction(event), tunnel)
+      return reported === undefined ? null : eventWithoutQueries(reported)
+    },
   })
   client.on('spanEnd', rateSpan)
   getCurrentScope().setClient(client)
@@ -111,15 +105,4 @@ function isRuntimes(url: string, tunnel: string): boolean {
 function isNoise({ data }: Breadcrumb, tunnel: string): boolean {
   const url: unknown = data?.['url']
   return typeof url === 'string' && isRuntimes(url, tunnel)
-}
-
-/** Queries may hold what is nobody's business. */
-function withoutQueries(breadcrumb: Breadcrumb): Breadcrumb {
-  const { data } = breadcrumb
-  if (data === undefined) return breadcrumb
-  const entries = Object.entries(data).map(([name, value]): [string, unknown] => [
-    name,
-    typeof value === 'string' && /^(?:https?:\/)?\//.test(value) ? value.replace(/[?#].*/s, '') : value,
-  ])
-  return { ...breadcrumb, data: Object.fromEntries(entries) }
 }

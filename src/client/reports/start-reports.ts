@@ -8,7 +8,7 @@ import type { HostedRouter } from '../router-handle.ts'
 import type { PageReports } from './page-reports.ts'
 import { createPageClient } from './report-client.ts'
 import { createFailureReporter } from './report-failure.ts'
-import { traceNavigations, tracePageLoad, type TracedPage } from './trace-routes.ts'
+import { traceNavigations, tracePageLoad, traceRestores, type TracedPage } from './trace-routes.ts'
 
 const started = new WeakSet<PageReports>()
 
@@ -29,6 +29,7 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
   }
 
   const load = tracePageLoad(client, first, traceOf(window.performance))
+  if (reports.settings.rate > 0) traceRestores(window, client, shown)
   const report = createFailureReporter(client, () => shown().route)
   function connect(connected: HostedRouter): void {
     router = connected

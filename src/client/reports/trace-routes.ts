@@ -93,6 +93,21 @@ export function traceNavigations(
   }
 }
 
+/**
+ * Begins a span whenever the page comes back out of the browser's own store, as it was left there. The SDK does that as
+ * well, but would name it by its path, and send the one of a page that says it is none.
+ * @param shown what is on the screen.
+ */
+export function traceRestores(window: EventTarget, client: BrowserClient, shown: () => TracedPage): void {
+  window.addEventListener('pageshow', (event) => {
+    if (!(event as PageTransitionEvent).persisted) return
+    const page = shown()
+    const { name, attributes } = namedBy(page, location.pathname, 'navigation')
+    const options = { name, attributes: { ...attributes, 'browser.navigation.type': 'back-forward-cache' } }
+    settle(startBrowserTracingNavigationSpan(client, options, { url: location.origin + location.pathname }), page)
+  })
+}
+
 function beginSpan(client: BrowserClient, path: string): Span | undefined {
   const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
   const span = startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })

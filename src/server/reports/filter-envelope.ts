@@ -1,10 +1,12 @@
 /**
- * Takes out of an envelope what is never reported, for the clients of former builds that still send it. What cannot be
- * judged passes: payloads that are no JSON, types that are not known, and whatever is larger than the bound.
+ * Takes out of an envelope what is never reported, for the clients of former builds that still send it, and cookies and
+ * credentials with it. What cannot be judged passes: payloads that are no JSON, types that are not known, and whatever is
+ * larger than the bound.
  */
 import { reportableEvent } from '../../shared/reports/reportable-event.ts'
 import { isReportableSpan, reportableSpans } from '../../shared/reports/reportable-spans.ts'
 import { isRecord } from '../../shared/reports/json-values.ts'
+import { eventWithoutCredentials, spansWithoutCredentials, spanWithoutCredentials } from './credentials.ts'
 import { EnvelopeError, type Envelope, type EnvelopeItem } from './envelope.ts'
 
 /** Bytes of one envelope that are read as JSON: some 15 ms of the event loop. The service takes no event above 1 MiB. */
@@ -15,7 +17,7 @@ const BOUND_TO_EVENT: ReadonlySet<string> = new Set(['attachment', 'form_data', 
 const EVENTS: ReadonlySet<string> = new Set(['event', 'transaction'])
 
 /**
- * The envelope without what is never reported; the same object where nothing had to go.
+ * The envelope without what is never reported, and without cookies and credentials; the same object where nothing had to go.
  * @param relayPath path of the relay, whose own requests are no work worth tracing.
  * @throws {EnvelopeError} 400 where an item would have to be written anew, and is nested too deeply for that.
  */
@@ -40,9 +42,10 @@ function judgeItem(item: EnvelopeItem, relayPath: string, budget: { bytes: numbe
   if (!isEvent) return judgeSpans(item, value, relayPath)
   // The item's type counts: an event may leave its own out.
   const typed = item.type === 'transaction' ? { ...value, type: 'transaction' } : value
-  const kept = reportableEvent(typed, relayPath)
-  if (kept === typed) return item
-  return kept === undefined ? undefined : withPayload(item, kept)
+  const reportable = reportableEvent(typed, relayPath)
+  if (reportable === undefined) return undefined
+  const kept = eventWithoutCredentials(reportable)
+  return kept === typed ? item : withPayload(item, kept)
 }
 
 /** A span by itself, or a container of them. */
@@ -52,8 +55,12 @@ function judgeSpans(
   relayPath: string,
 ): EnvelopeItem | undefined {
   const { items: spans } = value
-  if (!Array.isArray(spans)) return isReportableSpan(value, relayPath) ? item : undefined
-  const kept = reportableSpans(spans, relayPath)
+  if (!Array.isArray(spans)) {
+    if (!isReportableSpan(value, relayPath)) return undefined
+    const kept = spanWithoutCredentials(value) as object
+    return kept === value ? item : withPayload(item, kept)
+  }
+  const kept = spansWithoutCredentials(reportableSpans(spans, relayPath))
   if (kept === spans) return item
   if (kept.length === 0) return undefined
   return withPayload({ ...item, header: { ...item.header, item_count: kept.length } }, { ...value, items: kept })

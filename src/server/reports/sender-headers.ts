@@ -12,7 +12,9 @@ const MOST_CHARACTERS = 2_048
 export function senderHeaders({ req, provenance }: RequestContext): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(req.headers)) {
-    if (typeof value === 'string' && value.length <= MOST_CHARACTERS && PASSED_ON.test(name)) headers[name] = value
+    if (typeof value !== 'string' || value.length > MOST_CHARACTERS || !PASSED_ON.test(name)) continue
+    // Of the page, not what is asked for on it: browsers name the whole address to the site that it is of.
+    headers[name] = name === 'referer' ? value.replace(/[?#].*/s, '') : value
   }
   if (provenance.address !== '') headers['x-sentry-forwarded-for'] = provenance.address
   return headers

@@ -36,6 +36,7 @@ function world() {
   const entry = { key: '/form', definition: { page: () => undefined, loader: () => undefined } }
   const state = {
     visit: 1,
+    leaving: undefined as number | undefined,
     data: { '/form#page': 0 } as Record<string, unknown>,
     outcome: undefined as { kind: string; at: number } | undefined,
   }
@@ -44,6 +45,7 @@ function world() {
       buildId: BUILD,
       now: () => 0,
       outdated: () => undefined,
+      busy: () => undefined,
       journal: createJournal(),
       fetch: (url: string, init: { headers: Record<string, string>; body: unknown }) =>
         new Promise<Response>((resolve, reject) => {
@@ -72,6 +74,7 @@ function world() {
       note('wait')(milliseconds)
       return Promise.resolve()
     },
+    leaving: () => state.leaving,
     screen: () => ({
       href: '/form#here',
       visit: state.visit,
@@ -91,7 +94,7 @@ function world() {
       ]),
     ),
   }
-  return { got, done, state, call: createActionCalls(host as unknown as CallHost) }
+  return { got, done, state, known: host.known, call: createActionCalls(host as unknown as CallHost) }
 }
 
 describe('calls', () => {
@@ -252,6 +255,34 @@ describe('the answer of a call', () => {
     got[0]?.answer(200, { v: 1, build: BUILD, redirect: { to: '/feed' } })
     expect(await value).toBeNull()
     expect(done).toEqual([['follow', '/feed', undefined]])
+  })
+
+  test('leads elsewhere, but not who has clicked a link since and still waits for its page', async () => {
+    for (const [before, after] of [
+      [undefined, undefined],
+      [4, 4],
+      [undefined, 5],
+      [4, 5],
+    ]) {
+      const { got, done, state, call } = world()
+      state.leaving = before
+      const value = call('a', [])
+      await flush()
+      state.leaving = after
+      got[0]?.answer(200, { ...head, route: '/there', redirect: { to: '/there' } }, result({}))
+      expect(await value).toBeNull()
+      expect(done).toEqual(after === 5 ? [] : [['follow', '/there', expect.anything()]])
+    }
+  })
+
+  test('brings the data of the page that it leads to, under the URL that is asked for next', async () => {
+    const { got, call, known } = world()
+    const value = call('a', [])
+    await flush()
+    got[0]?.answer(200, { ...head, redirect: { to: "/form?q=%C3%A9'#part" } }, result({}), pageData(1))
+    await value
+    expect(known.verdict('/form?q=%C3%A9%27')?.value).toMatchObject({ route: '/form' })
+    expect([...known.cache.entries.values()].map(({ path }) => path)).toEqual(['/form', '/form'])
   })
 
   test('says what is wrong, and the form what was typed', async () => {

@@ -4,7 +4,7 @@ import { matchesTarget } from '../../../src/client/core/route-cache.ts'
 import { normalTarget, targetsOver } from '../../../src/server/cache/revalidation-targets.ts'
 import { createRevalidations } from '../../../src/server/cache/revalidations.ts'
 
-const segment = constantFrom('lab', 'labour', 'a', '%2A', 'x.y')
+const segment = constantFrom('lab', 'labour', 'a', '%2A', 'x.y', 'é', '%C3%A9', '%c3%a9', '%E9', 'a b', '')
 const pathname = array(segment, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`)
 const target = oneof(
   constantFrom('mills', 'mill:1', 'mill:2'),

@@ -25,6 +25,7 @@ const EVENTS = {
   commit: { type: 'commit', id: 1 },
   cancel: { type: 'cancel', id: 1 },
   fail: { type: 'fail', id: 1, reason },
+  leave: { type: 'leave', id: 1 },
 } satisfies Record<string, NavigationEvent>
 
 const { committing, cancelled, failed } = STATES
@@ -33,15 +34,15 @@ const slowLoading = STATES['slow loading']
 const slowCommitting = STATES['slow committing']
 const same = 'same'
 
-/** The table in the head of `navigation.ts`: start, slow, load, commit, cancel, fail. */
+/** The table in the head of `navigation.ts`: start, slow, load, commit, cancel, fail, leave. */
 const TABLE: Record<keyof typeof STATES, readonly (Navigation | 'same')[]> = {
-  idle: [started, same, same, same, same, same],
-  loading: [started, slowLoading, committing, same, cancelled, failed],
-  'slow loading': [started, same, slowCommitting, same, cancelled, failed],
-  committing: [started, slowCommitting, same, IDLE, cancelled, failed],
-  'slow committing': [started, same, same, IDLE, cancelled, failed],
-  cancelled: [started, same, same, same, same, same],
-  failed: [started, same, same, same, same, same],
+  idle: [started, same, same, same, same, same, same],
+  loading: [started, slowLoading, committing, same, cancelled, failed, IDLE],
+  'slow loading': [started, same, slowCommitting, same, cancelled, failed, IDLE],
+  committing: [started, slowCommitting, same, IDLE, cancelled, failed, IDLE],
+  'slow committing': [started, same, same, IDLE, cancelled, failed, IDLE],
+  cancelled: [started, same, same, same, same, same, same],
+  failed: [started, same, same, same, same, same, same],
 }
 
 const pairs = Object.entries(TABLE).flatMap(([state, row]) =>

@@ -92,6 +92,18 @@ describe('what revalidate names', () => {
     ['/lab*', '/lab*', true],
     ['/labour', '/lab*', false],
     ['/LAB', '/lab', false],
+    ['/u/%C3%A9', '/u/é', true],
+    ['/u/%c3%a9', '/u/%C3%A9', true],
+    ['/u/%40ann', '/u/@ann', true],
+    ['/u/a%20b/c', '/u/a b/*', true],
+    ['/u/a%2Fb', '/u/a/b', false],
+    ['/u/%E9', '/u/é', false],
+    ['/u/%2A', '/u/*', true],
+    ['/u/a', '/u/%2A', false],
+    ['/lab', '/lab/', true],
+    ['/lab', '/lab?page=2#top', true],
+    ['/', '/?page=2', true],
+    ['/lab/a', '/lab//*', true],
   ])('the data of %s by the path %s: %s', (path, target, expected) => {
     expect(matchesTarget({ path, tags: [] }, [target])).toBe(expected)
   })

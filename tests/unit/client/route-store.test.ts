@@ -318,3 +318,54 @@ describe('revalidate drops what is on its way', () => {
     expect(world.router.screen.view.data).toEqual({ '/a#page': 'three' })
   })
 })
+
+describe('what is kept', () => {
+  test('data for 200 s, 100 s later a click: no request, for what the URL is neither', async () => {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(head('/a'), segment('/a#page', 'a', { lifetime: 200 }))
+    await world.commit()
+    await world.visit('/b')
+    await pass(100_000)
+    await world.click('/a')
+    await world.commit()
+    expect(world.router.screen.href).toBe('/a')
+    expect(world.requests).toHaveLength(2)
+  })
+
+  test('click A, revalidate B, A comes: it is kept', async () => {
+    const world = createWorld()
+    await world.click('/a')
+    world.router.revalidate('/b')
+    await world.request(0).done(...pageOf('/a'))
+    await world.commit()
+    await world.visit('/b')
+    await world.click('/a')
+    expect(world.requests).toHaveLength(2)
+  })
+
+  test('A is on the screen, and is asked for anew: what has come is reusable, not fresh', async () => {
+    const world = createWorld()
+    await world.visit('/a', 'old')
+    world.router.refresh()
+    await flush()
+    await world.request(1).done(...pageOf('/a', 'new'))
+    const states = [...world.known.cache.entries].map(([key, entry]) => [key, world.known.stateOf(entry)])
+    expect(states).toContainEqual(['["/a#page"]{}', 'reusable'])
+  })
+
+  test('prefetch two pages with queries of their own: nobody knows yet what the layout reads, and it is asked for once', async () => {
+    const world = createWorld()
+    world.prefetcher.add('/lab/one?x=1', 'viewport')
+    world.prefetcher.add('/lab/two?y=2', 'viewport')
+    await flush()
+    expect(world.requests.map(({ wants }) => wants)).toEqual([[LAYOUT, '/lab/one#page'], ['/lab/two#page']])
+  })
+
+  test('a URL that no page of the table has is not fetched ahead', async () => {
+    const world = createWorld()
+    world.prefetcher.add('/nowhere', 'intent')
+    await flush()
+    expect(world.requests).toEqual([])
+  })
+})

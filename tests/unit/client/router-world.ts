@@ -9,6 +9,7 @@ import {
   SEGMENTS_PARAM,
 } from '../../../src/shared/protocol/route-data.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
+import { createActionCalls } from '../../../src/client/actions/call-action.ts'
 import type { HistoryStack, Traversal } from '../../../src/client/core/history-stack.ts'
 import { createJournal } from '../../../src/client/core/journal.ts'
 import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
@@ -28,13 +29,14 @@ const ORIGIN = 'https://millrace.test'
 const module = (): Promise<unknown> => Promise.resolve({})
 const page = { page: module, loader: module }
 
-/** Pages `/a`, `/b`, `/c` with data of their own, and two under `/lab`, which share the data of its layout. */
+/** Pages `/a`, `/b`, `/c`, `/u/[name]` with data of their own, and two under `/lab`, which share the data of its layout. */
 export const table = createRouteTable({
   '/': { layout: module, page: module, error: module, notFound: module },
   '/a': page,
   '/b': page,
   '/c': page,
-  '/lab': { layout: module, layoutLoader: module },
+  '/u/[name]': page,
+  '/lab': { layout: module, layoutLoader: module, error: module },
   '/lab/one': page,
   '/lab/two': page,
 })
@@ -46,6 +48,8 @@ export interface SentRequest {
   /** `undefined` for all. */
   readonly wants: readonly string[] | undefined
   readonly prefetch: boolean
+  /** As `fetch` was given it. */
+  readonly init: RequestInit
   readonly aborted: boolean
   /** Begins the answer: status and headers. Default: 200 of the client's build. */
   open(status?: number, headers?: Readonly<Record<string, string>>): Promise<void>
@@ -53,6 +57,8 @@ export interface SentRequest {
   send(...records: readonly object[]): Promise<void>
   /** The last line, and the end. */
   done(...records: readonly object[]): Promise<void>
+  /** The answer ends in order, without its last line. */
+  cutOff(): Promise<void>
   /** The connection breaks. */
   fail(): Promise<void>
 }
@@ -133,6 +139,7 @@ export function createServer(deaf = false) {
       href: url.pathname.slice(ROUTE_DATA_PREFIX.length) + url.search,
       wants,
       prefetch: new Headers(init.headers).has(PURPOSE_HEADER),
+      init,
       get aborted() {
         return signal?.aborted ?? false
       },
@@ -146,6 +153,10 @@ export function createServer(deaf = false) {
       },
       done(...records) {
         send([...records, { done: true }])
+        writer.close().catch(() => undefined)
+        return flush()
+      },
+      cutOff() {
         writer.close().catch(() => undefined)
         return flush()
       },
@@ -168,7 +179,11 @@ export function createWorld({ deaf = false } = {}) {
   const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
   const window = {
     navigator: { onLine: true },
-    document: { baseURI: `${ORIGIN}/` },
+    document: {
+      get baseURI() {
+        return location.href
+      },
+    },
     location,
     addEventListener: () => undefined,
     removeEventListener: () => undefined,
@@ -216,7 +231,14 @@ export function createWorld({ deaf = false } = {}) {
   const journal = createJournal()
   const known = createKnownRoutes(now, () => undefined)
   const outdated = (): void => void (lifecycle.outdated = true)
-  const store = createRouteStore(table, known, { buildId: BUILD, fetch, now, outdated, journal }, () => undefined)
+  const busy = (milliseconds: number): void => prefetcher.pause(milliseconds)
+  const world = { buildId: BUILD, fetch, now, outdated, busy, journal }
+  const store = createRouteStore(table, known, world, () => undefined)
+  const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      setTimeout(resolve, milliseconds)
+      signal.addEventListener('abort', () => resolve())
+    })
   const loader = createPageLoader({
     table,
     store,
@@ -224,11 +246,7 @@ export function createWorld({ deaf = false } = {}) {
     origin: ORIGIN,
     publicOrigin: undefined,
     random: () => 0.5,
-    wait: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        setTimeout(resolve, milliseconds)
-        signal.addEventListener('abort', () => resolve())
-      }),
+    wait,
   })
   const enabled = (): boolean => !lifecycle.outdated
   const prefetcher = createPrefetcher({ store, code, origin: ORIGIN, now, enabled, onChange: () => undefined })
@@ -260,11 +278,30 @@ export function createWorld({ deaf = false } = {}) {
     host: {
       render: (screen) => void rendered.push(screen),
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
-      leave: (href, kind) => void left.push(`${kind} ${href}`),
+      leave: (href, kind) => leave(href, kind),
     },
   })
   history.listen(router.traverse, router.moved)
   listeners.navigations.add(({ type, to }: NavigateEvent) => events.push(`${type} ${to}`))
+
+  const leave = (href: string, kind: string): void => void left.push(`${kind} ${href}`)
+  const callAction = createActionCalls({
+    world,
+    known,
+    random: () => 0.5,
+    wait,
+    screen: () => router.screen,
+    leaving: () => router.leavingFor,
+    show: router.show,
+    refresh: router.refresh,
+    forget: router.forget,
+    revalidate: store.revalidate,
+    catchUp: router.catchUp,
+    follow: (to, flight) => (flight ? store.bring(flight, () => router.navigate(to)) : router.navigate(to)),
+    leave,
+    keepDrafts: () => undefined,
+    progress: () => undefined,
+  })
 
   /** React puts what it was last given into the document. */
   async function commit(): Promise<void> {
@@ -300,6 +337,10 @@ export function createWorld({ deaf = false } = {}) {
     async click(href: string): Promise<void> {
       router.navigate(href)
       await flush()
+    },
+    /** A script of the page calls the action `do`: its answer is a request's, and the promise what the page is given. */
+    call(): Promise<unknown> {
+      return callAction('do', [])
     },
     async back(): Promise<void> {
       history.go(-1)

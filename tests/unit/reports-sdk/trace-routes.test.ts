@@ -1,6 +1,6 @@
 import { withScope, type BrowserClient, type Scope, type Span } from '@sentry/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { traceNavigations, type TracedPage } from '../../../src/client/reports/trace-routes.ts'
+import { traceNavigations, traceRestores, type TracedPage } from '../../../src/client/reports/trace-routes.ts'
 import type { NavigateEvent, Router } from '../../../src/client/router-types.ts'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
@@ -79,5 +79,33 @@ describe('a page that has been shown already', () => {
       tell('start')
       expect(statuses).toEqual([])
     })
+  })
+})
+
+describe('a page that the browser has kept as it was left', () => {
+  const comeBack = (page: TracedPage, persisted: boolean) => {
+    const begun: { name?: string }[] = []
+    const client = {
+      emit: (what: string, span: { name?: string }) => {
+        if (what === 'startNavigationSpan') begun.push(span)
+      },
+      getDataCollectionOptions: () => ({ urlQueryParams: false }),
+    } as unknown as BrowserClient
+    const window = new EventTarget()
+    traceRestores(window, client, () => page)
+    window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted }))
+    return begun
+  }
+
+  test('is traced when it comes back, by the pattern of its route', () => {
+    withScope(() => {
+      expect(comeBack(MILL, true)).toMatchObject([
+        { name: '/mills/[id]', attributes: { 'browser.navigation.type': 'back-forward-cache' } },
+      ])
+    })
+  })
+
+  test('is told from one that is loaded, whose span has begun already', () => {
+    withScope(() => expect(comeBack(MILL, false)).toEqual([]))
   })
 })

@@ -71,6 +71,24 @@ describe('pages', () => {
     expect(order).toEqual(['first', 'a begins', 'a is done', 'b begins', 'b is done'])
   })
 
+  test('of one batch begin so by the event loop of the process, too', async () => {
+    const clock = { now: 0 }
+    const turns = createRenderTurns({ now: () => clock.now })
+    const order: string[] = []
+    const render = async (name: string): Promise<void> => {
+      await turns.take({ requestClass: 'document', isGone: () => false })
+      order.push(`${name} begins`)
+      clock.now += 5
+      await hops(20)
+      order.push(`${name} is done`)
+    }
+    await turns.take({ requestClass: 'document', isGone: () => false })
+    clock.now = 30 // this turn of the loop has lasted long enough
+    const names = ['a', 'b', 'c']
+    await Promise.all(names.map(render))
+    expect(order).toEqual(names.flatMap((name) => [`${name} begins`, `${name} is done`]))
+  })
+
   test('that are slow come one by one in the end, and never wait for more than 50 rounds', async () => {
     const { order, render, nextTurn } = setUp()
     const sizes: number[] = []

@@ -19,6 +19,11 @@ test('an empty CHROMIUM_PATH counts as none', () => {
   expect(findChromium({ CHROMIUM_PATH: '' }, only('/usr/bin/chromium-browser'))).toBe('/usr/bin/chromium-browser')
 })
 
+test('the one without windows is taken where both are there', () => {
+  const exists = only('/usr/bin/chromium', '/usr/bin/chromium-headless-shell')
+  expect(findChromium({}, exists)).toBe('/usr/bin/chromium-headless-shell')
+})
+
 test('without any, nothing is found', () => {
   expect(findChromium({}, only())).toBeUndefined()
 })

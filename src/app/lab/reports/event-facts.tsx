@@ -1,25 +1,12 @@
+import type { PageProps } from '#client'
 import { Moment } from './moment.tsx'
 import styles from './event-facts.module.css'
 
-/** What the page says of an event beside its stack. */
-export interface ShownEvent {
-  readonly eventId: string
-  readonly side: string
-  readonly level: string
-  /** Milliseconds since the epoch. */
-  readonly at: number | undefined
-  readonly digest: string | undefined
-  readonly release: string | undefined
-  readonly environment: string | undefined
-  readonly route: string | undefined
-  readonly trace: string | undefined
-  readonly url: string | undefined
-  readonly tags: readonly (readonly [name: string, value: string])[]
-}
+type Details = PageProps<'/lab/reports/[id]', typeof import('./details.server.ts')>['data']
 
 /** Props of `EventFacts`. */
 export interface EventFactsProps {
-  readonly event: ShownEvent
+  readonly event: Details['event']
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
 }

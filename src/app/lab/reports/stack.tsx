@@ -1,19 +1,13 @@
+import type { PageProps } from '#client'
 import styles from './stack.module.css'
 
-/** One line of a stack. */
-export interface ShownFrame {
-  readonly function: string
-  readonly file: string
-  readonly line: number | undefined
-  readonly column: number | undefined
-  readonly inApp: boolean
-  readonly mapped: boolean
-}
+type Details = PageProps<'/lab/reports/[id]', typeof import('./details.server.ts')>['data']
+type Exception = Details['event']['exceptions'][number]
 
 /** Props of `Stack`. */
 export interface StackProps {
   readonly heading: string
-  readonly exception: { readonly type: string; readonly value: string; readonly frames: readonly ShownFrame[] }
+  readonly exception: Exception
 }
 
 /** What was thrown and where, the innermost call first. Code that is not the application's own stands back. */
@@ -39,7 +33,7 @@ export function Stack({ heading, exception }: StackProps) {
   )
 }
 
-function textOf({ function: name, file, line, column }: ShownFrame): string {
+function textOf({ function: name, file, line, column }: Exception['frames'][number]): string {
   const place = [file || 'an unnamed file', line, column].filter((part) => part !== undefined).join(':')
   return name === '' ? place : `${name} (${place})`
 }

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createWorld, flush, head, redirectTo, segment } from './router-world.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const pageOf = (href: string, data: unknown = href): readonly object[] => [head(href), segment(`${href}#page`, data)]
+
+/** The answer of a call from a page: the result, then fresh data of the page. */
+const answerOn = (href: string, data: unknown, more: object = {}): readonly object[] => [
+  head(href),
+  segment('#action', { value: 'done', ...more }, { lifetime: 0 }),
+  segment(`${href}#page`, data),
+]
+
+/** The page `/a`, with an action under way on it: request 1. */
+async function callOnA() {
+  const world = createWorld()
+  await world.visit('/a', 'old')
+  const result = world.call()
+  await flush()
+  return { world, result }
+}
+
+const shown = ({ router: { screen } }: ReturnType<typeof createWorld>) => [screen.href, screen.view.data]
+
+describe('an action during a navigation', () => {
+  test('call on A, click B, the answer comes: its result is given and its data shown on A, then B comes', async () => {
+    const { world, result } = await callOnA()
+    await world.click('/b')
+    await world.request(1).done(...answerOn('/a', 'fresh'))
+    expect(await result).toBe('done')
+    await world.commit()
+    expect(shown(world)).toEqual(['/a', { '/a#page': 'fresh' }])
+    await world.request(2).done(...pageOf('/b'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
+    expect(world.events.slice(2)).toEqual(['start /b', 'commit /b'])
+  })
+
+  test('call on A, click B, B comes, the answer comes: its result is given, B stays, A is fresh on the way back', async () => {
+    const { world, result } = await callOnA()
+    await world.visit('/b')
+    const { length } = world.rendered
+    await world.request(1).done(...answerOn('/a', 'fresh'))
+    expect(await result).toBe('done')
+    expect(world.rendered).toHaveLength(length)
+    await world.back()
+    await world.commit()
+    expect(shown(world)).toEqual(['/a', { '/a#page': 'fresh' }])
+    expect(world.requests).toHaveLength(3)
+  })
+
+  test('call on A, click B, B is given to React, the answer comes: A is not rendered in its place', async () => {
+    const { world, result } = await callOnA()
+    await world.click('/b')
+    await world.request(2).done(...pageOf('/b'))
+    await world.request(1).done(...answerOn('/a', 'fresh'))
+    expect(await result).toBe('done')
+    await world.commit()
+    expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
+  })
+
+  test('call on A, click B, the answer drops B, B comes as it was before: it is asked for again', async () => {
+    const { world } = await callOnA()
+    await world.click('/b')
+    await world.request(1).done(...answerOn('/a', 'fresh', { revalidate: ['/b'] }))
+    await world.request(2).done(...pageOf('/b', 'before'))
+    await world.commit()
+    await world.request(3).done(...pageOf('/b', 'after'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/b', { '/b#page': 'after' }])
+  })
+
+  test('call on A, click B, the answer leads to C: B is shown', async () => {
+    const { world, result } = await callOnA()
+    await world.click('/b')
+    await world.request(1).done(redirectTo('/c'))
+    expect(await result).toBeNull()
+    await world.request(2).done(...pageOf('/b'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
+    expect(world.requests).toHaveLength(3)
+  })
+
+  test('click B, call on A, the answer leads to C: B is given up, and C is shown', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    await world.click('/b')
+    const result = world.call()
+    await flush()
+    await world.request(2).done(redirectTo('/c'))
+    expect(await result).toBeNull()
+    await flush()
+    expect(world.request(1).aborted).toBe(true)
+    await world.request(3).done(...pageOf('/c'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/c', { '/c#page': '/c' }])
+    expect(world.entries).toEqual(['/', '/a', '/c'])
+  })
+})
+
+describe('an action and data that is asked for behind the page', () => {
+  test('revalidate A, call on A, the answer comes, then that of before: the answer of the call stays', async () => {
+    const world = createWorld({ deaf: true })
+    await world.visit('/a', 'old')
+    world.router.revalidate('/a')
+    const result = world.call()
+    await flush()
+    await world.request(2).done(...answerOn('/a', 'fresh'))
+    expect(await result).toBe('done')
+    await world.request(1).done(...pageOf('/a', 'before'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/a', { '/a#page': 'fresh' }])
+  })
+
+  test('revalidate A, it fails: what is on the screen stays', async () => {
+    const world = createWorld()
+    await world.visit('/a', 'old')
+    const { length } = world.rendered
+    world.router.revalidate('/a')
+    await flush()
+    await world.request(1).open(500)
+    await world.request(1).done(head('/a'), { outcome: { kind: 'error', at: 0, digest: 'abc' } })
+    for (let attempt = 2; attempt <= 4; attempt += 1) {
+      await vi.advanceTimersByTimeAsync(5000)
+      await flush()
+      await world.request(attempt).open(500)
+      await world.request(attempt).done(head('/a'), { outcome: { kind: 'error', at: 0, digest: 'abc' } })
+    }
+    expect(world.requests).toHaveLength(5)
+    expect(world.rendered).toHaveLength(length)
+    expect(shown(world)).toEqual(['/a', { '/a#page': 'old' }])
+  })
+
+  test('revalidate A, it leads to B by now: B is shown in its place', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    world.router.revalidate('/a')
+    await flush()
+    await world.request(1).done(redirectTo('/b'))
+    await world.request(2).done(...pageOf('/b'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
+    expect(world.entries).toEqual(['/', '/b'])
+  })
+})

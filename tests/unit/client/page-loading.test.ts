@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const pageOf = (href: string): readonly object[] => [head(href), segment(`${href}#page`, href)]
+
+describe('what is asked for at a click', () => {
+  test('code and styles of all new segments, and their data, before anything of them is here', async () => {
+    const world = createWorld()
+    const load = vi.spyOn(world.code, 'load')
+    await world.click('/lab/one')
+    expect(load.mock.calls.map(([{ chain }]) => chain.map(({ key }) => key))).toEqual([['/', '/lab', '/lab/one']])
+    expect(world.requests.map(({ wants }) => wants)).toEqual([['/lab#layout', '/lab/one#page']])
+    await world.request(0).done(head('/lab/one'), segment('/lab#layout', 1), segment('/lab/one#page', 2))
+    expect(load).toHaveBeenCalledTimes(1)
+    expect(world.rendered).toHaveLength(1)
+  })
+
+  test('names the build, with the priority of who asks, and follows no redirect by itself', async () => {
+    const world = createWorld()
+    world.prefetcher.add('/a', 'viewport')
+    await world.click('/b')
+    expect(world.requests.map(({ init }) => ({ ...init, signal: undefined }))).toEqual([
+      {
+        headers: { 'X-Millrace-Build': 'b1', Purpose: 'prefetch', 'Sec-Purpose': 'prefetch' },
+        priority: 'low',
+        redirect: 'manual',
+        cache: 'default',
+      },
+      { headers: { 'X-Millrace-Build': 'b1' }, priority: 'high', redirect: 'manual', cache: 'default' },
+    ])
+  })
+})
+
+test.for([
+  ['/b', '/b#part'],
+  ['/b#own', '/b#own'],
+] as const)('click A#part, it leads to %s: %s is shown', async ([to, shown]) => {
+  const world = createWorld()
+  await world.click('/a#part')
+  await world.request(0).done(redirectTo(to))
+  await world.request(1).done(...pageOf('/b'))
+  await world.commit()
+  expect([world.router.screen.href, world.entries]).toEqual([shown, ['/', shown]])
+})
+
+describe('an answer that breaks off', () => {
+  test.for(['fail', 'cutOff'] as const)('behind its head (%s) is asked for again, and then shown', async (end) => {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).send(head('/a'))
+    await world.request(0)[end]()
+    await pass(300)
+    await world.request(1).done(...pageOf('/a'))
+    await world.commit()
+    expect(world.router.screen.view.data).toEqual({ '/a#page': '/a' })
+  })
+
+  test('for good, in a layout with data: the error page stands outside of that layout', async () => {
+    const world = createWorld()
+    await world.click('/lab/one')
+    for (const delay of [300, 600, 1200, 0]) {
+      await world.requests.at(-1)?.fail()
+      await pass(delay)
+    }
+    await world.commit()
+    expect(world.router.screen.view.outcome).toEqual({ kind: 'error', at: 0, origin: 'client' })
+  })
+
+  test('for good, where the layout is here already: the error page stands in it', async () => {
+    const world = createWorld()
+    await world.click('/lab/two')
+    await world.request(0).done(head('/lab/two'), segment('/lab#layout', 1), segment('/lab/two#page', 2))
+    await world.commit()
+    await world.click('/lab/one')
+    for (const delay of [300, 600, 1200, 0]) {
+      await world.requests.at(-1)?.fail()
+      await pass(delay)
+    }
+    await world.commit()
+    expect(world.router.screen.view).toMatchObject({ outcome: { kind: 'error', at: 1 }, data: { '/lab#layout': 1 } })
+  })
+})
+
+test('511 is a portal that wants to be seen: the document, at once', async () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  const world = createWorld()
+  await world.click('/a')
+  await world.request(0).open(511, { 'Content-Type': 'text/html' })
+  await flush()
+  expect(world.left).toEqual(['push /a'])
+  expect(world.requests).toHaveLength(1)
+})
+
+test('the connection is lost for good, and comes back: the page that was asked for is shown without a click', async () => {
+  const world = createWorld()
+  await world.click('/a')
+  world.router.setOnline(false)
+  for (const delay of [300, 600, 1200, 0]) {
+    await world.requests.at(-1)?.fail()
+    await pass(delay)
+  }
+  await world.commit()
+  expect(world.router.screen.view.outcome?.kind).toBe('error')
+  world.router.setOnline(true)
+  await flush()
+  await world.requests.at(-1)?.done(...pageOf('/a'))
+  await world.commit()
+  expect(world.router.screen.view).toMatchObject({ data: { '/a#page': '/a' } })
+  expect(world.entries).toEqual(['/', '/a'])
+})

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createRouteCode } from '../../../src/client/core/route-code.ts'
+import { createSegmentFiles } from '../../../src/client/core/segment-files.ts'
+import { createModuleCache } from '../../../src/client/react/module-cache.ts'
+import { encodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const LIST = encodeSegmentFiles({ '/': { page: { scripts: ['/_m/assets/a.js'], styles: ['/_m/assets/a.css'] } } })
+
+const never = (): Promise<never> => new Promise(() => undefined)
+
+/** What becomes of the route `/`, whose module, stylesheet and list of files come as these do. */
+function load(page: () => Promise<unknown>, style: () => Promise<void>, list: () => Promise<unknown>) {
+  const code = createRouteCode({
+    // It has been asked for already.
+    document: { querySelector: () => ({}) } as unknown as Document,
+    modules: createModuleCache(),
+    files: createSegmentFiles('b1', list),
+    styles: { load: style, show: () => undefined, preload: () => undefined },
+  })
+  const controller = new AbortController()
+  const end: { reason?: unknown; styles?: readonly string[] } = {}
+  vi.stubGlobal('CSS', { escape: String })
+  code.load({ chain: [{ key: '/', definition: { page } }] }, controller.signal).then(
+    (styles) => (end.styles = styles),
+    (reason: unknown) => (end.reason = reason),
+  )
+  return { controller, end }
+}
+
+const here = async (): Promise<void> => undefined
+const module = async (): Promise<unknown> => ({})
+const list = async (): Promise<unknown> => LIST
+
+test('what comes in time is shown with its stylesheets', async () => {
+  const { end } = load(module, here, list)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(end).toEqual({ styles: ['/_m/assets/a.css'] })
+})
+
+test.for<[string, () => Promise<unknown>, () => Promise<void>, () => Promise<unknown>, string]>([
+  ['the module', never, here, list, 'script: /_m/assets/a.js'],
+  ['the stylesheet', module, never, list, 'stylesheet: /_m/assets/a.css'],
+  ['the list of files', module, here, never, 'stylesheet: /_m/assets/segments-b1.json'],
+])('%s is given 3.8 s, and named', async ([, page, style, files, what]) => {
+  const { end } = load(page, style, files)
+  await vi.advanceTimersByTimeAsync(3799)
+  expect(end).toEqual({})
+  await vi.advanceTimersByTimeAsync(1)
+  expect(String(end.reason)).toBe(`RouteLoadError: Failed to load ${what}`)
+})
+
+test.for([
+  ['Failed to fetch dynamically imported module: https://a.test/x.js', 'https://a.test/x.js'],
+  ['Importing a module script failed.', '/_m/assets/a.js'],
+] as const)('a module that fails (%s) is named at once: %s', async ([message, url]) => {
+  const { end } = load(() => Promise.reject(new TypeError(message)), here, list)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(String(end.reason)).toBe(`RouteLoadError: Failed to load script: ${url}`)
+})
+
+test('nobody waits for it any more: it is cancelled', async () => {
+  const { controller, end } = load(never, here, list)
+  controller.abort()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(String(end.reason)).toBe('RouteCancelled: Route cancelled')
+})
