@@ -4,6 +4,7 @@ import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BoundaryKind } from '../shared/route-definition.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
+import { withoutAction } from '../shared/protocol/action-search.ts'
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { readHandOff } from './core/read-hand-off.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
@@ -34,12 +35,15 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   const { state } = handOff
   const { route, params, origin } = state
   const { pathname, search, hash } = location
+  // Where a form was sent to before this script came: a call would name two actions, and a reload send the form again.
+  const href = pathname + withoutAction(search) + hash
+  if (withoutAction(search) !== search) history.replaceState(history.state, '', href)
   const modules = createModuleCache()
   const shape = { chain: chainOf(routes, route ?? '/'), ...outcomeOf(state) }
   const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])
   const { posted, search: parsed, data } = values
   const view: RouteView = { ...shape, params, search: parsed, data, ...(origin === undefined ? {} : { origin }) }
-  const first: Screen = { href: pathname + search + hash, view, visit: 0 }
+  const first: Screen = { href, view, visit: 0 }
 
   const router = createRouterHandle(window, first, async (listeners) => {
     const { startRouter } = await import('./start-router.ts')

@@ -184,11 +184,16 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       show: router.show,
       refresh: router.refresh,
       forget: router.forget,
+      catchUp: router.catchUp,
       revalidate(targets) {
         store.revalidate(targets)
         broadcast(targets)
       },
-      navigate: router.navigate,
+      follow(to, flight) {
+        const go = (): void => router.navigate(to)
+        if (flight) store.bring(flight, go)
+        else go()
+      },
       leave,
       keepDrafts: drafts.save,
       progress(action, progress) {

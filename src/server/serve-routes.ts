@@ -16,6 +16,7 @@ import { sendKept } from './render/send-kept.ts'
 import { sendConstantPage, sendText } from './render/send-plain.ts'
 import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
+import { unmatchedPage } from './actions/unmatched-page.ts'
 import type { RequestContext } from './request/context.ts'
 import { mainOrigin } from './request/public-origins.ts'
 import { contextOf } from './request/context.ts'
@@ -51,6 +52,27 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
   const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const origin = mainOrigin(config.origins)
   const rootChain = table.root === undefined ? [] : [table.root]
+  const unmatched = unmatchedPage(table)
+
+  function serveUnmatched(context: RequestContext, after?: AfterForm): Promise<void> {
+    return parts.renderer.serve(
+      {
+        chain: rootChain,
+        params: {},
+        search: parseSearch(''),
+        data: {},
+        ...(origin === undefined ? {} : { origin }),
+      },
+      {
+        route: null,
+        deferred: new Set(),
+        timings: [],
+        ...(after?.kind === 'state' ? { posted: after } : {}),
+        thrown: thrownAfter(after) ?? { value: new RefusalSignal('notFound'), boundaryFrom: 0 },
+      },
+      context,
+    )
+  }
 
   return async (req) => {
     const context = contextOf(req)
@@ -68,25 +90,15 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
         return sendText(context, resolution.status, resolution.status < 500 ? 'Bad request' : 'This rewrite is broken')
       case 'none':
         context.kind = 'document'
+        if (context.action !== undefined) {
+          return serveForm({ ...actions, origins: config.origins }, unmatched, context, (after) =>
+            serveUnmatched(context, after),
+          )
+        }
         return admit(parts, context, async () => {
           const late = isLate(parts, context)
           if (late !== false && (await late)) return undefined
-          return parts.renderer.serve(
-            {
-              chain: rootChain,
-              params: {},
-              search: parseSearch(''),
-              data: {},
-              ...(origin === undefined ? {} : { origin }),
-            },
-            {
-              route: null,
-              deferred: new Set(),
-              timings: [],
-              thrown: { value: new RefusalSignal('notFound'), boundaryFrom: 0 },
-            },
-            context,
-          )
+          return serveUnmatched(context)
         })
       case 'route':
         break

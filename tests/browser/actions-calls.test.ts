@@ -52,8 +52,9 @@ describe('calls', () => {
       await page.getByLabel('note').fill('slow one')
       await press(page, 'Count')
       await held.asked
+      const answered = page.waitForResponse((response) => isCall(new URL(response.url())))
       await press(page, 'Quiet')
-      await page.waitForResponse((response) => isCall(new URL(response.url())))
+      await answered
       held.release()
       await page.getByTestId('counted').getByText('1', { exact: true }).waitFor()
       await expect.poll(() => ran(page)).toBe('count, quiet')

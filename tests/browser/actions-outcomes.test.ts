@@ -40,7 +40,7 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
   })
 
   browserTest('whose input is refused says why by 422, and keeps what was typed', async ({ open }) => {
-    const { page, settle } = await openActions(await open({ javaScript, allow: [statusComplaint(422)] }), scripts)
+    const { page, path, settle } = await openActions(await open({ javaScript, allow: [statusComplaint(422)] }), scripts)
     await page.getByLabel('name', { exact: true }).fill('annabel')
     await page.getByLabel('address.city').fill('Rotterdam')
     await page.getByLabel('password').fill('hunter2')
@@ -62,6 +62,10 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
     await press(page, 'Save')
     await page.getByTestId('saved').getByText('ann', { exact: true }).waitFor()
     expect(await page.getByTestId('ran').innerText()).toBe('saved ann')
+    // Another action than the one that the address has named meanwhile.
+    await press(page, 'Quiet')
+    await page.getByTestId('ran').getByText('saved ann, quiet', { exact: true }).waitFor()
+    expect(pathOf(page)).toBe(path)
   })
 
   browserTest('that redirects leads there', async ({ open }) => {
@@ -143,6 +147,24 @@ browserTest.for(['on', 'off'] as const)(
     if (scripts === 'off') return
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('No such page')
     await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe('Missing')
+  },
+)
+
+browserTest.for(['on', 'off'] as const)(
+  'a form on the page of a 401, JavaScript %s: says what is wrong, and then lets in',
+  async (scripts, { open }) => {
+    const page = await open({ javaScript: scripts === 'on', allow: [statusComplaint(401)] })
+    await openActions(page, scripts, '/members')
+    await page.getByLabel('name').fill('bob')
+    await press(page, 'Sign in')
+    await page.getByText('Nobody is called bob.').waitFor()
+    await page.getByLabel('name').fill('ann')
+    await press(page, 'Sign in')
+    await heading(page, 'Members')
+    expect(pathOf(page)).toBe('/members')
+    // It is said once, by the answer to the call or by the page that follows.
+    expect(await page.getByText('Welcome').count()).toBe(1)
+    if (scripts === 'on') expect(await isSameDocument(page)).toBe(true)
   },
 )
 

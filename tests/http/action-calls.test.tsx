@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { forbidden, notFound, redirect } from '../../src/shared/control-flow.ts'
+import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { action } from '../../src/server/actions/action.ts'
 import { actionId } from '../../src/server/actions/action-id.ts'
 import type { LoaderArgs } from '../../src/server/loader-types.ts'
@@ -29,6 +29,25 @@ async function callableApp() {
     leave: action({ handler: () => redirect('/other?x=1') }),
     abroad: action({ handler: () => redirect('https://else.test/x', 303, { external: true }) }),
     none: action({ handler: () => notFound() }),
+    signOut: action({
+      handler: ({ context, revalidate }) => {
+        revalidate('names')
+        context.headers.append('Set-Cookie', 'user=; Path=/; Max-Age=0')
+        unauthorized()
+      },
+    }),
+    enter: action({
+      handler: ({ context }) => {
+        context.headers.append('Set-Cookie', 'user=ann; Path=/')
+        redirect('/other')
+      },
+    }),
+    goAbroad: action({
+      handler: ({ context }) => {
+        context.headers.append('Set-Cookie', 'user=ann; Path=/')
+        redirect('https://else.test/x', 303, { external: true })
+      },
+    }),
     fail: action({
       handler: () => {
         throw new Error('a secret')
@@ -179,6 +198,25 @@ describe('a call of the client router', () => {
     expect(records[1]).toMatchObject({ segment: '#action', data: { revalidate: ['/*'] } })
   })
 
+  test.for([
+    ['enter', 200],
+    ['goAbroad', 200],
+    ['signOut', 401],
+  ] as const)('drops what was known before also where it does not come back: %s', async ([name, status]) => {
+    const { call } = await callableApp()
+    const answer = await call(name, '')
+    expect([answer.status, answer.headers['set-cookie']]).toEqual([status, [expect.stringContaining('user=')]])
+    expect(answer.records[1]).toMatchObject({
+      segment: '#action',
+      data: { revalidate: expect.arrayContaining(['/*']) as unknown },
+    })
+    if (name === 'signOut') expect(answer.records[2]).toEqual({ outcome: { kind: 'unauthorized', at: 0 } })
+    // Of the page that follows, the visitor is who the action has made them.
+    if (name === 'enter') {
+      expect(answer.records.find(({ segment }) => segment === '/#layout')).toMatchObject({ data: { user: 'ann' } })
+    }
+  })
+
   test('meets the guards of its page before it runs', async () => {
     const { call, stored } = await callableApp()
     const { status, records } = await call('store', 'name=ann', { path: '/private' })
@@ -218,7 +256,8 @@ describe('a call of the client router', () => {
 
   test('of an unknown action is told to load the document', async () => {
     const { app } = await callableApp()
-    const answer = await request(app).post('/_m/data/names?_action=unknown').type('form').send('name=ann')
+    const answer = await request(app).post('/_m/data/names?_action=unknown').type('form').send('name=ann').buffer(true)
     expect(answer.status).toBe(404)
+    expect(String(answer.text).split('\n')[0]).toContain('"document":true')
   })
 })

@@ -6,6 +6,7 @@ import { isInvalidInput } from '../../src/shared/action-result.ts'
 import { ID_FIELD } from '../../src/shared/protocol/action-call.ts'
 import { actionId } from '../../src/server/actions/action-id.ts'
 import { action } from '../../src/server/actions/action.ts'
+import { filledForm, formIn } from '../support/html-forms.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const SAVE = actionId('actions.server.ts', 'save')
@@ -16,6 +17,7 @@ function handApp() {
     input: z.object({ name: z.string().max(5, 'is too long') }),
     handler: ({ input }) => ({ saved: input.name }),
   })
+  const remove = action({ args: z.tuple([z.number()]), handler: ({ args: [id] }) => ({ kept: `kept ${id}` }) })
 
   function Form({ id }: { id: string }) {
     const [state, submit] = useActionState(save, null)
@@ -49,6 +51,21 @@ function handApp() {
   function After({ later }: { later: Promise<string> }) {
     return <Form id={use(later)} />
   }
+  /** Two of one action, each with an argument of its own. */
+  function Row({ id }: { id: number }) {
+    const [state, submit] = useActionState(remove.bind(null, id), null)
+    return (
+      <form action={submit} id={`row-${id}`}>
+        <output>{isInvalidInput(state) ? 'nothing yet' : (state?.kept ?? 'nothing yet')}</output>
+      </form>
+    )
+  }
+  const Rows = () => (
+    <main>
+      <Row id={7} />
+      <Row id={8} />
+    </main>
+  )
   const loader = () => ({ later: new Promise((resolve) => setImmediate(() => resolve('late'))) })
 
   const { app } = tinyApp({
@@ -56,16 +73,27 @@ function handApp() {
       '/one': { page: page(One) },
       '/two': { page: page(Two) },
       '/late': { page: page(Late as never), loader: moduleOf({ loader }) },
+      '/rows': { page: page(Rows) },
       '/none': { page: page(() => <p>none</p>) },
     } as never,
-    actions: { 'actions.server.ts': { save } },
+    actions: { 'actions.server.ts': { save, remove } },
   })
-  return (path: string, body: string) => request(app).post(path).type('form').send(body)
+  return {
+    byHand: (path: string, body: string) => request(app).post(path).type('form').send(body),
+    /** Sends a form of the page as another build has written it: React's key for it was another one. */
+    async ofFormerBuild(path: string, id: string, fields: Record<string, string>) {
+      const { action: to, hidden } = formIn((await request(app).get(path)).text, id)
+      expect(hidden.map(([name]) => name)).toContain('$ACTION_KEY')
+      const former = hidden.map(([name, value]) => [name, name === '$ACTION_KEY' ? 'kformer' : value] as const)
+      const form = filledForm({ action: to, hidden: former }, fields)
+      return request(app).post(form.action).set('Content-Type', form.type).send(form.body)
+    },
+  }
 }
 
 describe('a form that comes without its hidden fields, and is not valid,', () => {
   test.for(['/one', '/late'])('shows what is wrong with it, and what was typed, in the form of %s', async (path) => {
-    const { status, text } = await handApp()(`${path}?_action=${SAVE}`, 'name=annabel')
+    const { status, text } = await handApp().byHand(`${path}?_action=${SAVE}`, 'name=annabel')
     expect(status).toBe(422)
     expect(text).toContain('<output>is too long</output>')
     expect(text).toContain('value="annabel"')
@@ -75,19 +103,40 @@ describe('a form that comes without its hidden fields, and is not valid,', () =>
   })
 
   test('shows it as well where the action is named by a field', async () => {
-    const { status, text } = await handApp()('/one', `name=annabel&${encodeURIComponent(ID_FIELD)}=${SAVE}`)
+    const { status, text } = await handApp().byHand('/one', `name=annabel&${encodeURIComponent(ID_FIELD)}=${SAVE}`)
     expect([status, text.includes('<output>is too long</output>')]).toEqual([422, true])
   })
 
   test('is not shown in one of two forms: nobody knows which it was', async () => {
-    const { status, text } = await handApp()(`/two?_action=${SAVE}`, 'name=annabel')
+    const { status, text } = await handApp().byHand(`/two?_action=${SAVE}`, 'name=annabel')
     expect(status).toBe(422)
     expect(text).not.toContain('is too long</output>')
     expect(text.match(/nothing yet/g)).toHaveLength(2)
   })
 
   test('is refused on a page without such a form too', async () => {
-    const { status, text } = await handApp()(`/none?_action=${SAVE}`, 'name=annabel')
+    const { status, text } = await handApp().byHand(`/none?_action=${SAVE}`, 'name=annabel')
     expect([status, text.includes('<p>none</p>')]).toEqual([422, true])
+  })
+})
+
+describe('a form that was written by another build, which had another key for it,', () => {
+  test.for(['/one', '/late'])('shows what is wrong with it, and what was typed, in the form of %s', async (path) => {
+    const { status, text } = await handApp().ofFormerBuild(path, path.slice(1), { name: 'annabel' })
+    expect(status).toBe(422)
+    expect(text).toContain('<output>is too long</output>')
+    expect(text).toContain('value="annabel"')
+    expect(text.split('id="millrace"')[1]).not.toContain('kformer')
+  })
+
+  test('is told from others of its action by what is bound', async () => {
+    const { status, text } = await handApp().ofFormerBuild('/rows', 'row-8', {})
+    expect(status).toBe(200)
+    expect(text.match(/<output>.*?<\/output>/g)).toEqual(['<output>nothing yet</output>', '<output>kept 8</output>'])
+  })
+
+  test('is not shown in one of two that are alike', async () => {
+    const { text } = await handApp().ofFormerBuild('/two', 'two', { name: 'annabel' })
+    expect(text.match(/nothing yet/g)).toHaveLength(2)
   })
 })

@@ -9,6 +9,7 @@ import { openGuestbook } from '../../src/app/lab/guestbook/guestbook.server.ts'
 import * as session from '../../src/app/lab/session/actions.server.ts'
 import * as shared from '../../src/app/lab/shared/actions.server.ts'
 import * as upload from '../../src/app/lab/upload/actions.server.ts'
+import { actionId } from '../../src/server/actions/action-id.ts'
 import { createApp, type MillraceApp } from '../../src/server/app.ts'
 import { readConfig } from '../../src/server/config.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
@@ -162,6 +163,31 @@ function openedGuestbook() {
   const entries = openGuestbook(folder.path)
   return { ...entries, [Symbol.dispose]: () => entries.dispose() }
 }
+
+describe('the private page', () => {
+  test('guards the actions that are called on it: 401, 403, and only an admin’s runs', async () => {
+    const visitor = newVisitor()
+    /** The guestbook's form, sent to the private page. */
+    const signThere = async (message: string) => {
+      const { html, ...page } = await visitor.get('/lab/guestbook')
+      const moved = { ...page, html: html.replaceAll('/lab/guestbook?', '/lab/private?') }
+      return visitor.submit(moved, 'name="message"', { name: 'Ann', message })
+    }
+    const id = actionId('lab/guestbook/actions.server.ts', 'sign')
+    const call = await fetch(`${origin}/_m/data/lab/private?_action=${id}`, {
+      method: 'POST',
+      body: new URLSearchParams({ name: 'Ann', message: 'by nobody' }),
+    })
+    expect([call.status, await call.text()]).toEqual([401, expect.stringContaining('"unauthorized"')])
+    expect((await signThere('by nobody')).status).toBe(401)
+    const guest = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-guest', { role: 'guest' })
+    expect((await signThere('by a guest')).status).toBe(403)
+    await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
+    expect((await signThere('by an admin')).status).toBe(200)
+    const { html } = await visitor.get('/lab/guestbook')
+    expect(new Set(html.match(/by (?:nobody|a guest|an admin)/g))).toEqual(new Set(['by an admin']))
+  })
+})
 
 describe('the guestbook under pressure', () => {
   test('asks a visitor who sends too much to wait, and keeps what was typed', async () => {

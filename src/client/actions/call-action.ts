@@ -30,9 +30,12 @@ export interface CallHost {
   refresh(): void
   /** Drops what is known, and asks again for what of it is on the screen. */
   forget(targets: readonly string[]): void
+  /** What is on the screen may be older than what is known. */
+  catchUp(): void
   /** Drops what is known, here and in other tabs. */
   revalidate(targets: readonly string[]): void
-  navigate(href: string): void
+  /** Goes to a page, whose data this request has brought. */
+  follow(to: string, flight?: Flight): void
   /** Has the browser load a document; what is typed is kept. */
   leave(href: string, kind: 'push' | 'refresh'): void
   /** What is typed may be needed again on this page. */
@@ -77,7 +80,7 @@ async function performCall(
   const { visit, href: began } = host.screen()
   const before = host.leaving()
   const { count } = answered
-  const [href = ''] = began.split('#')
+  const href = withoutHash(began)
   let flight: Flight | undefined
   try {
     flight = await send(host, id, href, args)
@@ -92,7 +95,7 @@ async function performCall(
     return new Promise(() => undefined) // the document goes away
   }
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
-  if (answer === undefined && !head?.redirect) {
+  if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
     throw thrownBy(outcome, href)
   }
@@ -101,18 +104,18 @@ async function performCall(
     if (form) focusFirstFault(form, answer.errors)
     return invalidInput(args.at(-1), answer.errors)
   }
-  if (host.screen().visit === visit) {
-    const { redirect } = head ?? {}
-    const leaving = host.leaving()
-    if (redirect === undefined) {
-      // Nobody knows which of two that were under way at once has seen what the other one did.
-      if (answered.count === count + 1) showFresh(host, flight)
-      else host.forget(['/*'])
-    } else if (leaving === undefined || leaving === before) {
-      // Who has gone elsewhere meanwhile, or is about to, is not called back.
-      if (redirect.external) host.leave(redirect.to, 'push')
-      else host.navigate(redirect.to)
-    }
+  const { redirect } = head ?? {}
+  const leaving = host.leaving()
+  // Whoever has gone elsewhere, or is about to, is not called back; layouts that stand there too may show what has changed.
+  if (host.screen().visit !== visit) host.catchUp()
+  else if (redirect === undefined || pageOf(redirect.to) === href) {
+    // Nobody knows which of two that were under way at once has seen what the other one did.
+    if (answered.count === count + 1) showFresh(host, flight)
+    else host.forget(['/*'])
+    if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
+  } else if (leaving === undefined || leaving === before) {
+    if (redirect.external) host.leave(redirect.to, 'push')
+    else host.follow(redirect.to, redirected(flight))
   }
   return answer?.value ?? null
 }
@@ -185,7 +188,9 @@ function startCall(
           const { redirect, ...page } = head
           known.keepVerdict(pageOf(redirect.to), page)
         }
-        const isReady = !head?.redirect && [ACTION_RESULT_ID, ...wants].every((id) => segments.has(id))
+        const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
+        const isReady =
+          answer !== undefined && !answer.thrown && !head?.redirect && wants.every((id) => segments.has(id))
         if (over || outcome !== undefined || isReady) resolve(flight)
       },
     })
@@ -193,11 +198,23 @@ function startCall(
   })
 }
 
+/** As if it had asked for the page that it leads to; `undefined` where it has brought no data of that. */
+function redirected(flight: Flight): Flight | undefined {
+  const { redirect, ...head } = flight.head ?? {}
+  if (!redirect || head.route === undefined) return undefined
+  return { ...flight, head, href: pageOf(redirect.to) }
+}
+
+function withoutHash(href: string): string {
+  return href.replace(/#.*/s, '')
+}
+
 /** Puts fresh data into the page on screen. */
 function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): void {
   const { view, page } = screen()
   const { head, outcome, segments, href, params } = flight
-  if (outcome !== undefined || head?.route !== view.chain.at(-1)?.key) return refresh()
+  // What was refused may be let through now: signing in on the page of a 401.
+  if (outcome ?? view.outcome ?? head?.route !== view.chain.at(-1)?.key) return refresh()
   const data: Record<string, unknown> = { ...view.data }
   const keys = new Set(page.keys)
   let { search } = view

@@ -20,6 +20,8 @@ export interface RouteStore {
    * @throws {RouteCancelled} when the signal is aborted.
    */
   load(href: string, options: StoreLoadOptions): Promise<LoadedRoute>
+  /** What `go` loads at once takes what this request for all segments has brought, be it to be kept or not. */
+  bring(flight: Flight, go: () => void): void
   /** Drops what is known by tag or path; what requests under way bring of it is shown to who waits, but not kept. */
   revalidate(targets: readonly string[]): void
 }
@@ -225,6 +227,12 @@ export function createRouteStore(
     flights,
     plan: (href) => plan(href),
     load,
+    bring(brought, go) {
+      const flight = { ...brought, ids: dataIds(routes.get(brought.head?.route ?? '')) }
+      flights.add(flight)
+      go()
+      flights.delete(flight)
+    },
     revalidate(targets) {
       dropped ||= targets.length > 0
       for (const flight of flights) {

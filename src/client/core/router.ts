@@ -78,6 +78,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' |
   follow(anchor: Element, url: URL): void
   /** As `revalidate`, without telling other tabs. */
   forget(targets: readonly string[]): void
+  /** Shows what is known by now of the page on screen, and asks for what is not. */
+  catchUp(): void
   /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
   show(view: Screen['view'], keys: readonly string[]): void
   /** Id of the navigation that is on its way to another page. */
@@ -107,9 +109,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   /** Entries by which the address bar is away from the screen: a traversal moves it before its page is there. */
   let strayed = 0
 
-  function tell(): void {
-    for (const listener of listeners.changes) listener()
-  }
+  const tell = (): void => listeners.changes.forEach((listener) => listener())
 
   const gate = createLeaveGate(listeners.blockers, history, tell)
 
@@ -298,6 +298,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       listeners.changes.add(mark)
     },
     forget,
+    catchUp: () => void refetch(),
     show(view, keys) {
       // A page that is about to come shows what is so by then.
       if (navigation.state === 'committing') return

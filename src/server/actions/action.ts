@@ -73,6 +73,11 @@ export interface ActionDefinition<Input, Args extends readonly unknown[], Result
   readonly secret?: readonly string[]
   /** Most bytes of a body; `ACTION_BODY_LIMIT` unless told. Not used with `upload`. */
   readonly bodyLimit?: number
+  /**
+   * `false` for what a page offers to those whom its guards refuse, such as signing in on the page of a 401: then it runs
+   * without asking them. `true` unless told.
+   */
+  readonly guarded?: boolean
   /** Files are streamed to the handler. Without it they are held in memory, as part of the body. */
   readonly upload?: UploadLimits
   /** May throw what a loader may: `redirect()`, `notFound()` and their kin. */
@@ -102,6 +107,8 @@ export interface DeclaredAction {
   readonly definition: ActionDefinition<unknown, readonly unknown[], unknown>
   /** Set once by the registry, before any request. */
   id: string | undefined
+  /** Where it stands, for messages: `lab/guestbook/actions.server.ts: sign`. Set with the id. */
+  name: string | undefined
 }
 
 /**
@@ -111,7 +118,11 @@ export interface DeclaredAction {
 export function action<Input = unknown, Args extends readonly unknown[] = readonly [], Result = void>(
   definition: ActionDefinition<Input, Args, Result>,
 ): Action<Input, Args, Result> {
-  const declared: DeclaredAction = { definition: definition as unknown as DeclaredAction['definition'], id: undefined }
+  const declared: DeclaredAction = {
+    definition: definition as unknown as DeclaredAction['definition'],
+    id: undefined,
+    name: undefined,
+  }
   const reference = createFormReference(declared, [])
   Object.defineProperty(reference, ACTION, { value: declared })
   return reference as unknown as Action<Input, Args, Result>

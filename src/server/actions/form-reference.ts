@@ -54,11 +54,11 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
   if (forms === undefined)
     throw new Error('A form with an action can only be rendered by the server of the application')
   const number = prefix.replace(/\D+/g, '')
-  const data = new FormFields((key) => forms.stateForms.push({ id, arity: bound.length - 1, key }))
+  const data = new FormFields((key) => forms.stateForms.push({ id, args: bound.slice(0, -1), key }))
   data.append(ID_FIELD, id)
   if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
   if (bound.length > 0) {
-    data.append(ARGUMENTS_FIELD + number, forms.sign(id, `[${bound.map(jsonOf).join()}]`))
+    data.append(ARGUMENTS_FIELD + number, forms.sign(id, listOf(bound)))
   }
   const { pathname, search } = forms
   return {
@@ -71,9 +71,14 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
   }
 }
 
+/** What is bound, in JSON: as the browser says it in a call. */
+export function listOf(bound: readonly unknown[]): string {
+  return `[${bound.map(jsonOf).join()}]`
+}
+
 /**
- * As the browser says it in a call: a date as its text, and a member that is `undefined` not at all. A state that JSON
- * cannot say is left out: the form works all the same.
+ * A date is its text, and a member that is `undefined` is not there at all. A state that JSON cannot say is left out: the
+ * form works all the same.
  */
 function jsonOf(value: unknown): string {
   try {

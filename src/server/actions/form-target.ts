@@ -7,8 +7,8 @@ import { argumentsPurpose } from './read-call.ts'
 export interface StateForm {
   /** Of its action. */
   readonly id: string
-  /** How many arguments are bound, the state not among them. */
-  readonly arity: number
+  /** What is bound, the state not among it. */
+  readonly args: readonly unknown[]
   /** React's name for it. */
   readonly key: string
 }

@@ -27,6 +27,7 @@ export function createActionRegistry(modules: ActionModules): ActionRegistry {
       const other = byId.get(id)
       if (other !== undefined && other !== declared) throw new Error(`${path}: the id of ${name} is taken; rename one`)
       declared.id = id
+      declared.name = `${path}: ${name}`
       byId.set(id, declared)
     }
   }

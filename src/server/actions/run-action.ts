@@ -1,4 +1,5 @@
 import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
+import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
 import { ownGetters } from '../request/own-getters.ts'
 import { BodyError } from './body-error.ts'
@@ -32,7 +33,7 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
  * @throws {BodyError} 400 for bound arguments that do not fit: no page has bound them.
  */
 export async function runAction(
-  { definition }: DeclaredAction,
+  { definition, name }: DeclaredAction,
   call: ReceivedCall,
   surroundings: CallSurroundings,
 ): Promise<FinishedCall> {
@@ -42,7 +43,11 @@ export async function runAction(
   const dropShared = async (): Promise<void> => {
     if (revalidate.length > 0) await context.revalidate(...revalidate)
   }
-  const done = (outcome: ActionOutcome): FinishedCall => ({ outcome, revalidate })
+  const done = (outcome: ActionOutcome): FinishedCall => {
+    // Who somebody is decides what all pages show in their browser.
+    if (outcome.kind !== 'invalid' && surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
+    return { outcome, revalidate }
+  }
   const { handler, secret = [] } = definition
   try {
     const { args, state } = await splitArguments(definition.args, call)
@@ -50,9 +55,8 @@ export async function runAction(
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
     const { files } = call
     const value = await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate))
+    refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
-    // Who somebody is decides what all pages show in their browser.
-    if (surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return done({ kind: 'value', value })
   } catch (thrown) {
     if (thrown instanceof BodyError) throw thrown

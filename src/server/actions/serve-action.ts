@@ -73,7 +73,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   if (named === undefined && (context.action !== undefined || kind === undefined || kind === 'json')) return refuse(405)
   if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
 
-  const guarded = await askGuards(parts, page, context)
+  const guarded = named?.definition.guarded === false ? undefined : await askGuards(parts, page, context)
   if (guarded !== undefined) {
     dropBody(context.req, context.res)
     return guarded

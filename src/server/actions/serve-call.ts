@@ -45,12 +45,18 @@ export async function serveCall(
   }
   const redirect = redirectOf(result.call)
   if (redirect === undefined) {
-    return sendThrown({ thrown: outcome.thrown, boundaryFrom: page.route.chain.length - 1 }, page, head, context)
+    return sendThrown(
+      { thrown: outcome.thrown, boundaryFrom: page.route.chain.length - 1 },
+      page,
+      head,
+      context,
+      shared,
+    )
   }
   const location = safeLocation(redirect.to, redirect)
   if (location === undefined) {
     const thrown = new UnsafeRedirectError(redirect.to)
-    return sendThrown({ thrown, boundaryFrom: page.route.chain.length - 1 }, page, head, context)
+    return sendThrown({ thrown, boundaryFrom: page.route.chain.length - 1 }, page, head, context, shared)
   }
   return sendRedirected(redirectTo(location), shared, delivery, context)
 }
@@ -65,8 +71,9 @@ async function sendRedirected(
   const target = redirect.external === true ? undefined : delivery.moveTo(redirect.to)
   if (target === undefined) {
     const answer = createDataAnswer(context, NO_PROGRESS)
-    // The document that follows asks for everything by itself.
+    // The document that follows asks for everything by itself; other tabs do not.
     answer.open(200, { redirect })
+    if (answered.revalidate !== undefined) putResult(answer, answered)
     return answer.finish()
   }
   return delivery.page(target, (answer, head) => {
@@ -80,9 +87,18 @@ function sendThrown(
   { route }: CalledPage,
   head: Head,
   context: RequestContext,
+  shared: ActionAnswer = {},
 ): Promise<void> {
   const answer = createDataAnswer(context, NO_PROGRESS)
-  sendVerdict(thrown, boundaryFrom, route.chain, head, answer, context, 'action')
+  const verdict: DataAnswer = {
+    ...answer,
+    open(...opening) {
+      answer.open(...opening)
+      // What it has done before it gave up is done.
+      if (shared.revalidate !== undefined) putResult(answer, { ...shared, thrown: true })
+    },
+  }
+  sendVerdict(thrown, boundaryFrom, route.chain, head, verdict, context, 'action')
   return answer.finish()
 }
 

@@ -2,14 +2,20 @@ import { sendLocation, sendPageRedirect } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { CallResult } from './serve-action.ts'
 import { digestOfCall, performCall, redirectOf, type ActionParts, type CalledPage } from './serve-action.ts'
+import { listOf } from './form-reference.ts'
 import type { StateForm } from './form-target.ts'
 import { refuseCall } from './refuse-call.ts'
 import { isForeignCall } from './take-action.ts'
 
 /** What the page is shown with after a form was sent to it. */
 export type AfterForm =
-  /** What React's `useActionState` takes over. */
-  | { readonly kind: 'state'; readonly status: 200 | 422; readonly state: PostedState }
+  /** What React's `useActionState` takes over, and the arguments that are bound in the form that was sent. */
+  | {
+      readonly kind: 'state'
+      readonly status: 200 | 422
+      readonly state: PostedState
+      readonly args: readonly unknown[]
+    }
   /** Shown in the page's place. */
   | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
 
@@ -19,13 +25,24 @@ export type AfterForm =
  */
 export type PostedState = readonly [state: unknown, key: string, id: string, arity: number]
 
+/** Whether one of the forms that a page has rendered is the one that was sent. */
+export function hasForm([, key]: PostedState, forms: readonly StateForm[]): boolean {
+  return forms.some((form) => form.key === key)
+}
+
 /**
- * Finds whose a state is that came without a key, by what a page has rendered.
- * @returns `undefined` for a state that has its key, and where the page has not exactly one form that it can belong to.
+ * Finds whose a state is that came without a key, or with one that the page does not have: React makes them of names and
+ * places of components, and another build may have others.
+ * @returns `undefined` for a state that has its form, and where the page has not exactly one that it can belong to.
  */
-export function withKey([state, key, id, arity]: PostedState, forms: readonly StateForm[]): PostedState | undefined {
-  if (key !== '') return undefined
-  const [form, ...others] = forms.filter((one) => one.id === id && one.arity === arity)
+export function withKey(
+  { state: posted, args }: Pick<Extract<AfterForm, { kind: 'state' }>, 'state' | 'args'>,
+  forms: readonly StateForm[],
+): PostedState | undefined {
+  if (hasForm(posted, forms)) return undefined
+  const [state, , id, arity] = posted
+  const bound = listOf(args)
+  const [form, ...others] = forms.filter((one) => one.id === id && listOf(one.args) === bound)
   return form === undefined || others.length > 0 ? undefined : [state, form.key, id, arity]
 }
 
@@ -64,15 +81,14 @@ function answerForm(
     return showPage({ kind: 'thrown', thrown: outcome.thrown, boundaryFrom })
   }
   const { key, leading } = received
-  const arity = leading.length - Number(key !== undefined)
+  const args = key === undefined ? leading : leading.slice(0, -1)
   if (outcome.kind === 'invalid') {
-    const state: PostedState = [outcome.state, key ?? '', id, arity]
-    return showPage({ kind: 'state', status: 422, state })
+    return showPage({ kind: 'state', status: 422, state: [outcome.state, key ?? '', id, args.length], args })
   }
   if (outcome.value === undefined || key === undefined) {
     // The page anew, by its own URL: reloading it sends nothing again.
     sendLocation(context, 303, context.pathname + context.search)
     return undefined
   }
-  return showPage({ kind: 'state', status: 200, state: [outcome.value, key, id, arity] })
+  return showPage({ kind: 'state', status: 200, state: [outcome.value, key, id, args.length], args })
 }

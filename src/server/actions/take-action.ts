@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import { ACTION_PARAM } from '../../shared/protocol/action-call.ts'
+import { withoutAction } from '../../shared/protocol/action-search.ts'
 import { sendLocation } from '../render/send-plain.ts'
 import { contextOf, type ActionTarget, type RequestContext } from '../request/context.ts'
 import type { ActionRegistry } from './registry.ts'
@@ -21,12 +22,13 @@ const MARK = `${ACTION_PARAM}=`
  */
 export function readActionSearch(search: string): { readonly search: string; readonly target?: ActionTarget } {
   if (!search.includes(MARK)) return { search }
-  const pairs = search.slice(1).split('&')
-  const named = pairs.find((pair) => pair.startsWith(MARK))
+  const named = search
+    .slice(1)
+    .split('&')
+    .find((pair) => pair.startsWith(MARK))
   if (named === undefined) return { search }
-  const rest = pairs.filter((pair) => !pair.startsWith(MARK)).join('&')
   const [id = '', form = ''] = named.slice(MARK.length).split('.')
-  return { search: rest === '' ? '' : `?${rest}`, target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
+  return { search: withoutAction(search), target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
 }
 
 /** Whether a browser says that the page of another site calls, or what it says is not believable. */

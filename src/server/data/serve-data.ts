@@ -4,6 +4,7 @@ import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../shared/protocol/rou
 import type { Route, RouteTable } from '../../shared/route-table.ts'
 import type { ActionParts, CalledPage } from '../actions/serve-action.ts'
 import { serveCall, type CallDelivery } from '../actions/serve-call.ts'
+import { unmatchedPage } from '../actions/unmatched-page.ts'
 import { neededLoaders, segmentLoaders } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import type { Admission } from '../ops/admission.ts'
@@ -46,7 +47,7 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
       context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
       return sendDocumentHead(context, resolution.status)
     case 'none':
-      return sendNotFound(parts, context)
+      return context.action === undefined ? sendNotFound(parts, context) : serveUnmatched(parts, context)
     case 'route':
       break
   }
@@ -59,11 +60,14 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
   if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
   const page: CalledPage = { route, params, search: resolution.search }
   if (context.action === undefined) return servePage(parts, page, context)
-  const delivery: CallDelivery = {
+  await serveCall(parts.actions, page, headOf(parts, page), deliveryOf(parts, context), context)
+}
+
+function deliveryOf(parts: DataParts, context: RequestContext): CallDelivery {
+  return {
     page: (delivered, opening) => servePage(parts, delivered, context, opening),
     moveTo: (location) => moveTo(parts, location, context),
   }
-  await serveCall(parts.actions, page, headOf(parts, page), delivery, context)
 }
 
 /** Where an action leads, the data of that page is sent along. */
@@ -85,12 +89,34 @@ function headOf({ scope }: DataParts, { route, params }: CalledPage): Head {
   return { route: route.key, params, scope }
 }
 
+/** A call of what the page that stands for no page offers. */
+function serveUnmatched(parts: DataParts, context: RequestContext): Promise<void> {
+  const delivery = deliveryOf(parts, context)
+  const page = unmatchedPage(parts.table)
+  const { scope } = parts
+  return serveCall(
+    parts.actions,
+    page,
+    { route: null, params: {}, scope },
+    {
+      ...delivery,
+      page: async (delivered, opening) =>
+        delivered === page ? sendNotFound(parts, context, opening) : delivery.page(delivered, opening),
+    },
+    context,
+  )
+}
+
 /** As the document: the nearest fallback is the root's, and no loader runs. */
-function sendNotFound({ table: { root }, scope }: DataParts, context: RequestContext): void {
+function sendNotFound(
+  { table: { root }, scope }: DataParts,
+  context: RequestContext,
+  opening: NonNullable<RunningPage['opening']> = (answer, head) => answer.open(404, head),
+): void {
   const at = root === undefined ? undefined : findBoundary([root], 'notFound', 0)
   if (at === undefined) return sendDocumentHead(context, 404)
   const answer = createDataAnswer(context, NO_PROGRESS)
-  answer.open(404, { route: null, params: {}, scope })
+  opening(answer, { route: null, params: {}, scope })
   answer.outcome({ kind: 'notFound', at })
   void answer.finish()
 }

@@ -60,19 +60,20 @@ export function giveUp({ stream }: LiveStream): void {
 /**
  * Starts a streamed render and waits for its shell. Whatever is thrown before that, even inside a boundary, counts as
  * thrown before the first byte, so that the answer can still have its true status.
- * @param whole waits for the last hole instead of the shell, as for a crawler.
+ * @param whole asked when the shell is ready: `true` waits for the last hole, as for a crawler.
  * @param posted a state for the `useActionState` whose form was sent.
  */
 export function renderStream(
   tree: ReactNode,
   context: RequestContext,
-  whole: boolean,
+  whole: () => boolean,
   posted?: PostedState,
 ): Promise<Live | Thrown> {
   return new Promise((resolve) => {
     const thrown: unknown[] = []
     let live: LiveStream | undefined
     let decided = false
+    let waits = false
 
     const decide = (): void => {
       if (decided) return
@@ -97,14 +98,15 @@ export function renderStream(
       },
       onShellReady() {
         // A hole that failed while the shell was made has told onError by the end of this turn.
-        if (!whole) queueMicrotask(decide)
+        waits = whole()
+        if (!waits) queueMicrotask(decide)
       },
       onShellError(error) {
         if (thrown.length === 0) thrown.push(error)
         decide()
       },
       onAllReady() {
-        if (whole) decide()
+        if (waits) decide()
       },
     })
     context.onAbort((reason) => stream.abort(reason))

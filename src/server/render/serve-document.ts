@@ -15,7 +15,7 @@ import {
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../shared/control-flow.ts'
 import type { RouteDataHead, SegmentMeta } from '../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
-import { withKey, type PostedState } from '../actions/serve-form.ts'
+import { hasForm, withKey, type AfterForm } from '../actions/serve-form.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -46,7 +46,7 @@ export interface DocumentRequest {
   readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
   readonly timings: readonly LoaderTiming[]
   /** A form was sent to this page: its status, and the state that React takes over. */
-  readonly posted?: { readonly status: number; readonly state: PostedState }
+  readonly posted?: Extract<AfterForm, { kind: 'state' }>
   /** Takes the page's document to give it out again. */
   readonly keep?: DocumentParts['keep']
   /** What stopped the loaders, or an action, and where the search for its fallback starts. */
@@ -128,9 +128,9 @@ export function createDocumentRenderer({
     if (loading !== undefined) await loading
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
-    let posted = view.outcome === undefined ? request.posted : undefined
+    let { posted } = request
     const parts = (deadline?: number): DocumentParts => ({
-      status: failure?.status ?? posted?.status ?? statusOf(view.outcome),
+      status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
       retryAfter: failure?.retryAfter,
       view,
       metadata,
@@ -158,15 +158,16 @@ export function createDocumentRenderer({
     }
     context.startDeadline(renderTimeoutMs)
     const whole = isCrawler(context.req.headers['user-agent'])
-    const stream = (to: FormTarget, toTheEnd: boolean) =>
+    const stream = (to: FormTarget, toTheEnd: () => boolean) =>
       withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
-    let attempt = await stream(forms, whole || posted?.state[1] === '')
-    const keyed = posted && withKey(posted.state, forms.stateForms)
+    // The form that was sent may stand in a hole, or be known by another name here.
+    let attempt = await stream(forms, () => whole || (posted && !hasForm(posted.state, forms.stateForms)) === true)
+    const keyed = posted && withKey(posted, forms.stateForms)
     if (posted !== undefined && keyed !== undefined && attempt.kind === 'stream') {
       // Only React can name the form that the state is for, and does so while it renders it.
       giveUp(attempt.stream)
       posted = { ...posted, state: keyed }
-      attempt = await stream(formTarget(context), whole)
+      attempt = await stream(formTarget(context), () => whole)
     }
     if (attempt.kind === 'thrown') return attempt
     if (canBeWhole) suspending.add(shape)

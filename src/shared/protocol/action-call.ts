@@ -54,4 +54,6 @@ export interface ActionAnswer {
   readonly errors?: Readonly<Record<string, readonly string[]>>
   /** What the action wants dropped from caches. */
   readonly revalidate?: readonly string[]
+  /** The handler has refused or failed: how, says the outcome that follows. */
+  readonly thrown?: true
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import '../../../src/shared/protocol/decode-values.ts'
 import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
 import { createJournal } from '../../../src/client/core/journal.ts'
+import type { Flight } from '../../../src/client/core/route-flight.ts'
 import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import { flush } from '../client/router-world.ts'
@@ -37,6 +38,7 @@ function world() {
     visit: 1,
     leaving: undefined as number | undefined,
     data: { '/form#page': 0 } as Record<string, unknown>,
+    outcome: undefined as { kind: string; at: number } | undefined,
   }
   const host = {
     world: {
@@ -77,14 +79,16 @@ function world() {
       href: '/form#here',
       visit: state.visit,
       page: { keys: [] },
-      view: { chain: [entry], params: {}, search: {}, data: state.data },
+      view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
     }),
+    follow: (to: string, flight?: Flight) =>
+      void done.push(['follow', to, flight && [flight.href, flight.head, [...flight.segments.keys()]]]),
     show: (view: { data: Record<string, unknown> }) => {
       state.data = view.data
       note('show')(view.data['/form#page'])
     },
     ...Object.fromEntries(
-      ['refresh', 'forget', 'revalidate', 'navigate', 'leave', 'keepDrafts', 'progress'].map((name) => [
+      ['refresh', 'forget', 'catchUp', 'revalidate', 'leave', 'keepDrafts', 'progress'].map((name) => [
         name,
         note(name),
       ]),
@@ -190,6 +194,16 @@ describe('the answer of a call', () => {
     ])
   })
 
+  test('has the page asked for anew where it was refused: it may be let through now', async () => {
+    const { got, done, state, call } = world()
+    state.outcome = { kind: 'unauthorized', at: 0 }
+    const value = call('a', [])
+    await flush()
+    got[0]?.answer(200, head, result({ revalidate: ['/*'] }))
+    expect(await value).toBeNull()
+    expect(done).toEqual([['revalidate', ['/*']], ['refresh']])
+  })
+
   test('is asked for anew where another call was answered meanwhile: it may be the older one', async () => {
     const { got, done, call } = world()
     const both = [call('a', []), call('b', [])]
@@ -210,10 +224,37 @@ describe('the answer of a call', () => {
       const value = call('a', [])
       await flush()
       state.visit = visit
-      got[0]?.answer(200, { ...head, redirect: { to: '/there' } }, result({}))
+      const there = { route: '/there', params: {}, scope: 'path' }
+      got[0]?.answer(
+        200,
+        { ...head, ...there, redirect: { to: '/there?a=1#b' } },
+        { segment: '/there#page', data: 1, lifetime: 0 },
+      )
       expect(await value).toBeNull()
-      expect(done.filter(([name]) => name === 'navigate')).toEqual(visit === 1 ? [['navigate', '/there']] : [])
+      const brought = ['/there?a=1', expect.objectContaining(there), ['/there#page']]
+      expect(done).toEqual(visit === 1 ? [['follow', '/there?a=1#b', brought]] : [['catchUp']])
+      expect(JSON.stringify(done)).not.toContain('redirect')
     }
+  })
+
+  test('leads to the very page with its fresh data, which is not asked for twice', async () => {
+    for (const to of ['/form', '/form#saved']) {
+      const { got, done, call } = world()
+      const value = call('a', [])
+      await flush()
+      got[0]?.answer(200, { ...head, redirect: { to } }, result({}), pageData(1))
+      expect(await value).toBeNull()
+      expect(done).toEqual([['show', 1], ...(to === '/form' ? [] : [['follow', to, undefined]])])
+    }
+  })
+
+  test('leads to a page whose data nobody has brought', async () => {
+    const { got, done, call } = world()
+    const value = call('a', [])
+    await flush()
+    got[0]?.answer(200, { v: 1, build: BUILD, redirect: { to: '/feed' } })
+    expect(await value).toBeNull()
+    expect(done).toEqual([['follow', '/feed', undefined]])
   })
 
   test('leads elsewhere, but not who has clicked a link since and still waits for its page', async () => {
@@ -228,9 +269,9 @@ describe('the answer of a call', () => {
       const value = call('a', [])
       await flush()
       state.leaving = after
-      got[0]?.answer(200, { ...head, redirect: { to: '/there' } }, result({}))
+      got[0]?.answer(200, { ...head, route: '/there', redirect: { to: '/there' } }, result({}))
       expect(await value).toBeNull()
-      expect(done).toEqual(after === 5 ? [] : [['navigate', '/there']])
+      expect(done).toEqual(after === 5 ? [] : [['follow', '/there', expect.anything()]])
     }
   })
 
@@ -269,5 +310,15 @@ describe('the answer of a call', () => {
     got[0]?.answer(404, head, { outcome: { kind: 'notFound', at: 0 } })
     await expect(failing).rejects.toMatchObject({ kind: 'notFound' })
     expect(done).toEqual([['keepDrafts']])
+  })
+
+  test('that is a refusal still says what is to be dropped', async () => {
+    const { got, done, call } = world()
+    const failing = call('a', [])
+    await flush()
+    const said = result({ thrown: true, revalidate: ['/*'] })
+    got[0]?.answer(401, head, said, { outcome: { kind: 'unauthorized', at: 0 } })
+    await expect(failing).rejects.toMatchObject({ kind: 'unauthorized' })
+    expect(done).toEqual([['revalidate', ['/*']], ['keepDrafts']])
   })
 })

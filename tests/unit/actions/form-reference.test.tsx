@@ -97,7 +97,7 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     const hidden = new Map(formIn(html, 'a').hidden)
     expect([...hidden].find(([field]) => field.startsWith('$ACTION_ARGS'))?.[1]).toBe(`${ID} signed [7,null]`)
     expect(hidden.get('$ACTION_KEY')).toMatch(/^k/)
-    expect(forms.stateForms).toEqual([{ id: ID, arity: 1, key: hidden.get('$ACTION_KEY') }])
+    expect(forms.stateForms).toEqual([{ id: ID, args: [7], key: hidden.get('$ACTION_KEY') }])
   })
 
   test('two hooks with two keys', async () => {

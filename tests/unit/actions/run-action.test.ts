@@ -5,6 +5,7 @@ import { BodyError } from '../../../src/server/actions/body-error.ts'
 import { formObject } from '../../../src/server/actions/form-object.ts'
 import type { ReceivedCall } from '../../../src/server/actions/read-call.ts'
 import { runAction } from '../../../src/server/actions/run-action.ts'
+import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 const NO_FILES: ReceivedCall['files'] = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true as const, value: undefined }) }),
@@ -65,6 +66,14 @@ describe('an action gets', () => {
   })
 })
 
+test('a result that the browser would get as something else is a failure that names the action', async () => {
+  const { outcome } = await run({ handler: () => ({ price: { format: () => '1' } }) }, received())
+  expect(outcome).toMatchObject({
+    kind: 'thrown',
+    thrown: { message: expect.stringMatching(/^The action .* returned .*format: a function/) as string },
+  })
+})
+
 describe('a refused input', () => {
   const input = z.object({
     name: z.string().min(3, 'short').regex(/^a/, 'no a'),
@@ -115,6 +124,18 @@ describe('a call that is over', () => {
     })
     expect((await run(define('X-Else'), received())).revalidate).toEqual(['a', '/b'])
     expect((await run(define('Set-Cookie'), received())).revalidate).toEqual(['a', '/b', '/*'])
+  })
+
+  test.for([
+    ['leads elsewhere', new RedirectSignal('/', 303)],
+    ['refuses', new RefusalSignal('unauthorized')],
+    ['fails', new Error('x')],
+  ] as const)('drops everything where it sets a cookie and %s, as signing in does', async ([, thrown]) => {
+    const handler: ActionDefinition<unknown, readonly [], void>['handler'] = ({ context }) => {
+      context.headers.append('Set-Cookie', 'x=1')
+      throw thrown
+    }
+    expect((await run({ handler }, received())).revalidate).toEqual(['/*'])
   })
 
   test.for(['returned', 'thrown'])(

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Flight } from '../../../src/client/core/route-flight.ts'
+import { createWorld, flush, head, segment } from './router-world.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('catching up with what is known', () => {
+  const one = [head('/lab/one'), segment('/lab#layout', 'old'), segment('/lab/one#page', 'one')]
+
+  test('an action has brought newer data of a layout from the page before: it is shown without asking', async () => {
+    const world = createWorld()
+    await world.click('/lab/one')
+    await world.request(0).done(...one)
+    await world.commit()
+    const { known } = world
+    known.keepSegment('/lab#layout', '/lab/two', known.keyOf('/lab#layout', '/lab/two', {}), {
+      values: { data: 'new' },
+      size: 1,
+    })
+    world.router.catchUp()
+    await flush()
+    expect(world.rendered.at(-1)?.view.data).toMatchObject({ '/lab#layout': 'new', '/lab/one#page': 'one' })
+    expect(world.requests).toHaveLength(1)
+    await world.commit()
+    world.router.catchUp()
+    await flush()
+    expect(world.rendered).toHaveLength(2)
+  })
+
+  test('an action has dropped what is on the screen: it is asked for anew', async () => {
+    const world = createWorld()
+    await world.click('/lab/one')
+    await world.request(0).done(...one)
+    await world.commit()
+    world.store.revalidate(['/lab/one'])
+    world.router.catchUp()
+    await flush()
+    expect(world.request(1)).toMatchObject({ href: '/lab/one', wants: ['/lab/one#page'] })
+  })
+})
+
+describe('going where an action leads', () => {
+  /** What the answer to a call has brought of a page: data that is not to be kept, such as a message that is shown once. */
+  const brought = (more: Partial<Flight> = {}): Flight => ({
+    href: '/a',
+    wants: undefined,
+    prefetch: false,
+    force: false,
+    startedAt: Date.now(),
+    ids: [],
+    params: {},
+    current: true,
+    status: 200,
+    retryAfterMs: undefined,
+    head: { route: '/a', params: {}, scope: 'path' },
+    segments: new Map([['/a#page', { segment: '/a#page', values: { data: 'You are signed in.' }, lifetime: 0 }]]),
+    over: true,
+    join: () => undefined,
+    ...more,
+  })
+
+  test('shows the data that came along, and asks for nothing', async () => {
+    const world = createWorld()
+    world.store.bring(brought(), () => world.router.navigate('/a#top'))
+    await flush()
+    await world.commit()
+    expect(world.router.screen).toMatchObject({ href: '/a#top', view: { data: { '/a#page': 'You are signed in.' } } })
+    expect(world.requests).toEqual([])
+    // Of the next visit it is not.
+    await world.visit('/b')
+    await world.click('/a')
+    expect(world.requests.map(({ href }) => href)).toEqual(['/b', '/a'])
+  })
+
+  test('shows the refusal that came along', async () => {
+    const world = createWorld()
+    const refused = brought({ outcome: { kind: 'notFound', at: 0 }, segments: new Map(), status: 404 })
+    world.store.bring(refused, () => world.router.navigate('/a'))
+    await flush()
+    expect(world.rendered.at(-1)?.view.outcome).toEqual({ kind: 'notFound', at: 0 })
+    expect(world.requests).toEqual([])
+  })
+})
