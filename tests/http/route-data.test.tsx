@@ -228,6 +228,10 @@ describe('a verdict', () => {
 
   test.for([
     ['/_m/data/nowhere', '/nowhere'],
+    ['/_m/data/_m/assets/x', '/nowhere'],
+    ['/_m/data/_m/data/moved', '/nowhere'],
+    ['/_m/data/healthz', '/nowhere'],
+    ['/_m/data/readyz', '/nowhere'],
     ['/_m/data/../moved', '/nowhere'],
     ['/_m/data/%2e%2e/moved', '/nowhere'],
   ] as const)('of %s, which no page answers, is the not-found page of the root', async ([path, document]) => {
@@ -241,20 +245,14 @@ describe('a verdict', () => {
     expect((await getData(app, document)).text).toContain('root not found')
   })
 
-  test.for([
-    ['/healthz', { document: true }],
-    ['/readyz', { document: true }],
-    ['/_m/assets/x', { document: true }],
-    ['/_m/x', { document: true }],
-    ['/_m/data/a', { document: true }],
-    ['/a/../b', { route: null }],
-    ['/a/%2e', { route: null }],
-    ['/..', { route: null }],
-  ] as const)('of %s is none of a page, even where one page answers everything: %j', async ([path, first]) => {
-    const { app: catchAll } = tinyApp({ routes: { '/': fallbacks('root'), '/[...all]': { page: hello } } })
-    expect((await getData(catchAll, `/_m/data${path}`)).records[0]).toMatchObject(first)
-    expect((await getData(catchAll, '/_m/data/a')).records[0]).toMatchObject({ route: '/[...all]' })
-  })
+  test.for(['/healthz', '/_m/x', '/_m/data/a', '/a/../b', '/a/%2e', '/..'])(
+    'of %s is not found even where one page answers everything',
+    async (path) => {
+      const { app: catchAll } = tinyApp({ routes: { '/': fallbacks('root'), '/[...all]': { page: hello } } })
+      expect((await getData(catchAll, `/_m/data${path}`)).records[0]).toMatchObject({ route: null })
+      expect((await getData(catchAll, '/_m/data/a')).records[0]).toMatchObject({ route: '/[...all]' })
+    },
+  )
 
   test('that has no fallback is left to the document', async () => {
     const { app: bare } = tinyApp({

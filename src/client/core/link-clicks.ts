@@ -1,3 +1,5 @@
+import { isRuntimePath } from './local-href.ts'
+
 /** What of `Location` a link is compared with: where the page on screen is. */
 export type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>
 
@@ -68,5 +70,6 @@ export function linkUrl(anchor: HTMLAnchorElement, base: Pick<PageLocation, 'ori
   }
   const target = anchor.getAttribute('target') ?? anchor.ownerDocument.querySelector('base')?.getAttribute('target')
   if ((target && target.toLowerCase() !== '_self') || anchor.hasAttribute('download')) return undefined
-  return /(?:^|\s)external(?:\s|$)/i.test(anchor.rel) ? undefined : new URL(anchor.href)
+  const isBrowsers = /(?:^|\s)external(?:\s|$)/i.test(anchor.rel) || isRuntimePath(anchor.pathname)
+  return isBrowsers ? undefined : new URL(anchor.href)
 }

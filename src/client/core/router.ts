@@ -5,7 +5,7 @@ import type { HistoryStack, Traversal } from './history-stack.ts'
 import type { Journal, NavigationRecord } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import { createLeaveGate } from './leave-gate.ts'
-import { hrefOf, localHref } from './local-href.ts'
+import { hrefOf, isRuntimePath, localHref } from './local-href.ts'
 import {
   IDLE,
   PENDING_DELAY_MS,
@@ -226,7 +226,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     const url = urlOf(typeof to === 'string' ? to : to.href)
     if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not a page: ${url.href}`)
     const kind = options.replace === true ? 'replace' : 'push'
-    if (url.origin !== location.origin) return host.leave(url.href, kind)
+    if (url.origin !== location.origin || isRuntimePath(url.pathname)) return host.leave(url.href, kind)
     const href = hrefOf(url)
     if (url.hash !== '' && isHere(href) && href !== hrefOf(location)) return moveTo(href, kind)
     // The same page again means: anew.

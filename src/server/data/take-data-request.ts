@@ -71,14 +71,7 @@ export function createDataRequests({
       sendHead(context, 200, { redirect: redirectTo(pathname + search) })
       return false
     }
-    if (isRuntimePath(pathname)) {
-      // A link to it is for the browser to follow: what it gets is no page, but something all the same.
-      if (call === undefined) {
-        sendDocumentHead(context, 200)
-        return false
-      }
-      context.namesNothing = true
-    }
+    if (isRuntimePath(pathname)) context.namesNothing = true
     req.url = pathname + search
     // Middleware that guards by the URL as it was sent must not be led past its guard.
     ;(req as { originalUrl?: string }).originalUrl = req.url

@@ -18,13 +18,14 @@ interface FakeLink {
 function fakeAnchor({ href, rel = '', baseTarget, isContentEditable = false, localName = 'a', ...rest }: FakeLink) {
   const attributes = new Map(Object.entries({ href, ...rest }).filter(([, value]) => value !== null))
   const url = href !== null && URL.canParse(href, PAGE) ? new URL(href, PAGE) : undefined
-  const { origin = '', protocol = ':', username = '', password = '' } = url ?? {}
+  const { origin = '', protocol = ':', pathname = '', username = '', password = '' } = url ?? {}
   const base = baseTarget === undefined ? null : { getAttribute: () => baseTarget }
   return {
     localName,
     href: url?.href ?? href,
     origin,
     protocol,
+    pathname,
     username,
     password,
     rel,
@@ -54,6 +55,7 @@ describe('a click on a link is a navigation of the application', () => {
       { href: '/a', target: '', baseTarget: '_blank' },
       'https://here.test/a',
     ],
+    ['to a path that begins alike', { href: '/_mill/healthz' }, 'https://here.test/_mill/healthz'],
     ['with another rel', { href: '/a', rel: 'nofollow noexternal' }, 'https://here.test/a'],
     ['with a base for this tab', { href: '/a', baseTarget: '_self' }, 'https://here.test/a'],
   ] as const)('%s', ([, link, href]) => {
@@ -77,6 +79,8 @@ describe('a click on a link is left to the browser', () => {
     ['with a target by the base', { href: '/a', baseTarget: '_blank' }],
     ['that downloads', { href: '/a', download: '' }],
     ['that is external', { href: '/a', rel: 'noopener External' }],
+    ['to a file of the build', { href: '/_m/assets/mill-1b9d6bcd.pdf' }],
+    ['to what the server answers by itself', { href: '/healthz' }],
     ['inside of edited text', { href: '/a', isContentEditable: true }],
     ['to a fragment of this page', { href: '#other' }],
     ['to the start of this page', { href: '#' }],

@@ -68,12 +68,17 @@ test.for(['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', '
   },
 )
 
-test('navigate to another site is the browser’s', async () => {
+test('navigate to another site, and to what the server answers by itself, is the browser’s', async () => {
   const world = createWorld()
   world.router.navigate('//other.test/a')
   world.router.navigate(new URL('https://other.test/a'), { replace: true })
+  world.router.navigate('/readyz')
   await flush()
-  expect(world.left).toEqual(['push https://other.test/a', 'replace https://other.test/a'])
+  expect(world.left).toEqual([
+    'push https://other.test/a',
+    'replace https://other.test/a',
+    'push https://millrace.test/readyz',
+  ])
   expect(world.requests).toEqual([])
 })
 
