@@ -14,8 +14,8 @@ const FOR_ALL = '/lab/shared/1'
 const BEST_SECONDS = 2
 const OVERLOAD_SECONDS = 5
 const TIMES = 10
-/** The goal is 0.7 at `TIMES` times the load; refusals cost too much for a page of 2 ms, see docs/decisions/0020. */
-const LEAST_SHARE = 0.5
+/** The goal of 0.7 is met by a machine that does nothing else, see docs/decisions/0020. */
+const LEAST_SHARE = 0.6
 /** What else runs on the machine can only make a round worse. */
 const MOST_ROUNDS = 3
 
@@ -69,7 +69,7 @@ function sharesOf(best: Outcome, overload: Outcome): Shares {
 }
 
 test.runIf(hasProc)(
-  'under many times the load it can bear, half of what it can do are still good answers',
+  'under many times the load it can bear, six tenths of what it can do are still good answers',
   { timeout: LIMIT_MS },
   async () => {
     const server = await startBuiltServer({ env: { LOG_LEVEL: 'warn' } })
