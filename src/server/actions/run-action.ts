@@ -65,7 +65,7 @@ export async function runAction(
   }
 }
 
-/** Request and signal are made when somebody asks: most handlers never do. */
+/** The request is made when somebody asks: most handlers never do. */
 class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly params: ActionCall['params']
   readonly context: ActionCall['context']
@@ -74,6 +74,7 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly state: unknown
   readonly files: ActionCall['files']
   readonly revalidate: ActionCall['revalidate']
+  readonly signal: AbortSignal
   readonly #call: CallSurroundings['call']
 
   constructor(
@@ -88,6 +89,8 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
     this.state = state
     this.files = files
     this.revalidate = this.#revalidate.bind(this, dropped)
+    // The body was read with it.
+    this.signal = call.signal
     this.#call = call
     ownCall(this)
   }
@@ -101,13 +104,9 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   get request(): Request {
     return this.#call.request
   }
-
-  get signal(): AbortSignal {
-    return this.#call.signal
-  }
 }
 
-const ownCall = ownGetters(HandlerCall.prototype, ['request', 'signal'])
+const ownCall = ownGetters(HandlerCall.prototype, ['request'])
 
 interface SplitArguments {
   readonly args: readonly unknown[]

@@ -21,14 +21,14 @@ const MARK = `${ACTION_PARAM}=`
  * @param search `''` or with its question mark.
  */
 export function readActionSearch(search: string): { readonly search: string; readonly target?: ActionTarget } {
-  if (!search.includes(MARK)) return { search }
-  const named = search
-    .slice(1)
-    .split('&')
-    .find((pair) => pair.startsWith(MARK))
-  if (named === undefined) return { search }
-  const [id = '', form = ''] = named.slice(MARK.length).split('.')
-  return { search: withoutAction(search), target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
+  let at = search.indexOf(MARK)
+  while (at > 0 && search[at - 1] !== '?' && search[at - 1] !== '&') at = search.indexOf(MARK, at + 1)
+  if (at < 1) return { search }
+  const end = search.indexOf('&', at)
+  const named = search.slice(at + MARK.length, end === -1 ? undefined : end)
+  const [id = '', form = ''] = named.split('.')
+  const isAlone = at === 1 && end === -1
+  return { search: isAlone ? '' : withoutAction(search), target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
 }
 
 /** Whether a browser says that the page of another site calls, or what it says is not believable. */
