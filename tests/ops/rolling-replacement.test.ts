@@ -26,7 +26,8 @@ describe.skipIf(findProgram('nginx') === undefined)('instances behind nginx', ()
     }
     const { answered, posts, failures } = await load.stop()
     print(
-      `${answered} answers, ${posts} forms among them, while three instances were replaced; ${failures.length} failed`,
+      `${answered} answers, ${posts} forms among them, while three instances were replaced; ${failures.length} failed; ` +
+        `${site.errors().match(/reset by peer/g)?.length ?? 0} connections reset`,
     )
     if (failures.length > 0) print(site.errors())
     expect(failures).toEqual([])

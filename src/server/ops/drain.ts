@@ -1,10 +1,12 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Readiness } from './readiness.ts'
 
 const SWEEP_MS = 500 // how long a finished connection may hold the process up; a request may be on its way on a new one
+const SHORT_TURN_MS = 0.3 // a turn in which nothing has happened takes a tenth of it
+const PATIENCE_MS = 1_000 // how long to wait for such a turn: somebody may connect all the time, and pages that were begun go on
 
 /** What is drained. */
 export interface DrainOptions {
@@ -24,10 +26,12 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
   // it could send a request on just when it is closed. A form that is lost like that is not sent again.
   server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'))
   await wait(Math.min(config.shutdownDelayMs, config.shutdownGraceMs))
+  const release = holdRequests(server)
   await allAccepted(server)
   // Not the HTTP server's own `close`: it ends every connection without a request at once, and with them those whose first
   // request has arrived and is not read yet.
   const closed = new Promise<true>((resolve) => NetServer.prototype.close.call(server, () => resolve(true)))
+  release()
   // Answers whose head was out already have promised to keep their connection; it is closed once they are over.
   const sweep = setInterval(() => void closeIdle(server), SWEEP_MS)
   const rest = Math.max(0, config.shutdownGraceMs - config.shutdownDelayMs)
@@ -43,18 +47,43 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
 }
 
 /**
- * Waits for a turn of the event loop in which no connection was accepted. Those that the system has queued would be reset
- * together with the listening socket, their requests lost.
+ * Keeps requests from being answered, so that turns of the event loop are short.
+ * @returns what lets them be answered, those first that have come in between.
+ */
+function holdRequests(server: Server): () => void {
+  const held: [IncomingMessage, ServerResponse][] = []
+  const listeners = server.listeners('request') as RequestListener[]
+  const hold: RequestListener = (req, res) => void held.push([req, res])
+  server.removeAllListeners('request').on('request', hold)
+  return () => {
+    server.off('request', hold)
+    for (const listener of listeners) server.on('request', listener)
+    for (const [req, res] of held) server.emit('request', req, res)
+  }
+}
+
+/**
+ * Waits for a turn of the event loop in which no connection was accepted and little else was done. What the system has
+ * queued would be reset together with the listening socket, its requests lost; and the longer a turn goes on after it has
+ * asked for connections, the more of them are queued at its end.
  */
 async function allAccepted(server: Server): Promise<void> {
-  const turn = { accepted: true }
+  const turn = { accepted: false }
   const note = (): void => {
     turn.accepted = true
   }
-  server.on('connection', note)
-  while (turn.accepted) {
+  const hasAccepted = async (): Promise<boolean> => {
     turn.accepted = false
     await nextTurn()
+    return turn.accepted
+  }
+  server.on('connection', note)
+  const deadline = performance.now() + PATIENCE_MS
+  for (let done = false; !done && performance.now() < deadline;) {
+    if (await hasAccepted()) continue
+    await wait(1) // a process that has slept is not interrupted by the system so soon
+    const start = performance.now()
+    done = !(await hasAccepted()) && performance.now() - start < SHORT_TURN_MS
   }
   server.off('connection', note)
 }
