@@ -2,13 +2,16 @@
  * Idempotency: what has become of calls that carry a key, so that a call which is sent again after its answer was lost
  * does not run again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results, the oldest go first.
  */
+import { createGroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
 /** For how long a key is remembered: from its beginning, and again from its end. Milliseconds. */
 export const ONCE_LIFETIME_MS = 600_000
 
-const SWEEP_EVERY = 256 // calls; the bounds may be passed by as many
+const SWEEP_EVERY = 256 // calls
+const COUNT_EVERY = 4_096 // calls, by as many of which the bound may be passed: to count 100,000 keys takes milliseconds
+const COUNT_SHARE = 16 // results are counted, too, once so small a part of their bound has been added
 const MOST_KEYS = 100_000 // 160 calls a second
 const MOST_RESULT_BYTES = 67_108_864
 
@@ -35,8 +38,10 @@ export interface OnceBounds {
   readonly keys: number
   /** All results together, in UTF-8. */
   readonly bytes: number
-  /** Calls of `begin` between two clean-ups. */
+  /** Calls of `begin` after which what is old is looked for. */
   readonly sweepEvery: number
+  /** Calls of `begin` after which all that is kept is counted. */
+  readonly countEvery: number
 }
 
 /** The table of `createOnceStore`, for the migrations of its database. */
@@ -67,31 +72,36 @@ DELETE FROM once WHERE rowid IN (
 /** An `OnceStore` in an SQLite file that has `ONCE_TABLE`; shared by all processes that have it open. */
 export function createOnceStore(
   database: Database,
-  bounds: OnceBounds = { keys: MOST_KEYS, bytes: MOST_RESULT_BYTES, sweepEvery: SWEEP_EVERY },
+  bounds: OnceBounds = { keys: MOST_KEYS, bytes: MOST_RESULT_BYTES, sweepEvery: SWEEP_EVERY, countEvery: COUNT_EVERY },
 ): OnceStore {
+  const writes = createGroupedWrites(database)
   let begun = 0
+  let addedBytes = 0
 
   function sweep(now: number): void {
-    database.statement(DROP_OLD).run(now - ONCE_LIFETIME_MS)
+    if (begun % bounds.sweepEvery === 0) database.statement(DROP_OLD).run(now - ONCE_LIFETIME_MS)
+    if (begun % bounds.countEvery !== 0 && addedBytes * COUNT_SHARE < bounds.bytes) return
+    addedBytes = 0
     database.statement(DROP_MOST).run(bounds.keys)
     const total = Number(database.statement(ALL_BYTES).get()?.['total'] ?? 0)
     if (total > bounds.bytes) database.statement(DROP_LARGE).run(bounds.bytes)
   }
 
+  function begin(key: string, now: number): OnceState {
+    sweep(now)
+    begun += 1
+    if (database.statement(BEGIN).run({ key, now }).changes > 0) return { state: 'new' }
+    const result = database.statement(READ).get(key)?.['result']
+    return typeof result === 'string' ? { state: 'done', result } : { state: 'running' }
+  }
+
   return {
-    async begin(key, now) {
-      if (begun % bounds.sweepEvery === 0) sweep(now)
-      begun += 1
-      const stored = storedKey(key)
-      if (database.statement(BEGIN).run({ key: stored, now }).changes > 0) return { state: 'new' }
-      const result = database.statement(READ).get(stored)?.['result']
-      return typeof result === 'string' ? { state: 'done', result } : { state: 'running' }
+    begin: (key, now) => writes.write(() => begin(storedKey(key), now)),
+    finish(key, result, now) {
+      const row = { key: storedKey(key), now, result, bytes: Buffer.byteLength(result) }
+      addedBytes += row.bytes
+      return writes.write(() => void database.statement(FINISH).run(row))
     },
-    async finish(key, result, now) {
-      database.statement(FINISH).run({ key: storedKey(key), now, result, bytes: Buffer.byteLength(result) })
-    },
-    async abandon(key) {
-      database.statement(ABANDON).run(storedKey(key))
-    },
+    abandon: (key) => writes.write(() => void database.statement(ABANDON).run(storedKey(key))),
   }
 }

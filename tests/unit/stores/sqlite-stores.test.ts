@@ -55,7 +55,7 @@ describe('idempotency keys in SQLite', () => {
   })
 
   it('are no more than the bound, the newest kept', async () => {
-    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
+    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
     for (let key = 0; key < 50; key += 1) await store.begin(`key ${key}`, NOW + key)
     expect(count('once')).toBe(11)
     expect(await store.begin('key 49', NOW + 50)).toEqual({ state: 'running' })
@@ -63,7 +63,7 @@ describe('idempotency keys in SQLite', () => {
   })
 
   it('hold no more bytes of results than the bound, and forget no call that is running for it', async () => {
-    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
+    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
     await store.begin('running', NOW)
     for (const [index, key] of ['a', 'b', 'c'].entries()) {
       await store.begin(key, NOW + index)
@@ -74,8 +74,21 @@ describe('idempotency keys in SQLite', () => {
     expect(states.map(({ state }) => state)).toEqual(['running', 'new', 'done', 'done'])
   })
 
+  it('are counted for their bytes as soon as many were added, and else now and then', async () => {
+    const seldom = { keys: 3, bytes: 1_600, sweepEvery: 100, countEvery: 100 }
+    const store = createOnceStore(open(), seldom)
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await store.begin(key, NOW)
+    expect(count('once')).toBe(5)
+    await store.finish('a', 'x'.repeat(99), NOW)
+    await store.begin('f', NOW)
+    expect(count('once')).toBe(6)
+    await store.finish('b', 'x', NOW)
+    await store.begin('g', NOW)
+    expect(count('once')).toBe(4)
+  })
+
   it('are swept once their time is over', async () => {
-    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1 })
+    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
     for (const key of ['a', 'b', 'c']) await store.begin(key, NOW)
     await store.begin('d', NOW + 600_000)
     expect(count('once')).toBe(1)
