@@ -2,6 +2,3 @@
 
 /** Longest request target in bytes (contract, section 4): above it 414. Browsers and proxies cope with 8 KiB. */
 export const MAX_TARGET_BYTES = 8_192
-
-/** Prefix of every URL that belongs to the runtime and not to the application's table. */
-export const RUNTIME_PREFIX = '/_m/'

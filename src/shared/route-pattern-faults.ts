@@ -2,12 +2,7 @@ import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import type { RouteTableFault } from './route-table-error.ts'
 import { isGroup, parsePattern } from './route-pattern.ts'
 import { RouteTableError } from './route-table-error.ts'
-
-/** First segment of everything the runtime serves for itself: assets, route data. */
-const RUNTIME_SEGMENT = '_m'
-
-/** Further paths the runtime answers before any route is tried. */
-const RUNTIME_PATHS = ['/healthz', '/readyz']
+import { HEALTH_PATHS, isRuntimePath, RUNTIME_PREFIX } from './runtime-paths.ts'
 
 type Refuse = (kind: RouteTableFault, rule: string, wayOut: string) => never
 
@@ -165,8 +160,8 @@ function checkNames(segments: readonly PatternSegment[], refuse: Refuse): void {
 
 function checkReserved(segments: readonly PatternSegment[], refuse: Refuse): void {
   const texts = segments.map((segment) => (segment.kind === 'static' ? segment.text : '*'))
-  if (texts[0] === RUNTIME_SEGMENT || RUNTIME_PATHS.includes(`/${texts.join('/')}`)) {
-    const paths = [`/${RUNTIME_SEGMENT}/*`, ...RUNTIME_PATHS].join(', ')
+  if (isRuntimePath(`/${texts.join('/')}`)) {
+    const paths = [`${RUNTIME_PREFIX}*`, ...HEALTH_PATHS].join(', ')
     refuse(
       'reserved-path',
       `the runtime answers there itself, so this is never reached (${paths})`,

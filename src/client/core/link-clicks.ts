@@ -1,4 +1,4 @@
-import { isRuntimePath } from './local-href.ts'
+import { isRuntimePath } from '../../shared/runtime-paths.ts'
 
 /** What of `Location` a link is compared with: where the page on screen is. */
 export type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>

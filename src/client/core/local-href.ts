@@ -17,8 +17,3 @@ export function localHref(to: string, origin: string): string | undefined {
 export function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
   return pathname.replace(/^\/+/, '/') + search + hash
 }
-
-/** Whether the server answers this path by itself: no page can be there, and what is there is for the browser to show. */
-export function isRuntimePath(pathname: string): boolean {
-  return /^\/(?:_m(?:\/|$)|(?:healthz|readyz)$)/.test(pathname)
-}

@@ -1,3 +1,4 @@
+import { isRuntimePath } from '../../shared/runtime-paths.ts'
 import type { LoadedRouter, RouterListeners } from '../router-handle.ts'
 import type { NavigateEvent, NavigateOptions, NavigationKind, PendingNavigation, Screen } from '../router-types.ts'
 import { guarded } from './guarded.ts'
@@ -5,7 +6,7 @@ import type { HistoryStack, Traversal } from './history-stack.ts'
 import type { Journal, NavigationRecord } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import { createLeaveGate } from './leave-gate.ts'
-import { hrefOf, isRuntimePath, localHref } from './local-href.ts'
+import { hrefOf, localHref } from './local-href.ts'
 import {
   IDLE,
   PENDING_DELAY_MS,

@@ -10,7 +10,7 @@ import {
   linkedErrorsIntegration,
   type Breadcrumb,
 } from '@sentry/react'
-import { RUNTIME_PREFIX } from '../../shared/limits.ts'
+import { RUNTIME_PREFIX } from '../../shared/runtime-paths.ts'
 import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
 import { reportableEvent } from '../../shared/reports/reportable-event.ts'
 import { PREFETCH_ATTRIBUTE } from '../../shared/reports/reportable-spans.ts'

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
-import { RUNTIME_PREFIX } from '../../shared/limits.ts'
+import { isRuntimePath, RUNTIME_PREFIX } from '../../shared/runtime-paths.ts'
 
 const PREFIX = `${RUNTIME_PREFIX}reports/`
-const HEALTH = new Set(['/healthz', '/readyz'])
 
 /**
  * The relay's path where none is configured. It says nothing that lists of blocked words know, and differs from site to
@@ -15,6 +14,5 @@ export function derivedTunnelPath(dsn: string): string {
 
 /** Whether the relay may have a path: of the runtime's own URLs, only those kept for it. `''` is none, and may be. */
 export function isTunnelPath(path: string): boolean {
-  const isRuntimes = path === RUNTIME_PREFIX.slice(0, -1) || path.startsWith(RUNTIME_PREFIX) || HEALTH.has(path)
-  return !isRuntimes || path.startsWith(PREFIX)
+  return !isRuntimePath(path) || path.startsWith(PREFIX)
 }

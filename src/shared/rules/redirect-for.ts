@@ -1,7 +1,7 @@
 import type { CompiledRules } from './compile-rules.ts'
 import type { FaultyDestination } from './destination-fault.ts'
 import type { RuleRequest } from './rule-request.ts'
-import { RUNTIME_PREFIX } from '../limits.ts'
+import { isRuntimePath } from '../runtime-paths.ts'
 import { safeLocation } from '../safe-location.ts'
 import { fillDestination } from './destination.ts'
 import { faultyDestination } from './destination-fault.ts'
@@ -33,8 +33,4 @@ export function redirectFor(rules: CompiledRules, request: RuleRequest): RuleRed
   const { origin, pathname, query, hash } = filled
   const location = safeLocation(`${origin}${pathname}${formatQuery(query)}${hash}`, { external: origin !== '' })
   return location === undefined ? faultyDestination('unsafe-location', source.text) : { status, location }
-}
-
-function isRuntimePath(pathname: string): boolean {
-  return pathname.startsWith(RUNTIME_PREFIX) || `${pathname}/` === RUNTIME_PREFIX
 }
