@@ -271,7 +271,7 @@ describe('scrolling', () => {
     const { origin } = new URL(page.url())
     await page.goto(`${origin}/elsewhere`)
     await ready(page)
-    await page.evaluate('history.go(-2)')
+    await page.evaluate('void setTimeout(() => history.go(-2))') // answered before this document is left
     await page.waitForURL(`${origin}/start`)
     await ready(page)
     expect(await page.evaluate('stack.restoresScroll')).toBe(false)

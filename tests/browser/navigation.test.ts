@@ -139,7 +139,7 @@ describe('back and forward', () => {
       await follow(page, '/lab/cache/7')
       await heading(page, 'Key 7')
       await page.goto('/docs')
-      await page.evaluate(() => history.go(-2))
+      await page.evaluate(() => void setTimeout(() => history.go(-2))) // answered before this document is left
       await heading(page, 'Lab')
       await expect.poll(() => page.evaluate(() => scrollY)).toBe(700)
     },
