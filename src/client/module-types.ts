@@ -58,7 +58,7 @@ export interface Metadata {
   readonly canonical?: string
   /** `index, follow` and the like. */
   readonly robots?: string
-  /** Open Graph properties, without their `og:` prefix. */
+  /** Open Graph properties, without their `og:` prefix. Paths of this site are made absolute as in `canonical`. */
   readonly openGraph?: Readonly<Record<string, string>>
   /** Any further `<meta name>`. */
   readonly meta?: Readonly<Record<string, string>>

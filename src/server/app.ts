@@ -286,6 +286,7 @@ function sharedMarkup(
     reportPath: tells ? tunnelPath : undefined,
     trustedTypes: security?.trustedTypes,
     formTargets: checkOrigins('security.formTargets', security?.formTargets),
+    sources: security?.sources,
     inline: [recorder?.source, importMap?.source].filter((source) => source !== undefined),
   }
   const [plain, secure] = [createDocumentPolicies(options, false), createDocumentPolicies(options, true)]

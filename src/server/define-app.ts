@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react'
 import type { RequestHandler } from 'express'
 import type { DocumentProps, TypedSegment } from '../client/module-types.ts'
+import type { PolicySources } from './render/policy-sources.ts'
 import type { VisitorLimits } from './ops/visitor-limits.ts'
 import type { RuleSet } from '../shared/rules/rule-types.ts'
 
@@ -45,6 +46,12 @@ export interface AppDefinition {
      * redirects too, so an action that redirects to another site without JavaScript needs that site here. Default: none.
      */
     readonly formTargets?: readonly string[]
+    /**
+     * What documents may load from beyond the site, by directive of their policy:
+     * `{ 'img-src': ['https://images.example.com'] }`. An origin, one with `*.` in front of its host, or `blob:` and
+     * `data:` (not for scripts). Default: nothing.
+     */
+    readonly sources?: PolicySources
     /**
      * How often one visitor may call actions and ask for route data, counted on all instances that share a store
      * together; more is 429 with `Retry-After`. Default: no limit, because whole offices and villages share an address.

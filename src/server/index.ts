@@ -40,5 +40,6 @@ export type {
   ReportSide,
 } from './reports/inbox.ts'
 export { clientKey } from './request/client-key.ts'
+export type { PolicySources } from './render/policy-sources.ts'
 export type { VisitorLimits } from './ops/visitor-limits.ts'
 export type { RuleSet } from '../shared/rules/rule-types.ts'

@@ -20,7 +20,6 @@ import { unmatchedPage } from './actions/unmatched-page.ts'
 import type { RequestContext } from './request/context.ts'
 import { mainOrigin } from './request/public-origins.ts'
 import { contextOf } from './request/context.ts'
-import { parseSearch } from './request/search-params.ts'
 import { serveResource } from './resources/serve-resource.ts'
 import type { AppRules } from './rules/apply-rules.ts'
 
@@ -50,28 +49,10 @@ const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
 export function serveRoutes(parts: RouteParts): RequestHandler {
   const { table, rules, modules, config, actions, actionSegments } = parts
   const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
-  const origin = mainOrigin(config.origins)
-  const rootChain = table.root === undefined ? [] : [table.root]
   const unmatched = unmatchedPage(table)
 
   function serveUnmatched(context: RequestContext, after?: AfterForm): Promise<void> {
-    return parts.renderer.serve(
-      {
-        chain: rootChain,
-        params: {},
-        search: parseSearch(''),
-        data: {},
-        ...(origin === undefined ? {} : { origin }),
-      },
-      {
-        route: null,
-        deferred: new Set(),
-        timings: [],
-        ...(after?.kind === 'state' ? { posted: after } : {}),
-        thrown: thrownAfter(after) ?? { value: new RefusalSignal('notFound'), boundaryFrom: 0 },
-      },
-      context,
-    )
+    return showPage(parts, { ...unmatched, search: context.search }, context, after, null)
   }
 
   return async (req) => {
@@ -200,11 +181,13 @@ function servePage(parts: RouteParts, page: CalledPage, context: RequestContext,
   return late.then((isOver) => (isOver ? undefined : showPage(parts, page, context)))
 }
 
+/** @param key of the route; `null` for the page of URLs that no route answers, which then shows that. */
 async function showPage(
   parts: RouteParts,
   page: CalledPage,
   context: RequestContext,
   after?: AfterForm,
+  key: string | null = page.route.key,
 ): Promise<void> {
   const { renderer, modules, config, documents } = parts
   const { route, params, search } = page
@@ -217,12 +200,17 @@ async function showPage(
     context.refusal = 'search params are not valid'
     return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
   }
-  if (after === undefined && running instanceof Promise && (await isLate(parts, context, page, true))) return
-  const thrown = stopped === undefined ? thrownAfter(after) : thrownBy(stopped, route)
+  if (
+    after === undefined &&
+    running instanceof Promise &&
+    (await isLate(parts, context, key === null ? undefined : page, true))
+  )
+    return
+  const thrown = stopped === undefined ? (thrownAfter(after) ?? thrownFor(key)) : thrownBy(stopped, route)
   await renderer.serve(
     viewOf(route, params, loaded, mainOrigin(config.origins)),
     {
-      route: route.key,
+      route: key,
       deferred: loaded.deferred,
       meta: loaded.meta,
       timings: loaded.timings,
@@ -239,6 +227,10 @@ async function showPage(
 
 function thrownAfter(after: AfterForm | undefined): DocumentRequest['thrown'] {
   return after?.kind === 'thrown' ? { value: after.thrown, boundaryFrom: after.boundaryFrom } : undefined
+}
+
+function thrownFor(key: string | null): DocumentRequest['thrown'] {
+  return key === null ? { value: new RefusalSignal('notFound'), boundaryFrom: 0 } : undefined
 }
 
 function viewOf(route: Route, params: LoaderArgs['params'], loaded: LoadResult, origin: string | undefined): RouteView {

@@ -92,6 +92,12 @@ async function membersApp({ closed = false } = {}) {
     const form = filledForm(formIn(text, id), fields)
     return request(app).post(form.action).set('Content-Type', form.type).send(form.body)
   }
+  const read = (path: string) => request(app).get(path)
+  const post = (path: string, name: string, body = '') =>
+    request(app)
+      .post(`${path}?_action=${actionId(MODULE, name)}`)
+      .type('form')
+      .send(body)
   async function call(path: string, name: string, input: object) {
     const answer = await request(app)
       .post(`/_m/data${path}?_action=${actionId(MODULE, name)}`)
@@ -109,7 +115,7 @@ async function membersApp({ closed = false } = {}) {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
     return { status: answer.status, records }
   }
-  return { ran, send, call }
+  return { ran, read, send, post, call }
 }
 
 const said = (html: string, id: string): string | undefined =>
@@ -139,10 +145,11 @@ describe('the page of a URL that names none', () => {
   })
 
   test('is no way around what guards the whole site', async () => {
-    const { send, call, ran } = await membersApp({ closed: true })
-    expect((await send('/nope', 'quiet')).status).toBe(401)
+    const { read, post, call, ran } = await membersApp({ closed: true })
+    expect((await read('/nope')).status).toBe(401)
+    expect((await post('/nope', 'quiet')).status).toBe(401)
     expect((await call('/nope', 'quiet', {})).status).toBe(401)
-    expect((await send('/nope', 'subscribe', { email: 'ann@example.com' })).status).toBe(401)
+    expect((await post('/nope', 'subscribe', 'email=ann@example.com')).status).toBe(401)
     expect(ran).toEqual([])
   })
 })

@@ -102,6 +102,19 @@ describe('a document with holes', () => {
     expect(answer.text).not.toContain('evil')
   })
 
+  test('has the nonce on the script that keeps a form of a page that is not alive yet', async () => {
+    const form = page(() => <form action={() => undefined} />)
+    const { app } = tinyApp({ routes: { '/': { page: form } } })
+    for (let visit = 0; visit < 2; visit += 1) {
+      const { headers, text } = await request(app).get('/').expect(200)
+      const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1]
+      expect(text).toMatch(/<script[^>]*>addEventListener\("submit"/)
+      for (const [script] of text.matchAll(/<script(?![^>]*application\/json)[^>]*>/g)) {
+        expect(script).toContain(`nonce="${nonce}"`)
+      }
+    }
+  })
+
   test('is given up when its time is over: the holes end with a digest, the document ends whole', async () => {
     const { app, logs } = tinyApp({
       environment: { RENDER_TIMEOUT_MS: '50' },

@@ -52,6 +52,31 @@ describe('a document with nothing to wait for', () => {
     expect(one.headers['etag']).not.toBe(two.headers['etag'])
   })
 
+  test('names itself and its pictures by absolute URLs to who shows links elsewhere', async () => {
+    const openGraph = {
+      title: '/dev/null, explained',
+      url: '/a',
+      image: '/a.png',
+      'image:alt': 'A null',
+      video: 'https://v.example/a',
+    }
+    const { app } = tinyApp({
+      routes: { '/a': { page: page(() => <h1>A</h1>, { canonical: '/a', openGraph }) } },
+      environment: { ORIGIN: 'https://www.example.com' },
+    })
+    const { text } = await request(app).get('/a').set('Host', 'www.example.com').expect(200)
+    const properties = [...text.matchAll(/<meta property="og:([^"]*)" content="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ])
+    expect(Object.fromEntries(properties)).toEqual({
+      ...openGraph,
+      url: 'https://www.example.com/a',
+      image: 'https://www.example.com/a.png',
+    })
+    expect(text).toContain('<link rel="canonical" href="https://www.example.com/a"/>')
+  })
+
   test('carries JSON-LD that cannot leave its element', async () => {
     const thing = { '@type': 'Thing', name: '</script><script>alert(1)</script>\u2028' }
     const { app } = tinyApp({ routes: { '/': { page: page(() => <p>x</p>, { jsonLd: [thing] }) } } })

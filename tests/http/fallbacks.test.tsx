@@ -1,6 +1,7 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import type { LoaderArgs } from '../../src/server/loader-types.ts'
 import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -172,6 +173,31 @@ describe('refusals and failures before the first byte', () => {
       const answer = await request(app)[method]('/nope').expect(404)
       expect(answer.text).toContain('root not found')
     }
+  })
+
+  test('a URL that nothing matches shows its page in the layout of the whole site, with its data', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/': {
+          ...fallbacks('root'),
+          layout: page(({ data, children }: { data: { visitor: string }; children: never }) => (
+            <section id={data.visitor}>{children}</section>
+          )),
+          layoutLoader: moduleOf({
+            loader: ({ search, context }: LoaderArgs) => {
+              context.headers.set('X-Visitor', 'ann')
+              if (search['gone'] === 'yes') redirect('/elsewhere')
+              return { visitor: 'ann' }
+            },
+          }),
+        },
+        '/a': { page: never },
+      } as never,
+    })
+    const answer = await request(app).get('/nope').expect(404).expect('X-Visitor', 'ann')
+    expect(answer.text).toMatch(/<section id="ann">.*root not found/)
+    expect(answer.text).toContain('"data":{"/#layout":{"visitor":"ann"}}')
+    await request(app).get('/nope?gone=yes').expect(307).expect('Location', '/elsewhere')
   })
 })
 

@@ -15,6 +15,30 @@ const loads = (loader: (args: LoaderArgs) => unknown, more: object = {}) => modu
 const assets = { manifest: { buildId: 'b1', entryImports: [], entryStyles: [], segments: {} }, folder: '/nowhere' }
 const head = (more: object) => ({ v: 1, build: 'b1', ...more })
 
+test('the data of a URL that no page answers has that of the layout of the whole site', async () => {
+  const { app } = tinyApp({
+    assets,
+    routes: {
+      '/': {
+        ...fallbacks('root'),
+        layout,
+        layoutLoader: loads(({ search }) => (search['member'] === 'no' ? unauthorized() : { site: 1 })),
+      },
+    },
+  })
+  const { status, records } = await getData(app, '/_m/data/nope')
+  expect(status).toBe(404)
+  expect(records).toEqual([
+    head({ route: null, params: {}, scope: 'path' }),
+    { segment: '/#layout', data: { site: 1 }, uses: ['member'] },
+    { outcome: { kind: 'notFound', at: 0 } },
+    { done: true },
+  ])
+  const refused = await getData(app, '/_m/data/nope?member=no')
+  expect(refused.status).toBe(401)
+  expect(JSON.stringify(refused.records)).not.toContain('notFound')
+})
+
 describe('the data of a page', () => {
   const { app, logs } = tinyApp({
     assets,

@@ -88,6 +88,10 @@ export function createRouteStore(
   onChange: () => void,
 ): RouteStore {
   const routes = new Map(table.routes.map((route) => [route.key, route]))
+  /** Where no route answers, the layout of the root stands around the fallback. */
+  const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
+    dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
+  const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
   const flights = new Set<Flight>()
   /** Called once, when a flight has got on. */
   const waiting = new Set<() => void>()
@@ -106,7 +110,7 @@ export function createRouteStore(
     const entry = usable(known.verdict(href), anew)
     const verdict = own?.head ?? (entry?.value as Verdict | undefined)
     const match = verdict ? undefined : table.match(pathOf(href))
-    const route = verdict ? (routes.get(verdict.route ?? '') ?? null) : match?.route
+    const route = verdict ? routeOf(verdict) : match?.route
     const params = verdict?.params ?? (match && 'params' in match ? match.params : {})
     const { outcome, status = 200, retryAfterMs } = own ?? {}
     const running = anew === 'all' ? [] : [...flights].filter(({ current }) => current)
@@ -119,7 +123,7 @@ export function createRouteStore(
     let search: unknown
     let stale = (!own && isStale(entry)) || used.some(({ current }) => !current)
 
-    for (const id of dataIds(route, outcome)) {
+    for (const id of idsOf(route, outcome)) {
       const key = known.keyOf(id, href, params)
       const brings = (flight: Flight): boolean =>
         flight.ids.includes(id) && known.keyOf(id, flight.href, flight.params) === key
@@ -163,7 +167,7 @@ export function createRouteStore(
     const { route } = page
     const flight = startFlight({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
-        if (head.route !== route?.key) flight.ids = dataIds(routes.get(head.route ?? ''))
+        if (head.route !== route?.key) flight.ids = idsOf(routeOf(head))
         flight.params = head.params ?? {}
       },
       received: ({ segment, uses }) => known.noteUses(segment, uses),
@@ -228,7 +232,7 @@ export function createRouteStore(
     plan: (href) => plan(href),
     load,
     bring(brought, go) {
-      const flight = { ...brought, ids: dataIds(routes.get(brought.head?.route ?? '')) }
+      const flight = { ...brought, ids: idsOf(routeOf(brought.head)) }
       flights.add(flight)
       go()
       flights.delete(flight)
@@ -245,7 +249,10 @@ export function createRouteStore(
   }
 }
 
-/** Whether all that was asked for is here, but for deferred values; without any, a refusal may still come. */
-function isReady({ outcome, ids, segments }: Flight): boolean {
-  return outcome !== undefined || (ids.length > 0 && ids.every((id) => segments.has(id)))
+/**
+ * Whether all that was asked for is here, but for deferred values; without any, a refusal may still come, and where no
+ * route answers, one does.
+ */
+function isReady({ head, outcome, ids, segments }: Flight): unknown {
+  return outcome ?? (head?.route && ids.length > 0 && ids.every((id) => segments.has(id)))
 }

@@ -4,7 +4,7 @@ import type { Metadata } from '../module-types.ts'
 /** Props of `HeadTags`. */
 export interface HeadTagsProps {
   readonly metadata: Metadata
-  /** Makes a relative canonical URL absolute. */
+  /** Makes a relative canonical URL absolute, and those of Open Graph. */
   readonly origin: string | undefined
 }
 
@@ -17,8 +17,13 @@ export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
       {description !== undefined && <meta name="description" content={description} />}
       {canonical !== undefined && <link rel="canonical" href={absoluteUrl(canonical, origin)} />}
       {robots !== undefined && <meta name="robots" content={robots} />}
+      {/* Whoever reads Open Graph takes absolute URLs only. */}
       {Object.entries(openGraph).map(([property, content]) => (
-        <meta key={property} property={`og:${property}`} content={content} />
+        <meta
+          key={property}
+          property={`og:${property}`}
+          content={/url|image|audio|video/.test(property) ? absoluteUrl(content, origin) : content}
+        />
       ))}
       {Object.entries(meta).map(([name, content]) => (
         <meta key={name} name={name} content={content} />

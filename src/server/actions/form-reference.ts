@@ -50,7 +50,11 @@ export function createFormReference(declared: DeclaredAction, bound: readonly un
 
 function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefix: string): FormAttributes {
   const forms = currentForms()
-  if (id === undefined) throw new Error('This action has no id: it is no named export of an actions.server.ts')
+  if (id === undefined) {
+    throw new Error(
+      'This action has no id: it is no named export of an actions.server.ts, or a test has not handed that module to createApp({ actions })',
+    )
+  }
   if (forms === undefined)
     throw new Error('A form with an action can only be rendered by the server of the application')
   const number = prefix.replace(/\D+/g, '')

@@ -2,7 +2,7 @@ import { findBoundary } from '../../client/react/route-view.ts'
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import { isJsonValue } from '../../shared/protocol/hand-off.ts'
-import type { SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
+import type { RouteDataOutcome, SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../shared/route-table.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { publicValue, type Deferrable } from '../load/deferred.ts'
@@ -23,6 +23,8 @@ export interface RunningPage {
   readonly loaders: RunningLoaders
   /** Decides status and head before anything else; by default the first record does. */
   readonly opening?: ((answer: DataAnswer, head: Head) => void) | undefined
+  /** What stands in the page's place when all loaders have succeeded. */
+  readonly outcome?: RouteDataOutcome
 }
 
 /** What must be known of a segment by those inside of it. */
@@ -71,9 +73,10 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
     started.push({ guards: segment.guards, succeeded: deliver(segment, started.slice()) })
   }
   // It ends with the verdict: what lies inside may still be running, and nobody waits for it.
-  await haveSucceeded(started)
+  const succeeded = await haveSucceeded(started)
   if (context.aborted?.cause === 'gone') return
   if (!answer.isOpen()) answer.open(200, page.head)
+  if (succeeded && page.outcome !== undefined) answer.outcome(page.outcome)
   await answer.finish()
 }
 

@@ -11,7 +11,7 @@ import type { Admission } from '../ops/admission.ts'
 import { sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { AppRules } from '../rules/apply-rules.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
+import { redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
 import { deliverSegments, type RunningPage } from './deliver-segments.ts'
 
 /** What route data is answered from. */
@@ -47,7 +47,7 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
       context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
       return sendDocumentHead(context, resolution.status)
     case 'none':
-      return context.action === undefined ? sendNotFound(parts, context) : serveUnmatched(parts, context)
+      return context.action === undefined ? sendUnmatched(parts, context) : serveUnmatched(parts, context)
     case 'route':
       break
   }
@@ -107,18 +107,41 @@ function serveUnmatched(parts: DataParts, context: RequestContext): Promise<void
   )
 }
 
-/** As the document: the nearest fallback is the root's, and no loader runs. */
-function sendNotFound(
-  { table: { root }, scope }: DataParts,
+async function sendUnmatched(parts: DataParts, context: RequestContext): Promise<void> {
+  const { admission } = parts
+  const shed = admission.enter(context) ?? (await admission.turn(context))
+  return shed === undefined ? sendNotFound(parts, context) : sendText(context, 503, 'Too busy', shed.headers)
+}
+
+/** As the document: the nearest fallback is the root's, inside of its layout. */
+async function sendNotFound(
+  { table, scope, modules, renderTimeoutMs }: DataParts,
   context: RequestContext,
-  opening: NonNullable<RunningPage['opening']> = (answer, head) => answer.open(404, head),
-): void {
-  const at = root === undefined ? undefined : findBoundary([root], 'notFound', 0)
+  opening?: RunningPage['opening'],
+): Promise<void> {
+  const { route, params } = unmatchedPage(table)
+  const at = findBoundary(route.chain, 'notFound', 0)
   if (at === undefined) return sendDocumentHead(context, 404)
-  const answer = createDataAnswer(context, NO_PROGRESS)
-  opening(answer, { route: null, params: {}, scope })
-  answer.outcome({ kind: 'notFound', at })
-  void answer.finish()
+  const needed = segmentLoaders(route)
+  const missing = modules.load(needed.map(({ module }) => module))
+  if (missing !== undefined) await missing
+  const loaders = startLoaders(needed, params, context.search, context, modules)
+  if (loaders.faults !== undefined) return sendDocumentHead(context, 400)
+  context.startDeadline(renderTimeoutMs)
+  const results = await Promise.allSettled(loaders.segments.map(({ result }) => result))
+  // What the layout's loader refuses has its own status.
+  const refused = results.some(({ status }) => status === 'rejected')
+  await deliverSegments(
+    {
+      head: { route: null, params, scope },
+      chain: route.chain,
+      wanted: new Set(needed.map(({ id }) => id)),
+      loaders,
+      opening: opening ?? (refused ? undefined : (answer, head) => answer.open(404, head)),
+      outcome: { kind: 'notFound', at },
+    },
+    context,
+  )
 }
 
 async function servePage(

@@ -1,3 +1,4 @@
+import { addedSources, type PolicySources } from './policy-sources.ts'
 import { documentPolicy, sharedDocumentPolicy } from './security-headers.ts'
 
 /** What the policies of an application's documents say beyond the runtime's own. */
@@ -8,6 +9,8 @@ export interface PolicyOptions {
   readonly trustedTypes?: boolean | undefined
   /** Origins, beside the site's own, to which forms may lead; checked by `checkOrigins`. */
   readonly formTargets?: readonly string[] | undefined
+  /** What documents may load from beyond the site. */
+  readonly sources?: PolicySources | undefined
   /** Source expressions of the inline scripts that are the same in all documents. */
   readonly inline: readonly string[]
 }
@@ -29,9 +32,10 @@ const ENDPOINT = 'policy'
  * Puts them together.
  * @param secure whether visitors come by https: only then browsers tell by `report-to`, and those that know it do not
  * look at `report-uri` beside it. Half of them do not know it.
+ * @throws {TypeError} for `sources` that cannot be added.
  */
 export function createDocumentPolicies(
-  { reportPath, trustedTypes, formTargets = [], inline }: PolicyOptions,
+  { reportPath, trustedTypes, formTargets = [], sources, inline }: PolicyOptions,
   secure: boolean,
 ): DocumentPolicies {
   const tells = reportPath !== undefined
@@ -39,10 +43,11 @@ export function createDocumentPolicies(
     (trustedTypes === true ? "; require-trusted-types-for 'script'" : '') +
     (tells ? `; report-uri ${reportPath}` : '') +
     (tells && secure ? `; report-to ${ENDPOINT}` : '')
+  const more = addedSources(sources)
   const targets = ["'self'", ...formTargets].join(' ')
   return {
-    withNonce: (nonce) => documentPolicy(nonce, targets) + added,
-    shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' '), targets) + added,
+    withNonce: (nonce) => documentPolicy(nonce, targets, more) + added,
+    shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' '), targets, more) + added,
     endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
   }
 }

@@ -35,13 +35,20 @@ export interface LiveStream {
 const MISSING_BOUNDARY = '<!--$!-->'
 
 /**
+ * Begins the inline script that React adds where a form has a function of the page for an action: it keeps what is sent
+ * until the page is alive. Only a stream gives it the nonce without which it does not run.
+ */
+const FORM_KEEPER = '>addEventListener("submit"'
+
+/**
  * Renders in one go, which costs half of what streaming does.
- * @returns `undefined` when something suspended or failed: only a stream can tell which, and wait.
+ * @returns `undefined` when something suspended or failed, since only a stream can tell which, and wait; and where React
+ *   has added a script.
  */
 export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
   try {
     const html = renderToString(tree)
-    return html.includes(MISSING_BOUNDARY) ? undefined : { kind: 'whole', html }
+    return html.includes(MISSING_BOUNDARY) || html.includes(FORM_KEEPER) ? undefined : { kind: 'whole', html }
   } catch (thrown) {
     return controlFlowOf(thrown) === undefined ? undefined : { kind: 'thrown', thrown }
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
 
 beforeEach(() => {
@@ -10,6 +11,25 @@ afterEach(() => {
 })
 
 const pageOf = (href: string): readonly object[] => [head(href), segment(`${href}#page`, href)]
+
+describe('a URL that no route answers', () => {
+  const module = () => Promise.resolve({})
+  const table = createRouteTable({ '/': { layout: module, layoutLoader: module, page: module, notFound: module } })
+  const nowhere = [head(null), segment('/#layout', { visitor: 'ann' }), { outcome: { kind: 'notFound', at: 0 } }]
+
+  test('shows its page in the layout of the whole site, with the data that came along', async () => {
+    const world = createWorld({ table })
+    await world.click('/nope')
+    expect(world.requests).toMatchObject([{ href: '/nope', wants: undefined }])
+    await world.request(0).open(404)
+    await world.request(0).done(...nowhere)
+    expect(world.rendered.at(-1)?.view).toMatchObject({
+      data: { '/#layout': { visitor: 'ann' } },
+      outcome: { kind: 'notFound', at: 0 },
+    })
+    expect(world.requests).toHaveLength(1)
+  })
+})
 
 describe('what is asked for at a click', () => {
   test('code and styles of all new segments, and their data, before anything of them is here', async () => {

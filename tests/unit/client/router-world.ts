@@ -30,7 +30,7 @@ const module = (): Promise<unknown> => Promise.resolve({})
 const page = { page: module, loader: module }
 
 /** Pages `/a`, `/b`, `/c`, `/u/[name]` with data of their own, and two under `/lab`, which share the data of its layout. */
-export const table = createRouteTable({
+export const pages = createRouteTable({
   '/': { layout: module, page: module, error: module, notFound: module },
   '/a': page,
   '/b': page,
@@ -172,7 +172,7 @@ export function createServer(deaf = false) {
 }
 
 /** A tab with the whole core of the client router, on the page `/`. Fake timers must be on. */
-export function createWorld({ deaf = false } = {}) {
+export function createWorld({ deaf = false, table = pages } = {}) {
   const { requests, fetch } = createServer(deaf)
   const now = (): number => Date.now()
   const lifecycle = { outdated: false }

@@ -1,6 +1,53 @@
 import { describe, expect, test } from 'vitest'
 import { createDocumentPolicies } from '../../../src/server/render/document-policy.ts'
+import type { PolicySources } from '../../../src/server/render/policy-sources.ts'
 import { checkOrigins } from '../../../src/server/request/named-origins.ts'
+
+describe('what documents may load from beyond the site', () => {
+  const policiesWith = (sources: PolicySources) => {
+    const { shared, withNonce } = createDocumentPolicies({ inline: [], sources }, true)
+    return { shared, own: withNonce('n') }
+  }
+
+  test('stands behind what they may load anyway', () => {
+    const { shared, own } = policiesWith({
+      'img-src': ['https://*.images.example', 'blob:'],
+      'style-src': ['https://fonts.example'],
+      'connect-src': ['wss://live.example:8443', 'https://api.example'],
+      'frame-src': [],
+    })
+    for (const policy of [shared, own]) {
+      expect(policy).toContain("; style-src 'self' 'unsafe-inline' https://fonts.example; ")
+      expect(policy).toContain("; img-src 'self' data: https://*.images.example blob:; ")
+      expect(policy).toContain("; connect-src 'self' wss://live.example:8443 https://api.example; object-src")
+      expect(policy).not.toContain('frame-src')
+    }
+  })
+
+  test('names scripts where there is no nonce to say which of them run', () => {
+    const { shared, own } = policiesWith({ 'script-src': ['https://cdn.example', "'wasm-unsafe-eval'"] })
+    expect(shared).toContain("script-src 'self' https://cdn.example 'wasm-unsafe-eval'; ")
+    expect(own).toContain("script-src 'nonce-n' 'strict-dynamic' 'wasm-unsafe-eval'; ")
+  })
+
+  test.for([
+    ['img-src', 'images.example'],
+    ['img-src', 'https://images.example/path'],
+    ['img-src', "https://images.example; script-src 'unsafe-inline'"],
+    ['img-src', 'https:'],
+    ['img-src', '*'],
+    ['script-src', "'unsafe-inline'"],
+    ['script-src', "'unsafe-eval'"],
+    ['script-src', 'data:'],
+  ] as const)('cannot be, in %s, %s', ([directive, source]) => {
+    expect(() => policiesWith({ [directive]: [source] })).toThrow(`${directive} cannot have '${source}'`)
+  })
+
+  test('is said by directives that can be added to', () => {
+    const sources = { 'frame-ancestors': ['https://other.example'] } as PolicySources
+    expect(() => policiesWith(sources)).toThrow("security.sources: 'frame-ancestors' cannot be added to. These can: ")
+  })
+})
 
 describe('the policy of a document', () => {
   test('lets forms lead to this site alone', () => {
