@@ -39,11 +39,18 @@ export interface SpoolOptions {
 
 type Row = Readonly<Record<string, unknown>>
 
+interface Total {
+  envelopes: number
+  bytes: number
+  /** Of all envelopes that ever were. */
+  lastId: number
+}
+
 const INSERT = `
-INSERT INTO spool (destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const TOTAL = 'SELECT envelopes, bytes FROM spool_total'
-const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?'
+INSERT INTO spool (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const TOTAL = 'SELECT envelopes, bytes, last_id FROM spool_total'
+const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?'
 const ENTRY = 'id, kind, client, event_id, categories, bytes'
 const LIST = `SELECT ${ENTRY} FROM spool WHERE destination = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`
 // Skips from kind to kind by the index, however much waits of each.
@@ -88,23 +95,26 @@ export function createSpool(
   }
 
   /** What waits. In a transaction it is read once and written once, which costs less than doing so for each envelope. */
-  const total: TransactionPart<{ envelopes: number; bytes: number }> = {
+  const total: TransactionPart<Total> = {
     begin: readTotal,
-    finish: ({ envelopes, bytes }) => void database.statement(SET_TOTAL).run(envelopes, bytes),
+    finish: ({ envelopes, bytes, lastId }) => void database.statement(SET_TOTAL).run(envelopes, bytes, lastId),
   }
 
-  function readTotal(): { envelopes: number; bytes: number } {
+  function readTotal(): Total {
     const row = database.statement(TOTAL).get()
-    return { envelopes: Number(row?.['envelopes']), bytes: Number(row?.['bytes']) }
+    return { envelopes: Number(row?.['envelopes']), bytes: Number(row?.['bytes']), lastId: Number(row?.['last_id']) }
   }
 
   /** @returns its id. */
   function insert(envelope: AcceptedEnvelope): number {
     const { receivedAt, client, eventId = null, body, keep, categories, headers } = envelope
     const bytes = spooledSize(envelope)
-    const { lastInsertRowid } = database
+    const sum = database.during(total)
+    const id = sum.lastId + 1
+    database
       .statement(INSERT)
       .run(
+        id,
         destination,
         kindOf(categories),
         rankOf(keep),
@@ -116,10 +126,10 @@ export function createSpool(
         JSON.stringify(headers),
         body,
       )
-    const sum = database.during(total)
     sum.envelopes += 1
     sum.bytes += bytes
-    return Number(lastInsertRowid)
+    sum.lastId = id
+    return id
   }
 
   /** @returns whether it was there. */
@@ -183,7 +193,10 @@ export function createSpool(
     keep,
     accept: (envelope) => void keep(envelope),
 
-    size: readTotal,
+    size() {
+      const { envelopes, bytes } = readTotal()
+      return { envelopes, bytes }
+    },
 
     kinds: () =>
       database

@@ -45,11 +45,12 @@ CREATE TABLE spool_leases (
 /**
  * Everything of an envelope in one row, its body last: most of that is in pages of its own, which looking for what to
  * send next does not touch. No triggers: each has SQLite copy the pages that it changes. Only what is evicted first has
- * an index for that; the rest is evicted when nothing else is left, and then by its order.
+ * an index for that; the rest is evicted when nothing else is left, and then by its order. No id is given twice: the last
+ * one stands with the total, in a row that every commit writes.
  */
 const ONE_TABLE = `
 CREATE TABLE spool_rows (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   destination TEXT NOT NULL,
   kind TEXT NOT NULL,
   keep INTEGER NOT NULL,
@@ -64,15 +65,16 @@ CREATE TABLE spool_rows (
 INSERT INTO spool_rows (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
 SELECT id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body
 FROM spool JOIN spool_bodies USING (id);
+CREATE TABLE spool_total (envelopes INTEGER NOT NULL, bytes INTEGER NOT NULL, last_id INTEGER NOT NULL) STRICT;
+INSERT INTO spool_total
+SELECT count(*), coalesce(sum(bytes), 0), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'spool'), 0)
+FROM spool_rows;
 DROP TABLE spool;
 DROP TABLE spool_bodies;
+DROP TABLE spool_totals;
 ALTER TABLE spool_rows RENAME TO spool;
 CREATE INDEX spool_order ON spool (destination, kind);
 CREATE INDEX spool_other ON spool (keep) WHERE keep = 0;
-
-DROP TABLE spool_totals;
-CREATE TABLE spool_total (only INTEGER PRIMARY KEY CHECK (only = 1), envelopes INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
-INSERT INTO spool_total SELECT 1, count(*), coalesce(sum(bytes), 0) FROM spool;
 `
 
 /** The tables of `createSpool` and `createDeliveryLease`, as migrations. */

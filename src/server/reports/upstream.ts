@@ -66,7 +66,7 @@ export function createUpstream(
   bounds: UpstreamBounds = { silenceMs: SILENCE_MS, deliveryMs: DELIVERY_MS },
 ): Upstream {
   const agents = createProxyAgents()
-  const open = openerOf(envelopeUrl(dsn), agents)
+  const open = openerOf(envelopeUrl(dsn), agents, bounds.silenceMs)
   const own = [
     'content-type',
     'application/x-sentry-envelope',
@@ -118,7 +118,7 @@ export function createUpstream(
 }
 
 /** Makes what opens a request with a list of headers; the options are the same for all. */
-function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAgents>) {
+function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAgents>, timeout: number) {
   const { protocol, hostname, port, host, pathname } = target
   const isSecure = protocol === 'https:'
   const options = {
@@ -127,6 +127,7 @@ function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAge
     port,
     path: pathname,
     method: 'POST',
+    timeout,
   }
   return (headers: readonly string[], reuse: boolean): ClientRequest => {
     const given = { ...options, headers: ['host', host, ...headers] }
@@ -140,7 +141,7 @@ function exchange(
   request: ClientRequest,
   body: Buffer,
   ending: Ending,
-  { silenceMs, deliveryMs }: UpstreamBounds,
+  { deliveryMs }: UpstreamBounds,
 ): Promise<UpstreamAnswer | 'stale'> {
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | 'stale'>()
   const settle = (answer: UpstreamAnswer | 'stale'): void => {
@@ -156,7 +157,7 @@ function exchange(
   const deadline = setTimeout(() => fail('time-out'), deliveryMs)
   ending.push(giveUp)
 
-  request.setTimeout(silenceMs, () => fail('time-out'))
+  request.once('timeout', () => fail('time-out'))
   request.on('error', (error: NodeJS.ErrnoException) => {
     const dropped = error.code === 'ECONNRESET' || error.code === 'EPIPE'
     if (request.reusedSocket && dropped) settle('stale')
