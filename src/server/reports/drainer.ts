@@ -70,7 +70,8 @@ export function startDrainer(options: DrainerOptions): Drainer {
   const { spool, lease, upstream, limits, log, counts, clock, random, shared = false, isTold = () => false } = options
   const pace = createDeliveryPace(random, MOST_IN_FLIGHT)
   const window = createDeliveryWindow(spool)
-  const underWay = new Map<string, Attempt>()
+  /** Clients. */
+  const underWay = new Set<string>()
   const breakOff = new AbortController()
   /** Needs no further attempt, but could not be taken out of the spool. */
   const unsettled = new Map<SpooledEntry, LossReason | undefined>()
@@ -153,7 +154,7 @@ export function startDrainer(options: DrainerOptions): Drainer {
 
   async function send(entry: SpooledEntry, now: number): Promise<void> {
     const attempt = { entry, startedAt: now }
-    underWay.set(entry.client, attempt)
+    underWay.add(entry.client)
     bytesUnderWay += entry.bytes
     const leave = (): void => {
       underWay.delete(entry.client)

@@ -15,17 +15,25 @@ export interface RecentEnvelopes {
   take(id: number): SpooledEnvelope | undefined
 }
 
+/** Emptied when it is handed out: former tables of a `Map` keep what was in them, and are collected late. */
+interface Kept {
+  envelope: SpooledEnvelope | undefined
+  readonly at: number
+}
+
 /** @param mostBytes of bodies. */
 export function createRecentEnvelopes(mostBytes = MOST_BYTES): RecentEnvelopes {
-  const kept = new Map<number, { readonly envelope: SpooledEnvelope; readonly at: number }>()
+  const kept = new Map<number, Kept>()
   let bytes = 0
 
   function take(id: number): SpooledEnvelope | undefined {
     const found = kept.get(id)
     if (found === undefined) return undefined
     kept.delete(id)
-    bytes -= found.envelope.body.length
-    return found.envelope
+    const { envelope } = found
+    found.envelope = undefined
+    bytes -= envelope?.body.length ?? 0
+    return envelope
   }
 
   return {

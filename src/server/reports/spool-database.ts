@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { openDatabase, type Database } from '../stores/open-database.ts'
 import { INBOX_TABLES } from './inbox-tables.ts'
-import { SPOOL_TABLES } from './spool-tables.ts'
+import { SPOOL_MIGRATIONS } from './spool-tables.ts'
 
 /**
  * 64 MiB of log. Under load a thread brings it into the file long before (`checkpoint-thread.ts`); what that has left is
@@ -21,6 +21,7 @@ export function reportDatabasePath(dataDir: string): string {
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openReportDatabase(dataDir: string): Database {
-  const migrations = [SPOOL_TABLES + INBOX_TABLES]
+  const [first, ...later] = SPOOL_MIGRATIONS
+  const migrations = [first + INBOX_TABLES, ...later]
   return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

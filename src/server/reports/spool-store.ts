@@ -2,7 +2,7 @@
  * The spool in SQLite: at most 256 MiB of envelopes, none older than seven days. Where there is no room, the oldest go,
  * sessions, spans and replays before errors. What goes undelivered is counted in the same transaction.
  */
-import type { Database } from '../stores/open-database.ts'
+import type { Database, TransactionPart } from '../stores/open-database.ts'
 import { lossReport, lossesOf, type Loss } from './outcomes.ts'
 import {
   kindOf,
@@ -39,11 +39,18 @@ export interface SpoolOptions {
 
 type Row = Readonly<Record<string, unknown>>
 
+interface Total {
+  envelopes: number
+  bytes: number
+  /** Of all envelopes that ever were. */
+  lastId: number
+}
+
 const INSERT = `
-INSERT INTO spool (destination, kind, keep, received_at, client, event_id, categories, headers, bytes)
-VALUES (:destination, :kind, :keep, :receivedAt, :client, :eventId, :categories, :headers, :bytes)`
-const INSERT_BODY = 'INSERT INTO spool_bodies (id, body) VALUES (?, ?)'
-const TOTALS = 'SELECT keep, envelopes, bytes FROM spool_totals ORDER BY keep'
+INSERT INTO spool (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const TOTAL = 'SELECT envelopes, bytes, last_id FROM spool_total'
+const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?'
 const ENTRY = 'id, kind, client, event_id, categories, bytes'
 const LIST = `SELECT ${ENTRY} FROM spool WHERE destination = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`
 // Skips from kind to kind by the index, however much waits of each.
@@ -54,10 +61,15 @@ WITH RECURSIVE found (kind) AS (
   SELECT (SELECT min(kind) FROM spool WHERE destination = :destination AND kind > found.kind)
   FROM found WHERE found.kind IS NOT NULL
 ) SELECT kind FROM found WHERE kind IS NOT NULL`
-const READ = 'SELECT headers, body FROM spool JOIN spool_bodies USING (id) WHERE id = ?'
+const READ = 'SELECT headers, body FROM spool WHERE id = ?'
 const DELETE = 'DELETE FROM spool WHERE id = ?'
-const OLDEST_OF = 'SELECT id, destination, categories, bytes FROM spool WHERE keep = ? ORDER BY id LIMIT ?'
-const OLDEST = 'SELECT id, destination, kind, categories, received_at FROM spool ORDER BY id LIMIT ?'
+const ROW = 'id, destination, kind, categories, bytes, received_at'
+// By the index of those that go first, in which they are in order.
+const OLDEST_OTHERS = `SELECT ${ROW} FROM spool WHERE keep = 0 ORDER BY id LIMIT ?`
+const OLDEST = `SELECT ${ROW} FROM spool ORDER BY id LIMIT ?`
+const OTHERS = `
+SELECT count(*) AS envelopes, coalesce(sum(bytes), 0) AS bytes
+FROM (SELECT bytes FROM spool WHERE keep = 0 ORDER BY id LIMIT ?)`
 const COUNT_LOSS = `
 INSERT INTO spool_losses (destination, reason, category, quantity) VALUES (:destination, :reason, :category, :quantity)
 ON CONFLICT (destination, reason, category) DO UPDATE SET quantity = quantity + :quantity`
@@ -82,42 +94,75 @@ export function createSpool(
     for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
   }
 
+  /** What waits. In a transaction it is read once and written once, which costs less than doing so for each envelope. */
+  const total: TransactionPart<Total> = {
+    begin: readTotal,
+    finish: ({ envelopes, bytes, lastId }) => void database.statement(SET_TOTAL).run(envelopes, bytes, lastId),
+  }
+
+  function readTotal(): Total {
+    const row = database.statement(TOTAL).get()
+    return { envelopes: Number(row?.['envelopes']), bytes: Number(row?.['bytes']), lastId: Number(row?.['last_id']) }
+  }
+
   /** @returns its id. */
   function insert(envelope: AcceptedEnvelope): number {
-    const { receivedAt, client, eventId = null, body, keep } = envelope
-    const { lastInsertRowid } = database.statement(INSERT).run({
-      destination,
-      kind: kindOf(envelope.categories),
-      keep: rankOf(keep),
-      receivedAt: Math.trunc(receivedAt),
-      client,
-      eventId,
-      categories: JSON.stringify(envelope.categories),
-      headers: JSON.stringify(envelope.headers),
-      bytes: spooledSize(envelope),
-    })
-    database.statement(INSERT_BODY).run(lastInsertRowid, body)
-    return Number(lastInsertRowid)
+    const { receivedAt, client, eventId = null, body, keep, categories, headers } = envelope
+    const bytes = spooledSize(envelope)
+    const sum = database.during(total)
+    const id = sum.lastId + 1
+    database
+      .statement(INSERT)
+      .run(
+        id,
+        destination,
+        kindOf(categories),
+        rankOf(keep),
+        Math.trunc(receivedAt),
+        client,
+        eventId,
+        JSON.stringify(categories),
+        bytes,
+        JSON.stringify(headers),
+        body,
+      )
+    sum.envelopes += 1
+    sum.bytes += bytes
+    sum.lastId = id
+    return id
+  }
+
+  /** @returns whether it was there. */
+  function erase(id: number, bytes: number): boolean {
+    if (database.statement(DELETE).run(id).changes === 0) return false
+    const sum = database.during(total)
+    sum.envelopes -= 1
+    sum.bytes -= bytes
+    return true
   }
 
   /** @returns whether there is room now. */
   function makeRoom(envelope: AcceptedEnvelope): boolean {
-    const [other = 0, error = 0] = database
-      .statement(TOTALS)
-      .all()
-      .map(({ bytes }) => Number(bytes))
-    const need = other + error + spooledSize(envelope) - bounds.bytes
+    const need = database.during(total).bytes + spooledSize(envelope) - bounds.bytes
     if (need <= 0) return true
-    const evictable = envelope.keep === 'error' ? other + error : other
+    const evictable = envelope.keep === 'error' ? database.during(total).bytes : bytesOfOthers()
     if (need > evictable) return false
     const evicted = { bytes: 0, rows: 0 }
-    for (const keep of [0, 1]) evictOldest(keep, need, evicted)
+    evictOldest(OLDEST_OTHERS, need, evicted)
+    // Only errors are left, if it has not been enough.
+    if (envelope.keep === 'error') evictOldest(OLDEST, need, evicted)
     return evicted.bytes >= need
   }
 
-  function evictOldest(keep: number, need: number, evicted: { bytes: number; rows: number }): void {
+  /** Where there are more than may go in one call, that many go in each until there is room. */
+  function bytesOfOthers(): number {
+    const row = database.statement(OTHERS).get(MOST_EVICTED)
+    return Number(row?.['envelopes']) === MOST_EVICTED ? Number.POSITIVE_INFINITY : Number(row?.['bytes'])
+  }
+
+  function evictOldest(oldest: string, need: number, evicted: { bytes: number; rows: number }): void {
     while (evicted.bytes < need && evicted.rows < MOST_EVICTED) {
-      const rows = database.statement(OLDEST_OF).all(keep, EVICTION_BATCH)
+      const rows = database.statement(oldest).all(EVICTION_BATCH)
       if (rows.length === 0) return
       for (const row of rows) {
         if (evicted.bytes >= need) return
@@ -129,7 +174,7 @@ export function createSpool(
   }
 
   function remove(row: Row, reason: LossReason): void {
-    database.statement(DELETE).run(Number(row['id']))
+    erase(Number(row['id']), Number(row['bytes']))
     count(lossesOf(parseCategories(row), reason), String(row['destination']))
   }
 
@@ -149,9 +194,8 @@ export function createSpool(
     accept: (envelope) => void keep(envelope),
 
     size() {
-      const totals = database.statement(TOTALS).all()
-      const sum = (name: string): number => totals.reduce((total, row) => total + Number(row[name]), 0)
-      return { envelopes: sum('envelopes'), bytes: sum('bytes') }
+      const { envelopes, bytes } = readTotal()
+      return { envelopes, bytes }
     },
 
     kinds: () =>
@@ -174,12 +218,12 @@ export function createSpool(
 
     settle(entry, lost) {
       database.write(() => {
-        const { changes } = database.statement(DELETE).run(entry.id)
+        const isErased = erase(entry.id, entry.bytes)
+        if (isErased === (lost === undefined)) return
         const losses = lossesOf(entry.categories, lost ?? 'queue_overflow')
-        if (lost === undefined && changes === 0) {
-          // Evicted while it was being delivered: nothing was lost after all.
-          for (const loss of losses) database.statement(TAKE_BACK).run({ destination, ...loss })
-        } else if (lost !== undefined && changes > 0) count(losses)
+        // Evicted while it was being delivered: nothing was lost after all.
+        if (!isErased) for (const loss of losses) database.statement(TAKE_BACK).run({ destination, ...loss })
+        else count(losses)
       })
     },
 

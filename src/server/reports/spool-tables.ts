@@ -1,8 +1,5 @@
-/**
- * The tables of `createSpool` and `createDeliveryLease`. Bodies have a table of their own, so that looking for what to
- * send next passes over small rows only. Totals and bodies follow by triggers and cannot be forgotten.
- */
-export const SPOOL_TABLES = `
+/** The first tables of `createSpool` and `createDeliveryLease`: bodies beside their rows, totals by triggers. */
+const FIRST_TABLES = `
 CREATE TABLE spool (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   destination TEXT NOT NULL,
@@ -44,3 +41,41 @@ CREATE TABLE spool_leases (
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 `
+
+/**
+ * Everything of an envelope in one row, its body last: most of that is in pages of its own, which looking for what to
+ * send next does not touch. No triggers: each has SQLite copy the pages that it changes. Only what is evicted first has
+ * an index for that; the rest is evicted when nothing else is left, and then by its order. No id is given twice: the last
+ * one stands with the total, in a row that every commit writes.
+ */
+const ONE_TABLE = `
+CREATE TABLE spool_rows (
+  id INTEGER PRIMARY KEY,
+  destination TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  keep INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  client TEXT NOT NULL,
+  event_id TEXT,
+  categories TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  headers TEXT NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+INSERT INTO spool_rows (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
+SELECT id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body
+FROM spool JOIN spool_bodies USING (id);
+CREATE TABLE spool_total (envelopes INTEGER NOT NULL, bytes INTEGER NOT NULL, last_id INTEGER NOT NULL) STRICT;
+INSERT INTO spool_total
+SELECT count(*), coalesce(sum(bytes), 0), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'spool'), 0)
+FROM spool_rows;
+DROP TABLE spool;
+DROP TABLE spool_bodies;
+DROP TABLE spool_totals;
+ALTER TABLE spool_rows RENAME TO spool;
+CREATE INDEX spool_order ON spool (destination, kind);
+CREATE INDEX spool_other ON spool (keep) WHERE keep = 0;
+`
+
+/** The tables of `createSpool` and `createDeliveryLease`, as migrations. */
+export const SPOOL_MIGRATIONS: readonly [string, string] = [FIRST_TABLES, ONE_TABLE]

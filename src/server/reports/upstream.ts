@@ -49,13 +49,24 @@ export interface UpstreamBounds {
   readonly deliveryMs: number
 }
 
+/**
+ * What gives up the exchanges that are under way: a few. No `Set`, whose former tables lead to the next ones: once one of
+ * them is old, requests that have long ended survive each collection of young objects.
+ */
+type Ending = (() => void)[]
+
+function forget(ending: Ending, giveUp: () => void): void {
+  const at = ending.indexOf(giveUp)
+  if (at >= 0) ending.splice(at, 1)
+}
+
 /** Opens the way to the service of a DSN. No connection is made before the first envelope. */
 export function createUpstream(
   dsn: Dsn,
   bounds: UpstreamBounds = { silenceMs: SILENCE_MS, deliveryMs: DELIVERY_MS },
 ): Upstream {
   const agents = createProxyAgents()
-  const open = openerOf(envelopeUrl(dsn), agents)
+  const open = openerOf(envelopeUrl(dsn), agents, bounds.silenceMs)
   const own = [
     'content-type',
     'application/x-sentry-envelope',
@@ -70,17 +81,17 @@ export function createUpstream(
     ...own.filter((_, at) => at % 2 === 0),
   ])
   /** What ends with a signal. One listener for all: the drainer hands over the same signal each time. */
-  const underWay = new WeakMap<AbortSignal, Set<() => void>>()
+  const underWay = new WeakMap<AbortSignal, Ending>()
 
-  function endingWith(signal: AbortSignal): Set<() => void> {
+  function endingWith(signal: AbortSignal): Ending {
     let ending = underWay.get(signal)
     if (ending === undefined) {
-      const all = (ending = new Set<() => void>())
+      const all: Ending = (ending = [])
       underWay.set(signal, all)
       signal.addEventListener(
         'abort',
         () => {
-          for (const giveUp of all) giveUp()
+          for (const giveUp of all.splice(0)) giveUp()
         },
         { once: true },
       )
@@ -107,7 +118,7 @@ export function createUpstream(
 }
 
 /** Makes what opens a request with a list of headers; the options are the same for all. */
-function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAgents>) {
+function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAgents>, timeout: number) {
   const { protocol, hostname, port, host, pathname } = target
   const isSecure = protocol === 'https:'
   const options = {
@@ -116,6 +127,7 @@ function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAge
     port,
     path: pathname,
     method: 'POST',
+    timeout,
   }
   return (headers: readonly string[], reuse: boolean): ClientRequest => {
     const given = { ...options, headers: ['host', host, ...headers] }
@@ -128,13 +140,13 @@ function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAge
 function exchange(
   request: ClientRequest,
   body: Buffer,
-  ending: Set<() => void>,
-  { silenceMs, deliveryMs }: UpstreamBounds,
+  ending: Ending,
+  { deliveryMs }: UpstreamBounds,
 ): Promise<UpstreamAnswer | 'stale'> {
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | 'stale'>()
   const settle = (answer: UpstreamAnswer | 'stale'): void => {
     clearTimeout(deadline)
-    ending.delete(giveUp)
+    forget(ending, giveUp)
     resolve(answer)
   }
   const fail = (reason: string): void => {
@@ -143,9 +155,9 @@ function exchange(
   }
   const giveUp = (): void => fail('given up')
   const deadline = setTimeout(() => fail('time-out'), deliveryMs)
-  ending.add(giveUp)
+  ending.push(giveUp)
 
-  request.setTimeout(silenceMs, () => fail('time-out'))
+  request.once('timeout', () => fail('time-out'))
   request.on('error', (error: NodeJS.ErrnoException) => {
     const dropped = error.code === 'ECONNRESET' || error.code === 'EPIPE'
     if (request.reusedSocket && dropped) settle('stale')

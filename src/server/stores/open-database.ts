@@ -31,6 +31,14 @@ export interface DatabaseOptions {
   readonly checkpointPages?: number
 }
 
+/** What is read once a transaction and written once, however often it changes in between. */
+export interface TransactionPart<State> {
+  /** Reads it. */
+  begin(): State
+  /** Writes it, before the commit. A transaction that is undone forgets it. */
+  finish(state: State): void
+}
+
 /** An SQLite file, opened by its first use. */
 export interface Database {
   /**
@@ -44,6 +52,11 @@ export interface Database {
    * @throws what `work` throws, and {DatabaseError} where the file cannot be opened.
    */
   write<Result>(work: () => Result): Result
+  /**
+   * What a part keeps in memory as long as the running transaction lasts; made by the first call in each.
+   * @throws {Error} outside of a transaction, and what `begin` throws.
+   */
+  during<State>(part: TransactionPart<State>): State
   /** Closes the file; a second call does nothing. Later uses throw. */
   dispose(): void
 }
@@ -53,6 +66,8 @@ export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PA
   const statements = new Map<string, StatementSync>()
   let handle: DatabaseSync | undefined
   let disposed = false
+  /** Of the running transaction. */
+  let parts: Map<TransactionPart<unknown>, unknown> | undefined
 
   function open(): DatabaseSync {
     if (disposed) throw new DatabaseError(path, 'is closed: the server is ending')
@@ -68,7 +83,24 @@ export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PA
       }
       return statement
     },
-    write: (work) => (open().isTransaction ? work() : transaction(open(), work)),
+    write(work) {
+      if (parts !== undefined) return work()
+      const states = (parts = new Map<TransactionPart<unknown>, unknown>())
+      try {
+        return transaction(open(), () => {
+          const result = work()
+          for (const [part, state] of states) part.finish(state)
+          return result
+        })
+      } finally {
+        parts = undefined
+      }
+    },
+    during<State>(part: TransactionPart<State>) {
+      if (parts === undefined) throw new Error('There is no transaction')
+      if (!parts.has(part)) parts.set(part, part.begin())
+      return parts.get(part) as State
+    },
     dispose() {
       disposed = true
       statements.clear()

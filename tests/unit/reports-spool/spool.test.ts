@@ -1,10 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
+import { INBOX_TABLES } from '../../../src/server/reports/inbox-tables.ts'
+import { openReportDatabase, reportDatabasePath } from '../../../src/server/reports/spool-database.ts'
 import { createSpool, type SpoolBounds } from '../../../src/server/reports/spool-store.ts'
-import { kindOf, SpoolFullError, type LocalSpool, type SpooledEntry } from '../../../src/server/reports/spool.ts'
-import type { Database } from '../../../src/server/stores/open-database.ts'
+import { SPOOL_MIGRATIONS } from '../../../src/server/reports/spool-tables.ts'
+import {
+  kindOf,
+  SpoolFullError,
+  spooledSize,
+  type LocalSpool,
+  type SpooledEntry,
+} from '../../../src/server/reports/spool.ts'
+import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { NOW, sampleEnvelope } from './sample-envelope.ts'
 import { spoolContract } from './spool-contract.ts'
@@ -57,7 +65,7 @@ function refusalOf(run: () => void): unknown {
 describe('a spool in SQLite', () => {
   spoolContract((bounds, destination) => open(bounds, destination))
 
-  it('is there after the process has come back, bodies only as long as their entries', () => {
+  it('is there after the process has come back, without what has been settled', () => {
     const database = openFile()
     const before = createSpool(database, { destination: 'one', bounds: ROOMY })
     for (const eventId of ['a', 'b']) before.accept(sampleEnvelope({ eventId }))
@@ -66,7 +74,57 @@ describe('a spool in SQLite', () => {
     const [first] = all(spool) as [SpooledEntry]
     spool.settle(first)
     expect(idsOf(spool)).toEqual(['b'])
-    expect(openFile().statement('SELECT count(*) AS rows FROM spool_bodies').get()?.['rows']).toBe(1)
+    expect(open().size()).toEqual({ envelopes: 1, bytes: all(spool)[0]?.bytes })
+  })
+
+  it('never numbers two envelopes alike, though all before have gone', () => {
+    const spool = createSpool(openFile(), { destination: 'one', bounds: ROOMY })
+    const first = spool.keep(sampleEnvelope({ eventId: 'a' }))
+    const [entry] = all(spool) as [SpooledEntry]
+    spool.settle(entry)
+    const again = createSpool(openFile(), { destination: 'one', bounds: ROOMY })
+    expect(again.keep(sampleEnvelope({ eventId: 'b' }))).toBeGreaterThan(first)
+  })
+
+  it('still has what was accepted by a former version, in order, and numbers on from there', () => {
+    const [tables] = SPOOL_MIGRATIONS
+    const former = openDatabase({ path: reportDatabasePath(folder.path), migrations: [tables + INBOX_TABLES] })
+    opened.push(former)
+    const add = former.statement(`INSERT INTO spool
+      (destination, kind, keep, received_at, client, event_id, categories, headers, bytes)
+      VALUES ('one', ?, ?, ${NOW}, '192.0.2.1', ?, ?, '{"user-agent":"test"}', 600)`)
+    const addBody = former.statement('INSERT INTO spool_bodies VALUES (?, ?)')
+    for (const [kind, eventId] of Object.entries({ error: 'a', session: 'b', span: 'c', transaction: 'd' })) {
+      const { lastInsertRowid } = add.run(kind, kind === 'error' ? 1 : 0, eventId, JSON.stringify({ [kind]: 1 }))
+      addBody.run(lastInsertRowid, Buffer.from(`body of ${eventId}`))
+    }
+    former.statement("DELETE FROM spool WHERE event_id = 'd'").run()
+    former.dispose()
+
+    const spool = createSpool(openFile(), { destination: 'one', bounds: ROOMY })
+    expect(spool.size()).toEqual({ envelopes: 3, bytes: 1_800 })
+    expect(all(spool)).toMatchObject([
+      { id: 1, kind: 'error', client: '192.0.2.1', eventId: 'a', categories: { error: 1 }, bytes: 600 },
+      { id: 2, kind: 'session', eventId: 'b' },
+      { id: 3, kind: 'span', eventId: 'c' },
+    ])
+    expect(spool.read(2)).toEqual({ headers: { 'user-agent': 'test' }, body: Buffer.from('body of b') })
+    expect(spool.keep(sampleEnvelope({ eventId: 'e' }))).toBe(5)
+  })
+
+  it('makes room in steps where thousands of small ones would have to go for one', () => {
+    const database = openFile()
+    const small = sampleEnvelope({ categories: { session: 1 }, bytes: 10 })
+    const bounds = { ...ROOMY, bytes: 2_100 * spooledSize(small) }
+    const spool = createSpool(database, { destination: 'one', bounds })
+    database.write(() => {
+      for (let count = 0; count < 2_100; count += 1) spool.accept(small)
+    })
+    const large = sampleEnvelope({ categories: { session: 1 }, bytes: 2_080 * spooledSize(small), eventId: 'large' })
+    expect(refusalOf(() => spool.accept(large))).toBe('bound')
+    spool.accept(large)
+    expect(idsOf(spool)).toContain('large')
+    expect(spool.size().bytes).toBeLessThanOrEqual(bounds.bytes)
   })
 
   it('has one bound for all destinations, and tells each of its own losses', () => {

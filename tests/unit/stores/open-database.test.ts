@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
+import { openDatabase, type Database, type TransactionPart } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const FIRST = 'CREATE TABLE notes (text TEXT NOT NULL) STRICT'
@@ -47,6 +47,61 @@ Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
 database.exec('COMMIT')
 database.close()
 `
+
+describe('a part of a transaction', () => {
+  const part = (database: Database, written: number[]): TransactionPart<{ count: number }> => ({
+    begin: () => ({ count: Number(database.statement('SELECT count(*) AS count FROM notes').get()?.['count']) }),
+    finish: ({ count }) => void written.push(count),
+  })
+
+  it('is read once and written once, whatever is nested in it', () => {
+    const database = open()
+    const written: number[] = []
+    const counted = part(database, written)
+    const add = (): void => {
+      database.statement("INSERT INTO notes VALUES ('one more')").run()
+      database.write(() => (database.during(counted).count += 1))
+    }
+    database.write(() => {
+      database.during(counted)
+      add()
+      add()
+    })
+    expect(written).toEqual([2])
+    database.write(() => database.during(counted))
+    expect(written).toEqual([2, 2])
+  })
+
+  it('is forgotten with what is undone, and there is none outside', () => {
+    const database = open()
+    const written: number[] = []
+    const counted = part(database, written)
+    const fail = (): void => {
+      database.during(counted).count += 1
+      throw new Error('undone')
+    }
+    expect(() => database.write(fail)).toThrow('undone')
+    database.write(() => database.during(counted))
+    expect(written).toEqual([0])
+    expect(() => database.during(counted)).toThrow('no transaction')
+  })
+
+  it('undoes all when it cannot be written', () => {
+    const database = open()
+    const full: TransactionPart<object> = {
+      begin: () => ({}),
+      finish: () => {
+        throw new Error('full')
+      },
+    }
+    const write = (): void => {
+      database.statement("INSERT INTO notes VALUES ('lost')").run()
+      database.during(full)
+    }
+    expect(() => database.write(write)).toThrow('full')
+    expect(notes(database)).toEqual([])
+  })
+})
 
 describe('a database file', () => {
   it('is waited for while another process makes it', async () => {
