@@ -29,15 +29,16 @@ export function createGroupedSpool(
   return {
     ...spool,
     async accept(envelope) {
-      try {
-        const id = await writes.write(() => spool.keep(envelope))
-        // Not before the commit: an id that was undone is given to another.
-        recent.keep(id, envelope, now())
-        kept()
-      } catch (thrown) {
-        // The commit is not the spool's own: it fails where the disk is full.
-        throw thrown instanceof SpoolFullError ? thrown : new SpoolFullError('disk', thrown)
-      }
+      const id = await writes
+        .write(() => spool.keep(envelope))
+        .catch((thrown: unknown) => {
+          // The commit is not the spool's own: it fails where the disk is full.
+          throw thrown instanceof SpoolFullError ? thrown : new SpoolFullError('disk', thrown)
+        })
+      if (id === undefined) throw new SpoolFullError('bound')
+      // Not before the commit: an id that was undone is given to another.
+      recent.keep(id, envelope, now())
+      kept()
     },
     read: (id) => recent.take(id) ?? spool.read(id),
     settle: (entry, lost) => writes.write(() => spool.settle(entry, lost), SETTLE_PATIENCE_MS),

@@ -81,11 +81,16 @@ const FORGET_LOSSES = 'DELETE FROM spool_losses WHERE destination = ?'
 
 /** A spool whose envelopes are known by number as soon as they are kept. */
 export interface FileSpool extends LocalSpool {
-  /** As `accept`. @returns the id of the entry. */
-  keep(envelope: AcceptedEnvelope): number
+  /**
+   * As `accept`, and part of a transaction where there is one.
+   * @returns the id of the entry; `undefined` for no room. What has then been evicted stays evicted where nobody undoes the
+   * transaction, so that after a few tries there is room.
+   * @throws {SpoolFullError} when it cannot be written.
+   */
+  keep(envelope: AcceptedEnvelope): number | undefined
 }
 
-/** A `Spool` in a file with `SPOOL_TABLES`; shared by all processes that have it open. */
+/** A `Spool` in a file with `SPOOL_MIGRATIONS`; shared by all processes that have it open. */
 export function createSpool(
   database: Database,
   { destination, bounds = { bytes: MOST_BYTES, ageMs: MOST_AGE_MS } }: SpoolOptions,
@@ -178,20 +183,19 @@ export function createSpool(
     count(lossesOf(parseCategories(row), reason), String(row['destination']))
   }
 
-  function keep(envelope: AcceptedEnvelope): number {
-    let id: number | undefined
+  function keep(envelope: AcceptedEnvelope): number | undefined {
     try {
-      id = database.write(() => (makeRoom(envelope) ? insert(envelope) : undefined))
+      return database.write(() => (makeRoom(envelope) ? insert(envelope) : undefined))
     } catch (thrown) {
       throw new SpoolFullError('disk', thrown)
     }
-    if (id === undefined) throw new SpoolFullError('bound')
-    return id
   }
 
   return {
     keep,
-    accept: (envelope) => void keep(envelope),
+    accept(envelope) {
+      if (keep(envelope) === undefined) throw new SpoolFullError('bound')
+    },
 
     size() {
       const { envelopes, bytes } = readTotal()
