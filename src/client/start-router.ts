@@ -272,9 +272,6 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     event.preventDefault()
     router.follow(target.anchor, target.url)
   })
-  document.addEventListener('focusin', ({ target }) => {
-    if (target instanceof Element && target.closest('form')) loadCalls().catch(() => undefined)
-  })
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))
   channel?.addEventListener('message', ({ data }) => {
@@ -284,6 +281,9 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     document,
     window,
     intent: (url) => fetchAhead(url, 'intent'),
+    turned({ target }) {
+      if (target instanceof Element && target.closest('form')) loadCalls().catch(() => undefined)
+    },
     visible: fetchAhead,
     hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
     allowed: () => !savesData(window.navigator),
