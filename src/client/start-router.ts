@@ -137,7 +137,8 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         if (screen.arrival === undefined) return
         drafts.restore()
         prefetcher.cancelIntents()
-        preloadErrorPage(screen.view)
+        // The new page may be painted first.
+        setTimeout(preloadErrorPage, 0, screen.view)
       },
       leave,
     },
