@@ -137,7 +137,8 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         if (screen.arrival === undefined) return
         drafts.restore()
         prefetcher.cancelIntents()
-        preloadErrorPage(screen.view)
+        // The new page may be painted first.
+        setTimeout(preloadErrorPage, 0, screen.view)
       },
       leave,
     },
@@ -272,9 +273,6 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     event.preventDefault()
     router.follow(target.anchor, target.url)
   })
-  document.addEventListener('focusin', ({ target }) => {
-    if (target instanceof Element && target.closest('form')) loadCalls().catch(() => undefined)
-  })
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))
   channel?.addEventListener('message', ({ data }) => {
@@ -284,6 +282,9 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     document,
     window,
     intent: (url) => fetchAhead(url, 'intent'),
+    turned({ target }) {
+      if (target instanceof Element && target.closest('form')) loadCalls().catch(() => undefined)
+    },
     visible: fetchAhead,
     hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
     allowed: () => !savesData(window.navigator),

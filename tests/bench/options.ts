@@ -42,7 +42,7 @@ export interface BenchOptions {
   readonly uploadBytes: number
   /** Pairs of clicks, the client router's and a bare swap. */
   readonly clickPairs: number
-  /** Loads of the page with a thousand links, in each of two windows. */
+  /** Loads of the page with a thousand links, in each of three windows. */
   readonly linkLoads: number
   /** In one page of the browser, in search of what it does not let go. */
   readonly navigations: number

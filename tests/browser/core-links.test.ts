@@ -8,15 +8,16 @@ const SCRIPT = `
 import { clickTarget, listenToClicks } from './src/client/core/link-clicks.ts'
 import { watchLinks } from './src/client/core/link-prefetch.ts'
 const told = []
+const turned = []
 const tell = (what) => (url, more) => told.push(what + ' ' + url.pathname + url.search + url.hash + (typeof more === 'string' ? ' ' + more : ''))
-const options = { document, window, intent: tell('intent'), visible: tell('visible'), hidden: (urls) => urls.forEach(tell('hidden')), allowed: () => !window.saving }
+const options = { document, window, intent: tell('intent'), turned: ({ target }) => turned.push(target.localName), visible: tell('visible'), hidden: (urls) => urls.forEach(tell('hidden')), allowed: () => !window.saving }
 const watch = watchLinks(options)
 listenToClicks(window, (event) => {
   const target = clickTarget(event, location)
   if (target) event.preventDefault()
   told.push('click ' + (target?.url.pathname ?? 'left to the browser'))
 })
-Object.assign(window, { watch, told })
+Object.assign(window, { watch, told, turned })
 `
 
 /** Counts what is made and listened to before the page's own script runs. */
@@ -105,6 +106,7 @@ describe('links in view', () => {
     await scrollTo(page, 100)
     expect(await told(page)).toEqual(['visible /same viewport'])
     await scrollTo(page, 2000)
+    await until(page, 'told.length > 0')
     expect(await told(page)).toEqual(['hidden /same'])
   })
 
@@ -132,6 +134,22 @@ describe('links in view', () => {
     await page.evaluate(`${main}.innerHTML = ''`)
     await until(page, 'told.length > 0')
     expect(await told(page)).toEqual(['hidden /other'])
+  })
+
+  moduleTest('are not looked for again when only the head has changed', async ({ open }) => {
+    const page = await openLinks(open, `<a href="/same" data-prefetch="render">same</a>`)
+    await page.evaluate('watch.scan()')
+    // A scan would look for scopes.
+    await page.evaluate(`new Promise((idle) => setTimeout(() => requestIdleCallback(idle)))`)
+    await page.evaluate(`window.looks = 0
+      document.querySelector = (selector) => (looks += 1, Document.prototype.querySelector.call(document, selector))
+      document.head.append(document.createElement('link'))`)
+    const idle = `new Promise((idle) => setTimeout(() => requestIdleCallback(() => requestIdleCallback(idle))))`
+    await page.evaluate(idle)
+    expect(await page.evaluate('looks')).toBe(0)
+    await page.evaluate(`document.body.append(document.createElement('p'))`)
+    await page.evaluate(idle)
+    expect(await page.evaluate('looks')).toBeGreaterThan(0)
   })
 
   moduleTest('are told at once where they ask for it, wherever they are', async ({ open }) => {
@@ -191,6 +209,15 @@ describe('a visitor is about to follow a link', () => {
       await page.focus(`[href="${href}"]`)
       await page.dispatchEvent(`[href="${href}"]`, 'touchstart')
     }
+    expect(await told(page)).toEqual([])
+  })
+
+  moduleTest('or turns to something else: the same listeners tell of it, be it a link or not', async ({ open }) => {
+    const page = await openLinks(open, `<form><input><button type="button"><i>go</i></button></form>`)
+    await page.focus('input')
+    await page.dispatchEvent('i', 'pointerdown', { pointerType: 'touch' })
+    await page.dispatchEvent('button', 'touchstart')
+    expect(await page.evaluate('turned')).toEqual(['input', 'i', 'button'])
     expect(await told(page)).toEqual([])
   })
 

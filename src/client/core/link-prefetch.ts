@@ -6,9 +6,11 @@ export interface LinkPrefetchOptions {
   readonly window: Window & Pick<typeof globalThis, 'IntersectionObserver' | 'MutationObserver'>
   /** A visitor points at a link, touches it, or has moved the focus to it. May be told several times. */
   intent(url: URL, anchor: HTMLAnchorElement): void
+  /** A visitor presses, touches or moves the focus to something, be it in a link or not. */
+  turned(event: Event): void
   /** A link that asks for it has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
   visible(url: URL, when: 'viewport' | 'render'): void
-  /** The last such links to these URLs have left the view or the page, all at once. */
+  /** The last such links to these URLs have left the view or the page, all at once; often there are none. */
   hidden(urls: readonly URL[]): void
   /** Whether anything but intent counts; asked at every scan. */
   allowed(): boolean
@@ -20,10 +22,13 @@ export interface LinkWatch {
   scan(): void
 }
 
+type Links = NodeListOf<HTMLAnchorElement> | readonly HTMLAnchorElement[]
+
 const REST_MS = 50 // a mouse on its way across a list of links points at none of them
 const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
 
-const SCOPES = { viewport: '[data-prefetch=viewport]', render: '[data-prefetch=render]' } as const
+const RENDER = '[data-prefetch=render]'
+const EITHER = `:is(${RENDER},[data-prefetch=viewport])`
 
 /**
  * Watches links by one set of listeners and one observer of each kind, however many links there are. What a link asks for
@@ -34,16 +39,19 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const { document, window } = options
   const { origin } = window.location
   /** May ask for `viewport` or `render`: what a link asks for, and where it leads, is looked up once it counts. */
-  const watched = new Set<Element>()
+  let watched: Links = []
+  /** Of the watched: may ask for `render`. */
+  let rendered: Links = []
   /** Of the watched: in view. */
   const inView = new Set<HTMLAnchorElement>()
   /** What has been reported as visible, by URL. */
   let told = new Map<string, { readonly url: URL; readonly when: 'viewport' | 'render' }>()
   let pointed: HTMLAnchorElement | undefined
   let rest: number | undefined
-  /** A scan will come by itself. */
+  /** A look at the links will come by itself. */
   let isDue = false
-  let observer: IntersectionObserver | undefined
+  /** That look is to be a scan: the page has changed, not only what is in view. */
+  let isChanged = true
 
   function noticeIntent(anchor = pointed): void {
     const url = anchor && modeOf(anchor) !== 'none' && linkUrl(anchor, { origin })
@@ -62,16 +70,15 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   function report(): void {
     const former = told
     told = new Map()
-    for (const anchor of linksIn('render')) count(anchor, 'render')
+    for (const anchor of rendered) count(anchor, 'render')
     for (const anchor of inView) count(anchor, 'viewport')
     // Together: were they given up one by one, each would make room for the next that nobody sees any more.
-    const gone = [...former].flatMap(([href, { url }]) => (told.has(href) ? [] : url))
-    if (gone.length > 0) options.hidden(gone)
+    options.hidden([...former].flatMap(([href, { url }]) => (told.has(href) ? [] : url)))
     for (const [href, { url, when }] of told) if (!former.has(href)) options.visible(url, when)
   }
 
   function count(anchor: HTMLAnchorElement, when: 'viewport' | 'render'): void {
-    const url = watched.has(anchor) && modeOf(anchor) === when && linkUrl(anchor, { origin })
+    const url = modeOf(anchor) === when && linkUrl(anchor, { origin })
     if (!url) return
     url.hash = ''
     if (!told.has(url.href)) told.set(url.href, { url, when })
@@ -79,55 +86,68 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
 
   function onIntersection(entries: readonly IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of entries) {
-      const anchor = target as HTMLAnchorElement
-      if (isIntersecting) inView.add(anchor)
-      else inView.delete(anchor)
+      // What is told at first of a thousand links that are out of view is no change.
+      if (inView[isIntersecting ? 'add' : 'delete'](target as HTMLAnchorElement)) lookWhenIdle()
     }
-    report()
   }
 
-  function linksIn(when: 'viewport' | 'render'): NodeListOf<HTMLAnchorElement> {
-    return document.querySelectorAll(`a[href]${SCOPES[when]},${SCOPES[when]} a[href]`)
+  /** That there is no such scope is found out sooner than that there is no such link. */
+  function linksIn(scope: string): Links {
+    return options.allowed() && document.querySelector(scope)
+      ? document.querySelectorAll(`a[href]${scope},${scope} a[href]`)
+      : []
   }
 
-  /** A thousand links cost a look-up in a set each. */
+  /** A thousand links cost one query, and a call each: what is observed already is none of the browser's work. */
   function scan(): void {
-    isDue = false
-    const found = new Set<HTMLAnchorElement>()
-    if (options.allowed()) {
-      for (const anchor of linksIn('render')) found.add(anchor)
-      for (const anchor of linksIn('viewport')) found.add(anchor)
+    isChanged = false
+    const former = watched
+    watched = linksIn(EITHER)
+    rendered = linksIn(RENDER)
+    if (former.length > 0) {
+      const found = new Set(watched)
+      for (const anchor of former) {
+        if (found.has(anchor)) continue
+        inView.delete(anchor)
+        observer.unobserve(anchor)
+      }
     }
-    for (const anchor of watched) {
-      if (found.has(anchor as HTMLAnchorElement)) continue
-      watched.delete(anchor)
-      inView.delete(anchor as HTMLAnchorElement)
-      observer?.unobserve(anchor)
-    }
-    for (const anchor of found) {
-      if (watched.has(anchor)) continue
-      watched.add(anchor)
-      ;(observer ??= new window.IntersectionObserver(onIntersection)).observe(anchor)
-    }
+    for (const anchor of watched) observer.observe(anchor)
     report()
   }
 
-  function scanWhenIdle(): void {
+  function look(): void {
+    isDue = false
+    if (isChanged) scan()
+    else report()
+  }
+
+  /** Fetching takes its time, and nothing of it is worth a frame that comes late. */
+  function lookWhenIdle(): void {
     if (isDue) return
     isDue = true
     // Safari has no idle callbacks, though the library says so; there, the end of the task must do.
-    if ('requestIdleCallback' in window) window.requestIdleCallback(scan, { timeout: IDLE_LIMIT_MS })
-    else setTimeout(scan)
+    if ('requestIdleCallback' in window) window.requestIdleCallback(look, { timeout: IDLE_LIMIT_MS })
+    else setTimeout(look)
   }
 
+  const observer = new window.IntersectionObserver(onIntersection)
   const listening = { passive: true, capture: true }
-  const onEvent = (event: Event): void => noticeIntent(eventAnchor(event))
+  const onEvent = (event: Event): void => {
+    noticeIntent(eventAnchor(event))
+    options.turned(event)
+  }
   document.addEventListener('pointerover', point, listening)
   for (const type of ['pointerdown', 'touchstart', 'focusin']) document.addEventListener(type, onEvent, listening)
-  const mutations = new window.MutationObserver(scanWhenIdle)
+  const mutations = new window.MutationObserver((records) => {
+    // No links are in the head, but what is fetched ahead adds to it.
+    if (records.every(({ target }) => target === document.head)) return
+    isChanged = true
+    lookWhenIdle()
+  })
   // Frameworks give an element another target as readily as another place.
   mutations.observe(document, { childList: true, subtree: true, attributeFilter: ['href', 'data-prefetch'] })
-  scanWhenIdle()
+  lookWhenIdle()
 
   return { scan }
 }

@@ -74,24 +74,26 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
   /** The elements for these stylesheets, in this order in the document; those that are missing are put in their place. */
   function place(hrefs: readonly string[], priority: 'low' | 'high'): HTMLLinkElement[] {
     const present = sheets()
+    const places = present.map(pathOf)
     const paths = hrefs.map((href) => pathOf({ href }))
     let from = 0
-    return hrefs.map((href, position) => {
-      const index = present.findIndex((link, at) => at >= from && pathOf(link) === paths[position])
+    return paths.map((path) => {
+      const index = places.indexOf(path, from)
       const found = present[index]
       if (found && isSound(found)) {
         from = index + 1
         return found
       }
-      const link = create(href, priority)
+      const link = create(path, priority)
       // Behind the former one; the first before any that must come later.
-      const next = found ? index : from || present.findIndex((other) => paths.includes(pathOf(other)))
+      const next = found ? index : from || places.findIndex((other) => paths.includes(other))
       const at = next < 0 ? present.length : next
       if (found) found.replaceWith(link)
       else if (present[at]) present[at].before(link)
       else if (present[at - 1]) present[at - 1]?.after(link)
       else document.head.append(link)
       present.splice(at, found ? 1 : 0, link)
+      places.splice(at, found ? 1 : 0, path)
       from = at + 1
       return link
     })

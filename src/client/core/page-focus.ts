@@ -10,8 +10,9 @@ const ANNOUNCE_MS = 100 // a screen reader must have seen the empty region befor
  * @param before what had the focus before the new page came: if that has changed, the page itself has moved the focus.
  */
 export function announcePage(document: Document, before?: Element | null): void {
-  moveFocus(document, before)
+  // First: what it empties is in the same layout as the new page then, which moving the focus asks for.
   announce(document)
+  moveFocus(document, before)
 }
 
 function moveFocus(document: Document, before?: Element | null): void {

@@ -52,7 +52,7 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
   /** Nothing new starts before the last of them is forgotten. */
   function cancel(targets: readonly string[]): void {
     for (const target of targets) state = reducePrefetching(state, { type: 'cancel', target })
-    advance()
+    if (targets.length > 0) advance()
   }
 
   function advance(): void {

@@ -3,7 +3,7 @@ import { installProbe, mostBeyond, PROBE_SCRIPT } from '../../bench/page-probe.t
 import type { ProbedScope } from '../../bench/page-probe.ts'
 
 /** A window as far as the probe takes it over, in which every look at the clock takes 1 ms. */
-function fakeWindow() {
+function fakeWindow(href = 'https://site.test/page') {
   class Target {
     addEventListener(): void {}
   }
@@ -13,7 +13,6 @@ function fakeWindow() {
     constructor(callback: (...args: unknown[]) => void) {
       this.callback = callback
     }
-    observe(): void {}
   }
   class Port {
     handler: (() => void) | undefined
@@ -24,6 +23,7 @@ function fakeWindow() {
   const clock = { time: 0 }
   const window = Object.assign(new Target(), {
     document: new Target(),
+    location: { href },
     performance: { now: () => (clock.time += 1) },
     EventTarget: Target,
     Element: FakeElement,
@@ -52,11 +52,15 @@ test('observers are counted, with what they watch and what they tell', () => {
   const { window, probe } = fakeWindow()
   const seen: unknown[] = []
   const observer = new window.IntersectionObserver((entries) => seen.push(entries))
-  observer.observe()
-  observer.observe()
-  observer.callback(['a', 'b', 'c'])
-  expect(seen).toEqual([['a', 'b', 'c']])
-  expect(probe).toMatchObject({ observers: 1, observed: 2, told: 3, watchingMs: 1 })
+  const [first, second] = ['first', 'second']
+  const entries = [
+    { target: first, isIntersecting: true },
+    { target: second, isIntersecting: false },
+    { target: first, isIntersecting: false },
+  ]
+  observer.callback(entries)
+  expect(seen).toEqual([entries])
+  expect(probe).toMatchObject({ observers: 1, observed: 2, inView: 1, watchingMs: 1 })
 })
 
 test('time of watching and time of React are kept apart', () => {
@@ -68,6 +72,14 @@ test('time of watching and time of React are kept apart', () => {
   port.onmessage = () => window.performance.now()
   port.handler?.()
   expect(probe).toMatchObject({ watchingMs: 2, reactMs: 2 })
+})
+
+test('what a script of the document itself does in an idle moment is no watching', () => {
+  const { window, probe } = fakeWindow(import.meta.filename)
+  const done: string[] = []
+  window.requestIdleCallback(() => done.push('idle'))
+  expect(done).toEqual(['idle'])
+  expect(probe.watchingMs).toBe(0)
 })
 
 test('a callback that fails is timed and fails', () => {
