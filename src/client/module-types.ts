@@ -45,6 +45,11 @@ export interface ErrorProps {
   readonly origin: 'server' | 'client'
   /** Names the failure in the log and in the report; absent for a browser failure that carries none. */
   readonly digest?: string
+  /**
+   * HTTP status of the answer to a call or to a request for data that the server, or what stands before it, has refused by
+   * itself: 413 for what is too large, 429 for too many. Absent for all else.
+   */
+  readonly status?: number
   /** Tries the failed segments again. Does nothing on the server. */
   readonly retry: () => void
 }

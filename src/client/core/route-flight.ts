@@ -161,7 +161,7 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       void body?.cancel()
       // 511 is a portal that wants to be seen (RFC 6585, section 6).
       const passing = (status >= 500 && status !== 511) || status === 429
-      throw new RouteLoadError('route data', href, { passing, retryAfterMs })
+      throw new RouteLoadError('route data', href, { passing, retryAfterMs, status })
     }
     await readRouteData(
       body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,

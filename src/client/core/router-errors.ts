@@ -12,6 +12,14 @@ export class RouteCancelled extends Error {
 /** What a route is made of. */
 export type RoutePart = 'script' | 'stylesheet' | 'route data'
 
+/** What else is known of a part that did not come. */
+export interface RouteLoadErrorOptions {
+  readonly passing?: boolean
+  readonly retryAfterMs?: number | undefined
+  readonly status?: number
+  readonly cause?: unknown
+}
+
 /** A part of a route that did not come. */
 export class RouteLoadError extends Error {
   override readonly name = 'RouteLoadError'
@@ -20,16 +28,15 @@ export class RouteLoadError extends Error {
   readonly passing: boolean
   /** Milliseconds after which the server wants to be asked again. */
   readonly retryAfterMs: number | undefined
+  /** HTTP status of an answer that was another than asked for; 413 where what was sent is too large. */
+  readonly status: number | undefined
 
-  constructor(
-    part: RoutePart,
-    url: string,
-    options: { readonly passing?: boolean; readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
-  ) {
+  constructor(part: RoutePart, url: string, options: RouteLoadErrorOptions = {}) {
     super(`Failed to load ${part}: ${url}`, { cause: options.cause })
     this.part = part
     this.passing = options.passing ?? false
     this.retryAfterMs = options.retryAfterMs
+    this.status = options.status
   }
 }
 

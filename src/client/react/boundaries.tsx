@@ -1,6 +1,7 @@
 import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'react'
 import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
+import type { RouteLoadError } from '../core/router-errors.ts'
 import type { ErrorProps } from '../module-types.ts'
 import type { BoundaryRouter } from '../router-types.ts'
 import { RouterContext } from './contexts.ts'
@@ -56,6 +57,8 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     }
     const origin: ErrorProps['origin'] = value instanceof ServerFailure ? 'server' : 'client'
     const digest = digestOf(value)
+    // By its name: the class is loaded later than this.
+    const { name, status } = Object(value) as RouteLoadError
     const kind: BoundaryKind = signal?.kind ?? 'error'
     const told = <Tell router={(router) => router.caught(kind, visit, definition)} />
     if (definition === undefined) {
@@ -70,7 +73,12 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     const loader = definition[kind]
     if (loader === undefined) throw value
     const Fallback = lazyFallback(loader)
-    const props = kind === 'error' && { origin, retry: this.#retry, ...(digest !== undefined && { digest }) }
+    const props = kind === 'error' && {
+      origin,
+      retry: this.#retry,
+      ...(digest !== undefined && { digest }),
+      ...(name === 'RouteLoadError' && status !== undefined && { status }),
+    }
     return (
       <Suspense fallback={null}>
         <Fallback {...props} />

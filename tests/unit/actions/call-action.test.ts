@@ -160,7 +160,7 @@ describe('calls', () => {
     const failing = call('a', [])
     await flush()
     got[0]?.text(status)
-    await expect(failing).rejects.toThrow('Failed to load route data')
+    await expect(failing).rejects.toMatchObject({ message: 'Failed to load route data: /form', status })
     expect(got).toHaveLength(1)
     expect(done).toEqual([['keepDrafts']])
   })

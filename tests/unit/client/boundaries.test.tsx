@@ -1,7 +1,10 @@
-import { isValidElement, type Component, type ComponentType, type ReactNode } from 'react'
+import { isValidElement, type Component, type ComponentType, type ReactElement, type ReactNode } from 'react'
 import { describe, expect, test } from 'vitest'
+import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
 import { SegmentBoundary } from '../../../src/client/react/boundaries.tsx'
 import { RedirectSignal } from '../../../src/shared/control-flow.ts'
+
+const NEVER = () => new Promise<never>(() => undefined)
 
 interface Caught extends Component {
   state: object
@@ -42,6 +45,20 @@ describe.for(['segment', 'root'] as const)(
 
 test('a segment passes on what it has no fallback for', () => {
   expect(() => caught('segment', new Error('for somebody above'))).toThrow('for somebody above')
+})
+
+test('the error page is told the status of an answer that was refused, and of nothing else', () => {
+  const told = (thrown: unknown): object => {
+    const instance: Caught = new SegmentBoundary({ definition: { error: NEVER }, children: null, visit: 0 })
+    instance.state = SegmentBoundary.getDerivedStateFromError(thrown)
+    const shown = instance.render() as ReactElement<{ children: [ReactElement<object>] }>
+    return shown.props.children[0].props
+  }
+  const refused = new RouteLoadError('route data', '/form', { status: 413 })
+  expect(told(refused)).toEqual({ origin: 'client', status: 413, retry: expect.any(Function) })
+  for (const other of [new RouteLoadError('script', '/a.js'), Object.assign(new Error('own'), { status: 413 }), null]) {
+    expect(told(other)).toEqual({ origin: 'client', retry: expect.any(Function) })
+  }
 })
 
 test('what was caught is forgotten with the next navigation, and not before', () => {

@@ -4,8 +4,12 @@ import type { ErrorProps } from '#client'
 
 export const metadata = { title: 'Application error' }
 
+const ON_THE_SERVER = 'Something failed on our side. The log knows this failure by its digest.'
+const IN_THE_BROWSER = 'Something failed in this browser tab. What you typed elsewhere is untouched.'
+const TOO_LARGE = 'What you sent is larger than this page takes. Nothing of it was kept.'
+
 /** The page in the place of one that failed. The digest is all that is told: the log has the rest under it. */
-export default function ErrorFallback({ origin, digest, retry }: ErrorProps) {
+export default function ErrorFallback({ origin, digest, retry, status }: ErrorProps) {
   // Without JavaScript the link itself, with its empty address, loads the page again.
   function tryAgain(event: MouseEvent): void {
     event.preventDefault()
@@ -21,11 +25,7 @@ export default function ErrorFallback({ origin, digest, retry }: ErrorProps) {
       ) : null}
       <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
       {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
-      <p>
-        {origin === 'server'
-          ? 'Something failed on our side. The log knows this failure by its digest.'
-          : 'Something failed in this browser tab. What you typed elsewhere is untouched.'}
-      </p>
+      <p>{status === 413 ? TOO_LARGE : origin === 'server' ? ON_THE_SERVER : IN_THE_BROWSER}</p>
       <p>
         <Link href="" onClick={tryAgain}>
           Try again
