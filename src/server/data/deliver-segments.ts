@@ -2,7 +2,7 @@ import { findBoundary } from '../../client/react/route-view.ts'
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import { isJsonValue } from '../../shared/protocol/hand-off.ts'
-import type { RouteDataOutcome, SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
+import type { SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../shared/route-table.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { publicValue, type Deferrable } from '../load/deferred.ts'
@@ -23,8 +23,8 @@ export interface RunningPage {
   readonly loaders: RunningLoaders
   /** Decides status and head before anything else; by default the first record does. */
   readonly opening?: ((answer: DataAnswer, head: Head) => void) | undefined
-  /** What stands in the page's place when all loaders have succeeded. */
-  readonly outcome?: RouteDataOutcome
+  /** No route answers the URL: once all loaders have succeeded, this entry of the chain shows that. The status is 404. */
+  readonly notFoundAt?: number
 }
 
 /** What must be known of a segment by those inside of it. */
@@ -42,6 +42,8 @@ const NO_META: SegmentMeta = {}
  * @returns when the answer is over.
  */
 export async function deliverSegments(page: RunningPage, context: RequestContext): Promise<void> {
+  const { notFoundAt } = page
+  const status = notFoundAt === undefined ? 200 : REFUSAL_STATUS.notFound
   const { segments, timings } = page.loaders
   let pending = segments.length
   let deferred = false
@@ -57,7 +59,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
       if (!page.wanted.has(segment.id)) return true
       if (!(await haveSucceeded(outside.filter(({ guards }) => guards))) || stopped) return true
       const values = valuesOf(segment, result, context)
-      if (!answer.isOpen()) answer.open(200, page.head)
+      if (!answer.isOpen()) answer.open(status, page.head)
       answer.segment(segment.id, values, segment.facts.meta(context) ?? NO_META)
       return true
     } catch (thrown) {
@@ -75,8 +77,8 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   // It ends with the verdict: what lies inside may still be running, and nobody waits for it.
   const succeeded = await haveSucceeded(started)
   if (context.aborted?.cause === 'gone') return
-  if (!answer.isOpen()) answer.open(200, page.head)
-  if (succeeded && page.outcome !== undefined) answer.outcome(page.outcome)
+  if (!answer.isOpen()) answer.open(status, page.head)
+  if (succeeded && notFoundAt !== undefined) answer.outcome({ kind: 'notFound', at: notFoundAt })
   await answer.finish()
 }
 

@@ -101,7 +101,7 @@ function serveUnmatched(parts: DataParts, context: RequestContext): Promise<void
     {
       ...delivery,
       page: async (delivered, opening) =>
-        delivered === page ? sendNotFound(parts, context, opening) : delivery.page(delivered, opening),
+        delivered === page ? sendNotFound(parts, page, context, opening) : delivery.page(delivered, opening),
     },
     context,
   )
@@ -110,35 +110,33 @@ function serveUnmatched(parts: DataParts, context: RequestContext): Promise<void
 async function sendUnmatched(parts: DataParts, context: RequestContext): Promise<void> {
   const { admission } = parts
   const shed = admission.enter(context) ?? (await admission.turn(context))
-  return shed === undefined ? sendNotFound(parts, context) : sendText(context, 503, 'Too busy', shed.headers)
+  if (shed === undefined) return sendNotFound(parts, unmatchedPage(parts.table), context)
+  sendText(context, 503, 'Too busy', shed.headers)
 }
 
 /** As the document: the nearest fallback is the root's, inside of its layout. */
 async function sendNotFound(
-  { table, scope, modules, renderTimeoutMs }: DataParts,
+  { scope, modules, renderTimeoutMs }: DataParts,
+  { route, params }: CalledPage,
   context: RequestContext,
   opening?: RunningPage['opening'],
 ): Promise<void> {
-  const { route, params } = unmatchedPage(table)
-  const at = findBoundary(route.chain, 'notFound', 0)
-  if (at === undefined) return sendDocumentHead(context, 404)
+  const notFoundAt = findBoundary(route.chain, 'notFound', 0)
+  if (notFoundAt === undefined) return sendDocumentHead(context, 404)
   const needed = segmentLoaders(route)
   const missing = modules.load(needed.map(({ module }) => module))
   if (missing !== undefined) await missing
   const loaders = startLoaders(needed, params, context.search, context, modules)
   if (loaders.faults !== undefined) return sendDocumentHead(context, 400)
   context.startDeadline(renderTimeoutMs)
-  const results = await Promise.allSettled(loaders.segments.map(({ result }) => result))
-  // What the layout's loader refuses has its own status.
-  const refused = results.some(({ status }) => status === 'rejected')
   await deliverSegments(
     {
       head: { route: null, params, scope },
       chain: route.chain,
       wanted: new Set(needed.map(({ id }) => id)),
       loaders,
-      opening: opening ?? (refused ? undefined : (answer, head) => answer.open(404, head)),
-      outcome: { kind: 'notFound', at },
+      opening,
+      notFoundAt,
     },
     context,
   )
