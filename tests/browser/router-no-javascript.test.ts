@@ -42,6 +42,8 @@ async function followPlainly(page: Page, href: string): Promise<Place & { readon
   ])
   await page.waitForLoadState('domcontentloaded')
   const place = LATE.has(href) ? { path: href, name: '' } : await placeOf(page)
+  // Its refresh would otherwise come across the way back.
+  if (href === '/lab/redirect/late') await page.waitForURL('/lab/landed', { waitUntil: 'domcontentloaded' })
   await page.goto('/lab', { waitUntil: 'domcontentloaded' })
   return { ...place, status: answer.status() }
 }
