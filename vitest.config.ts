@@ -61,6 +61,8 @@ export default defineConfig({
           // One worker for all files, so that its Chromium and its server are started once; see tests/support/browser.ts.
           fileParallelism: false,
           isolate: false,
+          // Two programs by the clock of a busy machine: one bad moment is no verdict. It is printed by name, and a fault.
+          retry: 1,
           testTimeout: BROWSER_TIMEOUT_MS,
           hookTimeout: BROWSER_TIMEOUT_MS,
           expect: { poll: { timeout: BROWSER_TIMEOUT_MS / 4 } },

@@ -15,7 +15,12 @@ export interface VitestReport {
   readonly numFailedTests: number
   readonly testResults: readonly {
     readonly status: string
-    readonly assertionResults: readonly { readonly status: string }[]
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly fullName?: string
+      /** Of every attempt: a test that passed at its second one has some, too. */
+      readonly failureMessages?: readonly string[]
+    }[]
   }[]
 }
 
@@ -32,6 +37,14 @@ export function countTests(report: VitestReport | undefined, exitCode: number): 
   ).length
   const failed = (report?.numFailedTests ?? 0) + brokenFiles
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
+}
+
+/** The names of tests that failed before they passed, where the project's settings let them try again. */
+export function passedAtSecondAttempt(report: VitestReport | undefined): readonly string[] {
+  return (report?.testResults ?? [])
+    .flatMap((file) => file.assertionResults)
+    .filter((test) => test.status === 'passed' && (test.failureMessages?.length ?? 0) > 0)
+    .map((test) => test.fullName ?? 'a test without a name')
 }
 
 /**
@@ -61,7 +74,9 @@ export async function runVitest(
       ],
       { cwd: root, env: { NODE_ENV: 'test' } },
     )
-    return countTests(await readReport(reportFile), code)
+    const report = await readReport(reportFile)
+    for (const name of passedAtSecondAttempt(report)) console.log(`Passed only at its second attempt: ${name}`)
+    return countTests(report, code)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

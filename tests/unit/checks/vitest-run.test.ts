@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countTests } from '../../../scripts/checks/vitest-run.ts'
+import { countTests, passedAtSecondAttempt } from '../../../scripts/checks/vitest-run.ts'
 import type { VitestReport } from '../../../scripts/checks/vitest-run.ts'
 
 function report(passed: number, failed: number, files: VitestReport['testResults'] = []): VitestReport {
@@ -26,4 +26,14 @@ test('a run that ends badly is a failure although every test passed', () => {
 
 test('a run that leaves no report is a failure', () => {
   expect(countTests(undefined, 137)).toEqual({ passed: 0, failed: 1 })
+})
+
+test('a test that passed after it had failed is named', () => {
+  const again = { status: 'passed', fullName: 'page > is there', failureMessages: ['Error: not yet'] }
+  const failed = { status: 'failed', fullName: 'page > is gone', failureMessages: ['Error: no', 'Error: no'] }
+  const tests = [{ status: 'passed', fullName: 'page > is whole', failureMessages: [] }, again, failed]
+  expect(passedAtSecondAttempt(report(2, 1, [{ status: 'failed', assertionResults: tests }]))).toEqual([
+    'page > is there',
+  ])
+  expect(passedAtSecondAttempt(undefined)).toEqual([])
 })
