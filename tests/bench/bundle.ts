@@ -11,7 +11,8 @@ import { createCssModules } from '../../scripts/build/css-modules.ts'
 /** The project's folder. */
 export const PROJECT = join(import.meta.dirname, '../..')
 
-const PRODUCTION: BuildOptions = {
+/** How pages are bundled that are measured. */
+export const PRODUCTION: BuildOptions = {
   absWorkingDir: PROJECT,
   bundle: true,
   format: 'esm',

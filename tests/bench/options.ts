@@ -8,6 +8,7 @@ export const SECTIONS = [
   'start',
   'matching',
   'throughput',
+  'peers',
   'memory',
   'leaks',
   'action',

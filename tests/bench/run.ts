@@ -17,6 +17,7 @@ import { measureMemory } from './memory.ts'
 import { measureNavigations } from './navigations.ts'
 import { BROWSER_SECTIONS } from './options.ts'
 import type { BenchOptions, Section } from './options.ts'
+import { buildPeer, missingPeer, PEERS } from './peers.ts'
 import { measureReports } from './reports.ts'
 import { measureRouterWeight } from './router-weight.ts'
 import { layout, leaveServerCore } from './server-process.ts'
@@ -25,6 +26,7 @@ import { measureStartUp } from './start-up.ts'
 import { measureThroughput } from './throughput.ts'
 import { WORKLOADS } from './workloads.ts'
 
+const MOST_SCRIPT_BYTES = 6656 // over React itself; the table of the reference application is a sixth of it
 const MOST_MATCHING_GROWTH = 3 // from 10 to 10,000 routes; a table that is scanned grows a thousandfold
 
 /**
@@ -45,16 +47,34 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     all.push(measurement)
     console.log(toLine(measurement))
   }
+  const workloads = WORKLOADS.filter(({ name }) => options.workloads.includes(name))
+  /** A peer has no gate: what it does is its own affair. */
+  async function besides(peer: Contestant): Promise<void> {
+    for (const workload of workloads) {
+      const measured = await measureThroughput(ours, peer, workload, options)
+      report({ ...measured, name: `${measured.name}, beside ${peer.name}` })
+    }
+    const scripts = await measureClientScripts(peer)
+    report({ ...scripts, name: `${scripts.name}, of ${peer.name}` })
+  }
   const sections: Record<Section, () => Promise<void>> = {
     async scripts() {
-      report(await measureClientScripts(ours))
+      report({ ...(await measureClientScripts(ours)), gate: { bound: '≤', limit: MOST_SCRIPT_BYTES } })
       report(await measureRouterWeight())
     },
     start: async () => report(await measureStartUp(ours, bare, { rounds: options.startRounds })),
     matching: async () => report(matchingGrowth(options.matchingMs)),
     async throughput() {
-      for (const workload of WORKLOADS.filter(({ name }) => options.workloads.includes(name))) {
-        report(await measureThroughput(ours, bare, workload, options))
+      for (const workload of workloads) {
+        const gate = { bound: '≥', limit: workload.leastRatio } as const
+        report({ ...(await measureThroughput(ours, bare, workload, options)), gate })
+      }
+    },
+    async peers() {
+      for (const peer of PEERS) {
+        const missing = missingPeer(peer)
+        if (missing !== undefined) console.log(`skip  ${missing}`)
+        else await besides(await buildPeer(peer))
       }
     },
     memory: async () => report(await measureMemory(ours, bare, options.memory)),

@@ -43,7 +43,6 @@ export async function measureThroughput(
     name: `throughput, ${workload.name}`,
     value: median(ratios),
     unit: '×',
-    gate: { bound: '≥', limit: workload.leastRatio },
     detail:
       `${ours.name} ${perSecond(pairs.map((pair) => pair.ours.rate))}, ${bare.name} ${perSecond(pairs.map((pair) => pair.bare.rate))}; ` +
       `${rounds} rounds, ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}; ` +

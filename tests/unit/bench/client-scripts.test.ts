@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { scriptsOf, staticImports } from '../../bench/client-scripts.ts'
 
-test('loaded and preloaded scripts of a document count, each once, styles do not', () => {
+test('loaded and preloaded scripts of a document count, each once, styles and what is for old browsers do not', () => {
   const html = `<link rel="stylesheet" href="/a.css"><link rel="modulepreload" href="/chunk.js" nonce="x">
     <link nonce="x" href="/page.js" rel="modulepreload"/><script>inline()</script>
-    <script type="module" src="/entry.js" async=""></script><link rel="modulepreload" href="/entry.js">`
+    <script src="/old.js" noModule=""></script><script type="module" src="/entry.js" async=""></script><link rel="modulepreload" href="/entry.js">`
   expect(scriptsOf(html)).toEqual(['/entry.js', '/chunk.js', '/page.js'])
 })
 

@@ -1,0 +1,3 @@
+export default function BenchLayout({ children }) {
+  return <main>{children}</main>
+}

@@ -1,0 +1,9 @@
+import { HelloPage } from '../../workloads.js'
+
+export function meta() {
+  return [{ title: 'Hello' }]
+}
+
+export default function Page() {
+  return <HelloPage />
+}
