@@ -6,6 +6,7 @@ import type { RequestServices } from '../request/services.ts'
 import { openDelivery, shareDelivery, SYSTEM_CLOCK, type Outlet } from './delivery.ts'
 import { dsnText, INBOX_DSN, parseDsn, type Dsn } from './dsn.ts'
 import { createIntake, type Intake } from './intake.ts'
+import { createIdleShare } from './idle-share.ts'
 import { createPacedUpstream } from './paced-upstream.ts'
 import { createRateLimitState, type RateLimitState } from './rate-limit-state.ts'
 import { createRelay } from './relay.ts'
@@ -94,7 +95,7 @@ function openService(
   { dataDir, redis }: Pick<RequestServices, 'dataDir' | 'redis'>,
 ): Outlet {
   const upstream = createUpstream(dsn)
-  const paced = createPacedUpstream(upstream, SYSTEM_CLOCK)
+  const paced = createPacedUpstream(upstream, { ...SYSTEM_CLOCK, idleShare: createIdleShare() })
   const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream: paced, ...own }
   const disk = openDelivery(parts, dataDir)
   const outlet = redis === undefined ? disk : shareDelivery(parts, redis, disk)

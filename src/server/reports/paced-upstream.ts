@@ -1,44 +1,76 @@
-import { createReportBudget } from './sdk/report-budget.ts'
 import type { Upstream } from './upstream.ts'
 
-/**
- * Each takes a seventh of a millisecond, so this is an eighth of a core: the rest is for pages, and for reports that come.
- * A full spool is delivered in two minutes.
- */
-const DELIVERIES_A_SECOND = 800
+/** However busy the process is. Each takes a seventh of a millisecond, so this is an eighth of a core. */
+const LEAST_A_SECOND = 800
+/** While there is nothing else to do. */
+const MOST_A_SECOND = 6_400
 const DELIVERIES_AT_ONCE = 100
 /**
- * In which 64 more may be sent. They go one behind the other as fast as the service takes them: evenly spread, each would
- * wake the process by itself, which takes as much again as sending it.
+ * In which more may be sent: 64 and up. They go one behind the other as fast as the service takes them: evenly spread,
+ * each would wake the process by itself, which takes as much again as sending it.
  */
 const PAUSE_MS = 80
+/** Shares of a pause, and the burst before it, in which the process had nothing to do: above it more is sent, and below it less. */
+const IDLE_ENOUGH = 0.25
+const IDLE_LITTLE = 0.1
+const STEP = 1.5
+/** What was measured longer ago says nothing of now. */
+const FORGET_MS = 1_000
 
 /** Time, for tests. */
 export interface PaceClock {
   /** Milliseconds. */
   now(): number
+  /** Share of the time since the last call in which the process had nothing to do, 0 to 1. */
+  idleShare(): number
   /** Runs something later; what is returned takes it back. */
   after(milliseconds: number, run: () => void): () => void
 }
 
-/** A way to the service that keeps a backlog from taking the whole processor. */
+/**
+ * A way to the service that keeps a backlog from taking the whole processor: three quarters of it while nobody else wants
+ * them, and an eighth while pages are served as fast as they can be.
+ */
 export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstream {
-  const budget = createReportBudget(DELIVERIES_A_SECOND, DELIVERIES_AT_ONCE)
+  let perSecond = LEAST_A_SECOND
+  let lookedAt = Number.NEGATIVE_INFINITY
+  /** How many may be sent; of the time up to `earnedAt`. */
+  let left = DELIVERIES_AT_ONCE
+  let earnedAt = clock.now()
   /** First come, first served. */
   const waiting = new Set<() => void>()
   /** Ends the pause early; set while there is one. */
   let cancel: (() => void) | undefined
 
+  function take(): boolean {
+    const now = clock.now()
+    const most = Math.max(DELIVERIES_AT_ONCE, (perSecond * PAUSE_MS) / 1_000)
+    left = Math.min(most, left + (Math.max(0, now - earnedAt) / 1_000) * perSecond)
+    earnedAt = now
+    if (left < 1) return false
+    left -= 1
+    return true
+  }
+
   function goOn(): void {
     cancel = undefined
+    lookedAt = clock.now()
+    const idle = clock.idleShare()
+    if (idle > IDLE_ENOUGH) perSecond = Math.min(MOST_A_SECOND, perSecond * STEP)
+    else if (idle < IDLE_LITTLE) perSecond = Math.max(LEAST_A_SECOND, perSecond / STEP)
     for (const go of waiting) {
-      if (!budget.take(clock.now())) return pause()
+      if (!take()) return pause()
       go()
     }
   }
 
   function pause(): void {
-    cancel ??= clock.after(PAUSE_MS, goOn)
+    if (cancel !== undefined) return
+    if (clock.now() - lookedAt > FORGET_MS) {
+      perSecond = LEAST_A_SECOND
+      clock.idleShare()
+    }
+    cancel = clock.after(PAUSE_MS, goOn)
   }
 
   /** @returns once it is this one's turn, or it is given up. */
@@ -64,7 +96,7 @@ export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstr
   return {
     ...upstream,
     send(body, headers, signal) {
-      const isFree = cancel === undefined && budget.take(clock.now())
+      const isFree = cancel === undefined && take()
       if (isFree || signal.aborted) return upstream.send(body, headers, signal)
       return turn(signal).then(() => upstream.send(body, headers, signal))
     },
