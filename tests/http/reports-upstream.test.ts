@@ -3,6 +3,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseDsn, type Dsn } from '../../src/server/reports/dsn.ts'
+import { followOutgoingRequests } from '../../src/server/reports/sdk/outgoing-requests.ts'
+import type { RequestTrace } from '../../src/server/reports/sdk/request-trace.ts'
 import { createUpstream } from '../../src/server/reports/upstream.ts'
 import { startReportSink } from '../support/report-sink.ts'
 
@@ -78,6 +80,70 @@ test('a service that breaks off is no answer', async () => {
   const { sink, upstream } = await setUp()
   sink.answer({ reset: true })
   await expect(upstream.send(BODY, {}, never)).resolves.toMatchObject({ kind: 'unreachable' })
+})
+
+test('a kept connection that the service has closed is no failure: the envelope goes by another', async () => {
+  const connections: number[] = []
+  const server = createServer((socket) => {
+    const at = connections.push(0) - 1
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        if (!chunk.includes('POST ')) return
+        connections[at] = (connections[at] ?? 0) + 1
+        // As one whose time for idle connections ends when the next envelope is on its way.
+        if (at === 0 && connections[at] === 2) socket.resetAndDestroy()
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
+      })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const upstream = createUpstream(dsnOf(`http://public@127.0.0.1:${(server.address() as AddressInfo).port}/1`))
+  onTestFinished(() => {
+    upstream.dispose()
+    server.close()
+  })
+  const answered = { kind: 'answered', status: 200 }
+  await expect(upstream.send(BODY, {}, never)).resolves.toEqual(answered)
+  await expect(upstream.send(BODY, {}, never)).resolves.toEqual(answered)
+  await expect(upstream.send(BODY, {}, never)).resolves.toEqual(answered)
+  expect(connections.slice(0, 2)).toEqual([2, 1])
+})
+
+test('an endless answer is not listened to', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const server = createServer((socket) => {
+    const flood = setInterval(() => socket.write('x'.repeat(16_384)), 1)
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        clearInterval(flood)
+        end()
+      })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const upstream = createUpstream(dsnOf(`http://public@127.0.0.1:${(server.address() as AddressInfo).port}/1`))
+  onTestFinished(() => {
+    upstream.dispose()
+    server.close()
+  })
+  await expect(upstream.send(BODY, {}, never)).resolves.toMatchObject({ kind: 'answered' })
+  await ended
+})
+
+test('what a sampled request causes to be sent is no request of its trace', async () => {
+  const { upstream } = await setUp()
+  const spans: unknown[] = []
+  const outgoing = followOutgoingRequests({ traceOrigins: [], now: () => performance.now() })
+  onTestFinished(() => outgoing.dispose())
+  const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true } as RequestTrace
+  const caller = { trace, keepSpan: (span: unknown) => void spans.push(span) }
+  await outgoing.run(caller, () => upstream.send(BODY, {}, never))
+  expect(spans).toEqual([])
+  await outgoing.run(caller, async () => (await fetch(`http://127.0.0.1:${(await setUp()).sink.port}/`)).text())
+  expect(spans).toHaveLength(1)
 })
 
 test('a service that says nothing is not waited for', async () => {

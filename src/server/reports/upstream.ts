@@ -2,9 +2,8 @@
  * Sends envelopes to the service. Where they go is configured and nothing else: no envelope, no answer and no redirect
  * leads anywhere else.
  */
-import { request as httpRequest, type ClientRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import { createProxyAgents } from '../rules/proxy-agents.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Dispatcher, Pool } from 'undici'
 import { envelopeUrl, type Dsn } from './dsn.ts'
 
 /** How long the service may let us wait for its answer, or for a further byte of one, in ms. */
@@ -13,6 +12,8 @@ const SILENCE_MS = 10_000
 const DELIVERY_MS = 30_000
 /** An answer's body is of no use to us; more of it than this ends the connection. */
 const MOST_ANSWER_BYTES = 65_536
+/** Shorter than the 5 s after which servers commonly end an idle connection, so that ours ends first. */
+const IDLE_MS = 4_000
 /** How this relay calls itself to the service. */
 const CLIENT = 'millrace-relay/1.0'
 
@@ -43,6 +44,8 @@ export interface Upstream {
   dispose(): void
 }
 
+const GIVEN_UP: UpstreamAnswer = { kind: 'unreachable', reason: 'given up' }
+
 /** Bounds of a delivery, in ms; for tests. */
 export interface UpstreamBounds {
   readonly silenceMs: number
@@ -55,6 +58,14 @@ export interface UpstreamBounds {
  */
 type Ending = (() => void)[]
 
+/** How the client calls that a connection broke off. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+const TIMED_OUT: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
 function forget(ending: Ending, giveUp: () => void): void {
   const at = ending.indexOf(giveUp)
   if (at >= 0) ending.splice(at, 1)
@@ -65,8 +76,18 @@ export function createUpstream(
   dsn: Dsn,
   bounds: UpstreamBounds = { silenceMs: SILENCE_MS, deliveryMs: DELIVERY_MS },
 ): Upstream {
-  const agents = createProxyAgents()
-  const open = openerOf(envelopeUrl(dsn), agents, bounds.silenceMs)
+  const { origin, pathname: path } = envelopeUrl(dsn)
+  const connections = {
+    headersTimeout: bounds.silenceMs,
+    bodyTimeout: bounds.silenceMs,
+    connect: { timeout: bounds.silenceMs },
+    keepAliveTimeout: IDLE_MS,
+    maxResponseSize: MOST_ANSWER_BYTES,
+  }
+  let pool: Promise<Pool> | Pool | undefined
+  let isDisposed = false
+  /** An envelope is often sent within the request that brought it, whose trace has nothing to do with it. */
+  const outside = AsyncLocalStorage.snapshot()
   const own = [
     'content-type',
     'application/x-sentry-envelope',
@@ -99,89 +120,87 @@ export function createUpstream(
     return ending
   }
 
-  function send(
+  async function send(
     body: Buffer,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-    reuse = true,
   ): Promise<UpstreamAnswer> {
-    if (signal.aborted) return Promise.resolve({ kind: 'unreachable', reason: 'given up' })
-    const sent = own.concat('content-length', String(body.length))
+    const sent = own.slice()
     for (const name in headers) if (!ownNames.has(name.toLowerCase())) sent.push(name, headers[name] ?? '')
-    return exchange(open(sent, reuse), body, endingWith(signal), bounds).then((answer) =>
-      // The service may have closed a kept connection a moment ago; it has then seen nothing of this envelope.
-      answer === 'stale' ? send(body, headers, signal, false) : answer,
-    )
+    const request = { path, method: 'POST', headers: sent, body } as const
+    pool ??= openPool(origin, connections).then((opened) => (pool = opened))
+    const kept = pool instanceof Promise ? await pool : pool
+    const ask = (connection: Pool) => outside(exchange, connection, request, endingWith(signal), bounds)
+    if (signal.aborted || isDisposed) return GIVEN_UP
+    const answer = await ask(kept)
+    if (answer !== 'broken off') return answer
+    // The service may have closed a kept connection a moment ago; it has then seen nothing of this envelope.
+    const fresh = await openPool(origin, connections)
+    const second = signal.aborted || isDisposed ? GIVEN_UP : await ask(fresh)
+    void fresh.close()
+    return second === 'broken off' ? { kind: 'unreachable', reason: second } : second
   }
 
-  return { send, dispose: () => agents.close() }
+  return {
+    send,
+    dispose() {
+      isDisposed = true
+      void Promise.resolve(pool).then((opened) => opened?.destroy())
+    },
+  }
 }
 
-/** Makes what opens a request with a list of headers; the options are the same for all. */
-function openerOf(target: URL, { http, https }: ReturnType<typeof createProxyAgents>, timeout: number) {
-  const { protocol, hostname, port, host, pathname } = target
-  const isSecure = protocol === 'https:'
-  const options = {
-    protocol,
-    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port,
-    path: pathname,
-    method: 'POST',
-    timeout,
-  }
-  return (headers: readonly string[], reuse: boolean): ClientRequest => {
-    const given = { ...options, headers: ['host', host, ...headers] }
-    return isSecure
-      ? httpsRequest({ ...given, agent: reuse ? https : false })
-      : httpRequest({ ...given, agent: reuse ? http : false })
-  }
+/** Loaded by the first envelope: where none is sent, nothing of it is in memory. */
+async function openPool(origin: string, options: Pool.Options): Promise<Pool> {
+  const { default: ConnectionPool } = await import('undici/lib/dispatcher/pool.js')
+  return new ConnectionPool(origin, options)
 }
 
 function exchange(
-  request: ClientRequest,
-  body: Buffer,
+  client: Pool,
+  options: Dispatcher.DispatchOptions,
   ending: Ending,
   { deliveryMs }: UpstreamBounds,
-): Promise<UpstreamAnswer | 'stale'> {
-  const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | 'stale'>()
-  const settle = (answer: UpstreamAnswer | 'stale'): void => {
+): Promise<UpstreamAnswer | 'broken off'> {
+  const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | 'broken off'>()
+  let controller: Dispatcher.DispatchController | undefined
+  let failed: Error | undefined
+  const settle = (answer: UpstreamAnswer | 'broken off'): void => {
     clearTimeout(deadline)
     forget(ending, giveUp)
     resolve(answer)
   }
   const fail = (reason: string): void => {
     settle({ kind: 'unreachable', reason })
-    request.destroy()
+    failed = new Error(reason)
+    controller?.abort(failed)
   }
   const giveUp = (): void => fail('given up')
   const deadline = setTimeout(() => fail('time-out'), deliveryMs)
   ending.push(giveUp)
 
-  request.once('timeout', () => fail('time-out'))
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    const dropped = error.code === 'ECONNRESET' || error.code === 'EPIPE'
-    if (request.reusedSocket && dropped) settle('stale')
-    else fail(error.code ?? 'connection failed')
+  client.dispatch(options, {
+    onRequestStart(started) {
+      if (failed) started.abort(failed)
+      controller = started
+    },
+    onResponseStart(_controller, status, { 'x-sentry-rate-limits': rateLimits, 'retry-after': retryAfter }) {
+      if (status < 200) return
+      // The verdict stands in the head; the body only has to be out of the way.
+      if (status >= 300 && status < 400) return settle({ kind: 'unreachable', reason: `redirect ${status}` })
+      settle({
+        kind: 'answered',
+        status,
+        ...(typeof rateLimits === 'string' ? { rateLimits } : {}),
+        ...(typeof retryAfter === 'string' ? { retryAfter } : {}),
+      })
+    },
+    onResponseData: () => undefined,
+    onResponseError(_controller, error: Error & { code?: string }) {
+      const { code = 'connection failed' } = error
+      if (BROKEN_OFF.has(code)) settle('broken off')
+      else settle({ kind: 'unreachable', reason: TIMED_OUT.has(code) ? 'time-out' : code })
+    },
   })
-  request.once('close', () => fail('connection closed'))
-  request.once('response', (response) => {
-    const status = response.statusCode ?? 0
-    const { 'x-sentry-rate-limits': rateLimits, 'retry-after': retryAfter } = response.headers
-    const answer: UpstreamAnswer = {
-      kind: 'answered',
-      status,
-      ...(typeof rateLimits === 'string' ? { rateLimits } : {}),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    }
-    let received = 0
-    response.on('data', (chunk: Buffer) => {
-      received += chunk.length
-      if (received > MOST_ANSWER_BYTES) response.destroy()
-    })
-    response.on('error', () => undefined)
-    // The verdict stands in the head; the body only has to be out of the way.
-    settle(status >= 300 && status < 400 ? { kind: 'unreachable', reason: `redirect ${status}` } : answer)
-  })
-  request.end(body)
   return promise
 }
