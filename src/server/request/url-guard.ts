@@ -27,7 +27,8 @@ const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i
 const NEEDS_LOOK = /[%\\\u0000-\u0020\u007f-\uffff]|\/(?:\/|\.)/
 // oxlint-disable-next-line no-control-regex -- see above
 const CONTROL = /[\u0000-\u001f\u007f]/
-const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
+/** Both ranges: terminals obey those of the second as well. `C2` is never the second byte of a character. */
+const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f|c2%[89][0-9a-f])/i
 /** What no URL holds as it is, and no Location may. */
 const TO_ENCODE = /[ \u0080-\uffff]/g
 
