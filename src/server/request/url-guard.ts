@@ -88,13 +88,12 @@ function isDecodable(pathname: string): boolean {
   }
 }
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?\.?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?\.?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Whether a `Host` header names a host and a port and nothing else. */
+/** Whether a `Host` header names a host and a port and nothing else. What is one can stand in an absolute URL. */
 export function isValidHost(host: string): boolean {
-  const found = HOST.exec(host)
-  if (found === null || host.includes('..')) return false
-  return found[1] === undefined || Number(found[1]) <= 65_535
+  // Addresses have rules that the pattern does not know: `1.2.3.999` and `[::::]` are none.
+  return HOST.test(host) && !host.includes('..') && URL.canParse(`http://${host}`)
 }
 
 /** Splits an absolute-form target (`http://host/path`), which proxies send. `undefined` for any other form. */

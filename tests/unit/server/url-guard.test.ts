@@ -156,6 +156,11 @@ describe('a Host', () => {
     'a\r\nb',
     'a\u0000',
     '\u00e4.test',
+    '1.2.3.999',
+    '1.2.3.4.5',
+    '99999999999',
+    '[::::]',
+    '[1::2::3]',
   ])('%j is none', (host) => {
     expect(isValidHost(host)).toBe(false)
   })
