@@ -11,9 +11,8 @@ import { runLoaders, type LoadResult } from './load/run-loaders.ts'
 import type { LoaderArgs } from './loader-types.ts'
 import type { Admission, Shed } from './ops/admission.ts'
 import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
-import { send } from './render/send-document.ts'
 import { sendKept } from './render/send-kept.ts'
-import { sendConstantPage, sendText } from './render/send-plain.ts'
+import { sendConstantPage, sendMethods, sendText } from './render/send-plain.ts'
 import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
 import { unmatchedPage } from './actions/unmatched-page.ts'
@@ -106,12 +105,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
 }
 
 function refuseMethod(context: RequestContext, allowed: string): void {
-  if (context.req.method === 'OPTIONS') {
-    send(context, 204, ['Allow', allowed])
-    context.res.end()
-    return
-  }
-  sendConstantPage(context, { status: 405 }, ['Allow', allowed])
+  if (context.req.method === 'OPTIONS') sendMethods(context, allowed)
+  else sendConstantPage(context, { status: 405 }, ['Allow', allowed])
 }
 
 function hasAction({ key, chain }: Route, actionSegments: ReadonlySet<string>): boolean {

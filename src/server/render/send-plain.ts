@@ -41,6 +41,15 @@ export function sendText(context: RequestContext, status: number, text: string, 
 }
 
 /**
+ * Answers `OPTIONS`.
+ * @param allowed methods, as `Allow` lists them.
+ */
+export function sendMethods(context: RequestContext, allowed: string): void {
+  send(context, 204, ['Allow', allowed])
+  context.res.end()
+}
+
+/**
  * Sends a redirect of a page. Where a form was sent to it, the browser is to ask for the target and not to send the form
  * there once more: no page expects the form of another.
  * @returns as `sendRedirect`.
