@@ -93,7 +93,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     const page: CalledPage = { route, params, search: resolution.search }
     const { method } = context.req
     if (method === 'POST') {
-      return serveForm({ ...actions, origins: config.origins }, page, context, (after) =>
+      const called = { ...page, takesForms: hasAction(route, actionSegments) }
+      return serveForm({ ...actions, origins: config.origins }, called, context, (after) =>
         servePage(parts, page, context, after),
       )
     }
