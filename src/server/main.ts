@@ -24,6 +24,7 @@ import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 import type { ServerProcess } from './ops/server-process.ts'
 import { endSlowReaders } from './ops/slow-readers.ts'
+import { checkDataDir } from './stores/check-data-dir.ts'
 import type { PrimaryLink } from './workers/primary-link.ts'
 
 const LOG_CHARACTERS = 4_096 // measured: a quarter of what handing each line to another thread costs
@@ -44,7 +45,10 @@ if (process.argv.includes('--help')) {
   console.log(describeConfig())
 } else {
   try {
-    await start(readConfig(process.env))
+    const config = readConfig(process.env)
+    // The folder that nobody has asked for may be one that nobody needs.
+    if (process.env['DATA_DIR']) checkDataDir(config.dataDir)
+    await start(config)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)
