@@ -24,6 +24,7 @@ import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 import type { ServerProcess } from './ops/server-process.ts'
 import { endSlowReaders } from './ops/slow-readers.ts'
+import { describeThrown } from './render/failure.ts'
 import { checkDataDir } from './stores/check-data-dir.ts'
 import type { PrimaryLink } from './workers/primary-link.ts'
 
@@ -167,11 +168,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
 
   // What nobody has caught leaves the process in an unknown state: say so once, serve what is in flight, and go.
   const onFatal = (error: unknown): void => {
-    const shown =
-      error instanceof Error
-        ? { type: error.name, message: error.message, stack: error.stack }
-        : { message: String(error) }
-    log.fatal({ err: shown }, 'uncaught exception')
+    log.fatal({ err: describeThrown(error) }, 'uncaught exception')
     void app.reporter?.fatal(error)
     if (once.started) return
     once.started = true
