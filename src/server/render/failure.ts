@@ -4,6 +4,7 @@ import type { RequestContext } from '../request/context.ts'
 import { RequestAborted } from '../request/context.ts'
 import { UnavailableError } from '../unavailable-error.ts'
 import type { HeaderList } from './security-headers.ts'
+import { refusedRedirect } from './unsafe-redirect.ts'
 
 /**
  * The one file that knows what of an exception may be seen outside: a status, a digest, and nothing else. The log line
@@ -51,9 +52,12 @@ export type FailurePlace = 'loader' | 'render' | 'stream' | 'deferred' | 'handle
 
 /**
  * Logs a failure once and gives the digest for the page. Control flow and a client that went away are no failures:
- * they are not logged, and what comes back for them carries their meaning, or is empty.
+ * they are not logged, and what comes back for them carries their meaning, or is empty. A redirect that nobody may follow
+ * is one: its target does not reach the page either.
  */
 export function reportFailure(thrown: unknown, context: RequestContext, place: FailurePlace): string {
+  const refused = refusedRedirect(thrown)
+  if (refused !== undefined) return reportFailure(refused, context, place)
   const verdict = controlFlowDigest(thrown)
   if (verdict !== undefined) return verdict
   if (thrown instanceof RequestAborted && thrown.cause === 'gone') return ''

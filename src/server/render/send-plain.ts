@@ -6,6 +6,7 @@ import { constantPage, type ConstantPage } from './constant-page.ts'
 import { reportFailure } from './failure.ts'
 import { send } from './send-document.ts'
 import { CONSTANT_PAGE_POLICY, type HeaderList } from './security-headers.ts'
+import { UnsafeRedirectError } from './unsafe-redirect.ts'
 
 /** Sends a page without React: refusals of bad input, and the last resort of failures. Never stored by anyone. */
 export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
@@ -66,7 +67,7 @@ export function sendPageRedirect(context: RequestContext, signal: RedirectSignal
 export function sendRedirect(context: RequestContext, signal: RedirectSignal): UnsafeRedirectError | undefined {
   const location = safeLocation(signal.to, signal)
   if (location === undefined) {
-    const refused = new UnsafeRedirectError(signal.to)
+    const refused = new UnsafeRedirectError(signal)
     reportFailure(refused, context, 'loader')
     return refused
   }
@@ -81,15 +82,4 @@ export function sendLocation(context: RequestContext, status: number, location: 
   addGivenHeaders(headers, context)
   send(context, status, headers)
   context.res.end()
-}
-
-/** A redirect whose target leaves this site, or is no URL at all. */
-export class UnsafeRedirectError extends Error {
-  override readonly name = 'UnsafeRedirectError'
-
-  constructor(to: string) {
-    super(
-      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is no path of this site`,
-    )
-  }
 }

@@ -106,6 +106,17 @@ describe('a failure', () => {
     expect(logs).toMatchObject([{ level: 50, err: { message: 'something was thrown that cannot be described' } }])
   })
 
+  test('is a redirect that nobody may follow, told once however often it is met', () => {
+    const { context, logs } = detachedRequest()
+    const signal = new RedirectSignal('//evil.test', 307)
+    const digest = reportFailure(signal, context, 'deferred')
+    expect(digest).toMatch(/^[0-9a-f]{12}$/)
+    expect(reportFailure(signal, context, 'stream')).toBe(digest)
+    expect(logs).toMatchObject([{ digest, err: { type: 'UnsafeRedirectError' } }])
+    expect(JSON.stringify(logs)).toContain('failure.test.ts')
+    expect(reportFailure(new RedirectSignal('https://other.test/', 307, true), context, 'stream')).toMatch(/^millrace:/)
+  })
+
   test('is neither control flow nor a client that went away', () => {
     const { context, logs } = detachedRequest()
     expect(reportFailure(new RefusalSignal('notFound'), context, 'loader')).toBe('millrace:notFound')
