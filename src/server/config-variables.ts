@@ -255,13 +255,17 @@ export const VARIABLES = {
     fallback: '',
     meaning: 'Redis or Valkey in which instances keep what they share (default: SQLite in DATA_DIR, of this instance)',
     example: 'redis://localhost:6379',
-    schema: z.union([
-      z.literal(''),
-      z
-        .url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' })
-        .refine((url) => new URL(url).hostname !== '', 'names no host')
-        .refine((url) => /^\/?\d*$/.test(new URL(url).pathname), 'expected nothing but a number behind the host'),
-    ]),
+    schema: z
+      .string()
+      .refine((text) => text === '' || /^rediss?:$/.test(URL.parse(text)?.protocol ?? ''), {
+        error: 'expected a redis:// or rediss:// URL',
+        abort: true,
+      })
+      .refine((text) => text === '' || new URL(text).hostname !== '', 'names no host')
+      .refine(
+        (text) => text === '' || /^\/?\d*$/.test(new URL(text).pathname),
+        'expected nothing but a number behind the host',
+      ),
     secret: true,
   },
   metricsPort: {

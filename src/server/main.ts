@@ -24,6 +24,8 @@ import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 import type { ServerProcess } from './ops/server-process.ts'
 import { endSlowReaders } from './ops/slow-readers.ts'
+import { describeThrown } from './render/failure.ts'
+import { checkDataDir } from './stores/check-data-dir.ts'
 import type { PrimaryLink } from './workers/primary-link.ts'
 
 const LOG_CHARACTERS = 4_096 // measured: a quarter of what handing each line to another thread costs
@@ -44,7 +46,10 @@ if (process.argv.includes('--help')) {
   console.log(describeConfig())
 } else {
   try {
-    await start(readConfig(process.env))
+    const config = readConfig(process.env)
+    // The folder that nobody has asked for may be one that nobody needs.
+    if (process.env['DATA_DIR']) checkDataDir(config.dataDir)
+    await start(config)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)
@@ -163,11 +168,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
 
   // What nobody has caught leaves the process in an unknown state: say so once, serve what is in flight, and go.
   const onFatal = (error: unknown): void => {
-    const shown =
-      error instanceof Error
-        ? { type: error.name, message: error.message, stack: error.stack }
-        : { message: String(error) }
-    log.fatal({ err: shown }, 'uncaught exception')
+    log.fatal({ err: describeThrown(error) }, 'uncaught exception')
     void app.reporter?.fatal(error)
     if (once.started) return
     once.started = true

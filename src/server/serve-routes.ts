@@ -11,9 +11,8 @@ import { runLoaders, type LoadResult } from './load/run-loaders.ts'
 import type { LoaderArgs } from './loader-types.ts'
 import type { Admission, Shed } from './ops/admission.ts'
 import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
-import { send } from './render/send-document.ts'
 import { sendKept } from './render/send-kept.ts'
-import { sendConstantPage, sendText } from './render/send-plain.ts'
+import { sendConstantPage, sendMethods, sendText } from './render/send-plain.ts'
 import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
 import { unmatchedPage } from './actions/unmatched-page.ts'
@@ -94,7 +93,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     const page: CalledPage = { route, params, search: resolution.search }
     const { method } = context.req
     if (method === 'POST') {
-      return serveForm({ ...actions, origins: config.origins }, page, context, (after) =>
+      const called = { ...page, takesForms: hasAction(route, actionSegments) }
+      return serveForm({ ...actions, origins: config.origins }, called, context, (after) =>
         servePage(parts, page, context, after),
       )
     }
@@ -106,12 +106,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
 }
 
 function refuseMethod(context: RequestContext, allowed: string): void {
-  if (context.req.method === 'OPTIONS') {
-    send(context, 204, ['Allow', allowed])
-    context.res.end()
-    return
-  }
-  sendConstantPage(context, { status: 405 }, ['Allow', allowed])
+  if (context.req.method === 'OPTIONS') sendMethods(context, allowed)
+  else sendConstantPage(context, { status: 405 }, ['Allow', allowed])
 }
 
 function hasAction({ key, chain }: Route, actionSegments: ReadonlySet<string>): boolean {

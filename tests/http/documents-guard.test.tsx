@@ -84,3 +84,21 @@ describe('a request', () => {
     expect(logs).toMatchObject([{ requestId: expect.stringMatching(/^[0-9a-f]{32}$/) as string }])
   })
 })
+
+describe('a question about the whole server', () => {
+  const { app } = tinyApp({ routes: { '/': { page: hello } } })
+
+  test('OPTIONS * gets 204 with Allow', async () => {
+    await withServer(app, async (port) => {
+      const answer = await requestRaw(port, 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+      expect([answer.status, answer.header('allow'), answer.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', ''])
+    })
+  })
+
+  test.for(['GET', 'HEAD', 'POST'])('there is no %s *', async (method) => {
+    await withServer(app, async (port) => {
+      const answer = await requestRaw(port, `${method} * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      expect(answer.status).toBe(400)
+    })
+  })
+})

@@ -174,6 +174,17 @@ describe('methods', () => {
     expect(await allowed('/')).toBe('GET, HEAD, POST, OPTIONS')
     expect(await allowed('/area/inside')).toBe('GET, HEAD, POST, OPTIONS')
     expect(await allowed('/other')).toBe('GET, HEAD, OPTIONS')
+
+    const posted = async (path: string, type: string) => {
+      const { status, headers } = await request(built).post(path).type(type).send('a=b')
+      return [status, headers['allow']]
+    }
+    // Where POST is allowed, it is the form that is not right.
+    expect(await posted('/', 'text/plain')).toEqual([415, undefined])
+    expect(await posted('/area/inside', 'application/json')).toEqual([415, undefined])
+    expect(await posted('/', 'application/x-www-form-urlencoded')).toEqual([404, undefined])
+    expect(await posted('/other', 'text/plain')).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await posted('/other', 'application/x-www-form-urlencoded')).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
 
   test('of a resource route are those that it exports', async () => {

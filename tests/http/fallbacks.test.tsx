@@ -253,6 +253,39 @@ describe('redirects of an application', () => {
     }
   })
 
+  test.for([
+    ['in a deferred value', (wait: Promise<void>) => ({ late: wait.then(() => redirect('//evil.test')) })],
+    ['in a component', (wait: Promise<void>) => ({ late: wait })],
+  ] as const)(
+    'that are refused %s behind the shell are failures too, and nothing is left to follow',
+    async ([, make]) => {
+      const Late = ({ late }: { late: Promise<unknown> }) => {
+        use(late)
+        return redirect('//evil.test')
+      }
+      const { app, logs } = tinyApp({
+        routes: {
+          '/': {
+            ...fallbacks('root'),
+            loader: moduleOf({ loader: () => make(slowly(20)) }),
+            page: page(({ data }: { data: { late: Promise<unknown> } }) => (
+              <Suspense fallback="waiting">
+                <Late late={data.late} />
+              </Suspense>
+            )),
+          },
+        },
+      })
+      const answer = await request(app).get('/').expect(200)
+      const failures = logs.filter(({ level }) => level === 50)
+      expect(failures).toMatchObject([{ err: { message: expect.stringContaining('was refused') as string } }])
+      expect(answer.text).toContain(`$RX("B:0","${String(failures[0]?.['digest'])}"`)
+      expect(answer.text).toContain('<meta name="robots" content="noindex"/>')
+      // React's own messages outside production name it as well.
+      expect(answer.text).not.toMatch(/millrace:redirect|http-equiv/)
+    },
+  )
+
   test('lead to another site where the author says so', async () => {
     const answer = await request(leaving('https://other.test/x', 307, { external: true }))
       .get('/')

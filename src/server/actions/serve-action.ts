@@ -36,6 +36,8 @@ export interface CalledPage {
   readonly params: LoaderArgs['params']
   /** The query after rewriting. */
   readonly search: string
+  /** Whether a module of the page imports an action, as far as the build knows. */
+  readonly takesForms?: boolean
 }
 
 /** What came of a call. */
@@ -70,7 +72,9 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     refuseCall(context, status, reason)
     return ANSWERED
   }
-  if (named === undefined && (context.action !== undefined || kind === undefined || kind === 'json')) return refuse(405)
+  const isForm = kind !== undefined && kind !== 'json'
+  // A form may be meant for any page: which action it calls is in its body.
+  if (named === undefined && !isForm) return refuse(page.takesForms === true ? 415 : 405)
   if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
 
   const guarded = named?.definition.guarded === false ? undefined : await askGuards(parts, page, context)
@@ -81,7 +85,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   try {
     const body = await readBody(context.req, limitsOf(named, parts.bodyLimit), context.signal)
     const declared = named ?? namedInBody(body, registry)
-    if (declared?.id === undefined) return refuse(named === undefined && !hasIdField(body) ? 405 : 404)
+    if (declared?.id === undefined) return refuse(hasIdField(body) || page.takesForms === true ? 404 : 405)
     // Not before: whoever sends slowly must not keep others from their pages. Nor do uploads, which take their time.
     const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
     if (shed !== undefined) return refuse(503)

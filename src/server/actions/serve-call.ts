@@ -3,7 +3,7 @@ import type { RouteDataRedirect } from '../../shared/protocol/route-data.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer, type Head } from '../data/data-answer.ts'
 import { sendVerdict } from '../data/deliver-segments.ts'
-import { UnsafeRedirectError } from '../render/send-plain.ts'
+import { UnsafeRedirectError } from '../render/unsafe-redirect.ts'
 import type { RequestContext } from '../request/context.ts'
 import { performCall, redirectOf, type ActionParts, type CallResult, type CalledPage } from './serve-action.ts'
 
@@ -55,7 +55,7 @@ export async function serveCall(
   }
   const location = safeLocation(redirect.to, redirect)
   if (location === undefined) {
-    const thrown = new UnsafeRedirectError(redirect.to)
+    const thrown = new UnsafeRedirectError(redirect)
     return sendThrown({ thrown, boundaryFrom: page.route.chain.length - 1 }, page, head, context, shared)
   }
   return sendRedirected(redirectTo(location), shared, delivery, context)

@@ -10,7 +10,7 @@ import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RunningLoaders, StartedSegment } from '../load/start-loaders.ts'
 import { failureStatus, reportFailure, retryHeaders, type FailurePlace } from '../render/failure.ts'
 import type { HeaderList } from '../render/security-headers.ts'
-import { UnsafeRedirectError } from '../render/send-plain.ts'
+import { UnsafeRedirectError } from '../render/unsafe-redirect.ts'
 import type { RequestContext } from '../request/context.ts'
 import { createDataAnswer, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
 
@@ -117,7 +117,7 @@ export function sendVerdict(
   if (signal === undefined) return sendFailure(thrown, boundaryFrom)
 
   const location = safeLocation(signal.to, signal)
-  if (location === undefined) return sendFailure(new UnsafeRedirectError(signal.to), chain.length - 1)
+  if (location === undefined) return sendFailure(new UnsafeRedirectError(signal), chain.length - 1)
   const redirect = redirectTo(location)
   if (answer.isOpen()) answer.redirect(redirect)
   else answer.open(200, { redirect })

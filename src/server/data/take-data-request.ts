@@ -1,8 +1,7 @@
 import { layoutId, pageId } from '../../client/react/route-view.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 import type { RouteDefinitions } from '../../shared/route-definition.ts'
-import { send } from '../render/send-document.ts'
-import { sendText } from '../render/send-plain.ts'
+import { sendMethods, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
 import { dropBody } from '../request/drop-body.ts'
@@ -20,7 +19,8 @@ export interface DataRequestParts {
   readonly calls: CallJudge
 }
 
-const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS']
+const METHODS = 'GET, HEAD, OPTIONS'
+const ALLOW: HeaderList = ['Allow', METHODS]
 const BUILD = BUILD_HEADER.toLowerCase()
 
 /**
@@ -42,8 +42,7 @@ export function createDataRequests({
     context.route = `${ROUTE_DATA_PREFIX}/*`
     res.setHeader(BUILD_HEADER, buildId)
     if (req.method === 'OPTIONS') {
-      send(context, 204, ALLOW)
-      res.end()
+      sendMethods(context, METHODS)
       return false
     }
     const call = req.method === 'POST' ? readActionSearch(url.search) : undefined

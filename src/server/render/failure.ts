@@ -4,6 +4,7 @@ import type { RequestContext } from '../request/context.ts'
 import { RequestAborted } from '../request/context.ts'
 import { UnavailableError } from '../unavailable-error.ts'
 import type { HeaderList } from './security-headers.ts'
+import { refusedRedirect } from './unsafe-redirect.ts'
 
 /**
  * The one file that knows what of an exception may be seen outside: a status, a digest, and nothing else. The log line
@@ -19,7 +20,8 @@ export function errorDigest(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return digestText(`${typeof thrown} ${String(thrown)}`)
   const known = digests.get(thrown)
   if (known !== undefined) return known
-  const made = digestText(thrown instanceof Error ? `${thrown.name} ${thrown.message} ${thrown.stack}` : 'object')
+  const { type, message, stack } = describeThrown(thrown)
+  const made = digestText(thrown instanceof Error ? `${type} ${message} ${stack}` : 'object')
   digests.set(thrown, made)
   return made
 }
@@ -50,29 +52,43 @@ export type FailurePlace = 'loader' | 'render' | 'stream' | 'deferred' | 'handle
 
 /**
  * Logs a failure once and gives the digest for the page. Control flow and a client that went away are no failures:
- * they are not logged, and what comes back for them carries their meaning, or is empty.
+ * they are not logged, and what comes back for them carries their meaning, or is empty. A redirect that nobody may follow
+ * is one: its target does not reach the page either.
  */
 export function reportFailure(thrown: unknown, context: RequestContext, place: FailurePlace): string {
+  const refused = refusedRedirect(thrown)
+  if (refused !== undefined) return reportFailure(refused, context, place)
   const verdict = controlFlowDigest(thrown)
   if (verdict !== undefined) return verdict
   if (thrown instanceof RequestAborted && thrown.cause === 'gone') return ''
   const digest = errorDigest(thrown)
   if (context.reported.has(digest)) return digest
   context.reported.add(digest)
-  context.log.error({ err: describe(thrown), digest, place, route: context.route }, 'uncaught failure')
+  context.log.error({ err: describeThrown(thrown), digest, place, route: context.route }, 'uncaught failure')
   context.reporter?.failed(thrown, digest, place, context)
   return digest
 }
 
-interface DescribedError {
+/** What of an exception reaches the log. */
+export interface DescribedError {
+  /** Its name, or `typeof` of what is no error. */
   readonly type: string
   readonly message: string
   readonly stack?: string
   readonly cause?: DescribedError
 }
 
-/** Only these members reach the log: errors of parsers and clients carry bodies and credentials in others. */
-function describe(thrown: unknown, depth = 0): DescribedError {
+/** What an exception says of itself. Only these members: errors of parsers and clients carry bodies and credentials in others. */
+export function describeThrown(thrown: unknown): DescribedError {
+  try {
+    return describe(thrown, 0)
+  } catch {
+    // An object without a prototype has no text, and a getter may throw: telling a failure must not become one.
+    return { type: typeof thrown, message: 'something was thrown that cannot be described' }
+  }
+}
+
+function describe(thrown: unknown, depth: number): DescribedError {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown).slice(0, 500) }
   const cause: unknown = depth < 3 ? thrown.cause : undefined
   return {

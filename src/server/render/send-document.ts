@@ -20,6 +20,7 @@ import { escapeHtml, escapeJson } from './html-escape.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { securityHeaders, type HeaderList } from './security-headers.ts'
+import { refusedRedirect } from './unsafe-redirect.ts'
 
 /** All that goes into the answer beside the HTML that React writes. */
 export interface DocumentParts {
@@ -157,7 +158,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   )
   // Named before it is handed over: written there, it would keep the request for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
-    const verdict = controlFlowOf(thrown)
+    const verdict = refusedRedirect(thrown) === undefined ? controlFlowOf(thrown) : undefined
     if (verdict !== undefined) context.left = true
     sink.add(lateVerdict(verdict))
     return reportFailure(thrown, context, 'stream')

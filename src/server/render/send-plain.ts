@@ -6,6 +6,7 @@ import { constantPage, type ConstantPage } from './constant-page.ts'
 import { reportFailure } from './failure.ts'
 import { send } from './send-document.ts'
 import { CONSTANT_PAGE_POLICY, type HeaderList } from './security-headers.ts'
+import { UnsafeRedirectError } from './unsafe-redirect.ts'
 
 /** Sends a page without React: refusals of bad input, and the last resort of failures. Never stored by anyone. */
 export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
@@ -41,6 +42,15 @@ export function sendText(context: RequestContext, status: number, text: string, 
 }
 
 /**
+ * Answers `OPTIONS`.
+ * @param allowed methods, as `Allow` lists them.
+ */
+export function sendMethods(context: RequestContext, allowed: string): void {
+  send(context, 204, ['Allow', allowed])
+  context.res.end()
+}
+
+/**
  * Sends a redirect of a page. Where a form was sent to it, the browser is to ask for the target and not to send the form
  * there once more: no page expects the form of another.
  * @returns as `sendRedirect`.
@@ -57,7 +67,7 @@ export function sendPageRedirect(context: RequestContext, signal: RedirectSignal
 export function sendRedirect(context: RequestContext, signal: RedirectSignal): UnsafeRedirectError | undefined {
   const location = safeLocation(signal.to, signal)
   if (location === undefined) {
-    const refused = new UnsafeRedirectError(signal.to)
+    const refused = new UnsafeRedirectError(signal)
     reportFailure(refused, context, 'loader')
     return refused
   }
@@ -72,15 +82,4 @@ export function sendLocation(context: RequestContext, status: number, location: 
   addGivenHeaders(headers, context)
   send(context, status, headers)
   context.res.end()
-}
-
-/** A redirect whose target leaves this site, or is no URL at all. */
-export class UnsafeRedirectError extends Error {
-  override readonly name = 'UnsafeRedirectError'
-
-  constructor(to: string) {
-    super(
-      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is no path of this site`,
-    )
-  }
 }

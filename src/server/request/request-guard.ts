@@ -5,7 +5,7 @@ import { isDataPath } from '../data/data-url.ts'
 import { dropBody } from './drop-body.ts'
 import type { Config } from '../config.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
-import { sendLocation, sendText } from '../render/send-plain.ts'
+import { sendLocation, sendMethods, sendText } from '../render/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../ops/request-log.ts'
 import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import { attachContext, RequestContext } from './context.ts'
@@ -16,6 +16,9 @@ import { judgeTarget, type TargetVerdict } from './url-guard.ts'
 
 /** Ids that another machine may hand us: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
+
+/** `OPTIONS *` asks about the server, not about a URL of it (RFC 9110, section 9.3.7). */
+const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
 
 /** What the guard works with. */
 export interface GuardParts extends Pick<Config, 'trustProxy'> {
@@ -62,6 +65,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
 
     if (refusal !== undefined || target.kind !== 'ok') nameBuild(context, buildId)
     if (refusal !== undefined) return reject(context, refusal)
+    if (req.method === 'OPTIONS' && req.url === '*') return sendMethods(context, ANY_PAGE)
     if (target.kind === 'refused') return reject(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
     if (target.dotSegments) context.namesNothing = true

@@ -27,7 +27,8 @@ const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i
 const NEEDS_LOOK = /[%\\\u0000-\u0020\u007f-\uffff]|\/(?:\/|\.)/
 // oxlint-disable-next-line no-control-regex -- see above
 const CONTROL = /[\u0000-\u001f\u007f]/
-const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
+/** Both ranges: terminals obey those of the second as well. `C2` is never the second byte of a character. */
+const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f|c2%[89][0-9a-f])/i
 /** What no URL holds as it is, and no Location may. */
 const TO_ENCODE = /[ \u0080-\uffff]/g
 
@@ -87,13 +88,12 @@ function isDecodable(pathname: string): boolean {
   }
 }
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?\.?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?\.?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Whether a `Host` header names a host and a port and nothing else. */
+/** Whether a `Host` header names a host and a port and nothing else. What is one can stand in an absolute URL. */
 export function isValidHost(host: string): boolean {
-  const found = HOST.exec(host)
-  if (found === null || host.includes('..')) return false
-  return found[1] === undefined || Number(found[1]) <= 65_535
+  // Addresses have rules that the pattern does not know: `1.2.3.999` and `[::::]` are none.
+  return HOST.test(host) && !host.includes('..') && URL.canParse(`http://${host}`)
 }
 
 /** Splits an absolute-form target (`http://host/path`), which proxies send. `undefined` for any other form. */

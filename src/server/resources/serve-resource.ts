@@ -7,7 +7,7 @@ import { addGivenHeaders } from '../render/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../render/body-stream.ts'
 import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
 import { send } from '../render/send-document.ts'
-import { sendRedirect, sendText } from '../render/send-plain.ts'
+import { sendMethods, sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
 import { parseSearch } from '../request/search-params.ts'
@@ -29,7 +29,7 @@ export async function serveResource(
     const module = modules.get(loader) as HandlerModule
     const method = context.req.method ?? 'GET'
     const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
-    if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return sendMethods(module, method, context)
+    if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return answerMethod(module, method, context)
     const response: unknown = await (handler as (args: LoaderArgs<string>) => unknown)({
       params,
       search: parseSearch(search),
@@ -46,17 +46,13 @@ export async function serveResource(
   }
 }
 
-function sendMethods(module: HandlerModule, method: string, context: RequestContext): void {
+function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {
   const allowed: string[] = METHODS.filter((name) => typeof module[name] === 'function')
   if (allowed.includes('GET')) allowed.push('HEAD')
   allowed.push('OPTIONS')
-  const allow: HeaderList = ['Allow', allowed.join(', ')]
-  if (method === 'OPTIONS') {
-    send(context, 204, allow)
-    context.res.end()
-    return
-  }
-  sendText(context, 405, 'Method not allowed', allow)
+  const listed = allowed.join(', ')
+  if (method === 'OPTIONS') sendMethods(context, listed)
+  else sendText(context, 405, 'Method not allowed', ['Allow', listed])
 }
 
 function sendFailure(thrown: unknown, context: RequestContext): void {

@@ -293,7 +293,8 @@ describe('I9 odd but lawful requests', () => {
       'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive, x, ,\r\n\r\n',
       200,
     ],
-    ['asterisk form', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+    ['asterisk form', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n', 204],
+    ['asterisk form of a page', 'GET * HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
   ] as const)('%s: one answer, also byte by byte', async ([, bytes, status]) => {
     for (const every of [bytes.length, 1]) {
       const connection = await site.connect()

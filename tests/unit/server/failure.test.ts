@@ -55,6 +55,10 @@ describe('control flow on its way through React', () => {
   })
 })
 
+const unreadable = (): never => {
+  throw new Error('unreadable')
+}
+
 describe('a failure', () => {
   test('is named by a digest that tells nothing of it, equal for page and log', () => {
     const { context, logs } = detachedRequest()
@@ -85,6 +89,32 @@ describe('a failure', () => {
     const { context, logs } = detachedRequest()
     expect(reportFailure(thrown, context, 'loader')).toBe(errorDigest(thrown))
     expect(logs).toHaveLength(1)
+  })
+
+  test.for([
+    ['an object without a prototype', () => Object.create(null) as unknown],
+    ['a text that cannot be had', () => ({ toString: () => ({}) })],
+    ['members that throw', () => Object.defineProperty(new Error('x'), 'message', { get: unreadable })],
+    [
+      'a cause that throws',
+      () => new Error('x', { cause: Object.defineProperty(new Error('y'), 'name', { get: unreadable }) }),
+    ],
+    ['a proxy that throws', () => new Proxy({}, { get: unreadable })],
+  ] as const)('may be something that cannot be described: %s', ([, make]) => {
+    const { context, logs } = detachedRequest()
+    expect(reportFailure(make(), context, 'deferred')).toMatch(/^[0-9a-f]{12}$/)
+    expect(logs).toMatchObject([{ level: 50, err: { message: 'something was thrown that cannot be described' } }])
+  })
+
+  test('is a redirect that nobody may follow, told once however often it is met', () => {
+    const { context, logs } = detachedRequest()
+    const signal = new RedirectSignal('//evil.test', 307)
+    const digest = reportFailure(signal, context, 'deferred')
+    expect(digest).toMatch(/^[0-9a-f]{12}$/)
+    expect(reportFailure(signal, context, 'stream')).toBe(digest)
+    expect(logs).toMatchObject([{ digest, err: { type: 'UnsafeRedirectError' } }])
+    expect(JSON.stringify(logs)).toContain('failure.test.ts')
+    expect(reportFailure(new RedirectSignal('https://other.test/', 307, true), context, 'stream')).toMatch(/^millrace:/)
   })
 
   test('is neither control flow nor a client that went away', () => {

@@ -20,6 +20,7 @@ describe('a request target is taken as it is', () => {
     ['/a?%zz=%00', '/a', '?%zz=%00'],
     ['/a%20b', '/a%20b', ''],
     ['/a b', '/a%20b', ''],
+    ['/%C2%A0%E2%80%8B', '/%C2%A0%E2%80%8B', ''],
     ['/a?b c', '/a', '?b%20c'],
     ['/a%2Fb%5Cc', '/a%2Fb%5Cc', ''],
     ['/\u00e4'.replace('\u00e4', '\u00c3\u00a4'), '/%C3%A4', ''],
@@ -76,6 +77,8 @@ describe('bad input is refused', () => {
     ['/%00', 400],
     ['/a%0d%0aX: 1', 400],
     ['/%7f', 400],
+    ['/%C2%9b31m', 400],
+    ['/a/%c2%85', 400],
     ['/a\u0000', 400],
     ['/a?\u0007', 400],
     ['/\t/evil.test', 400],
@@ -153,6 +156,11 @@ describe('a Host', () => {
     'a\r\nb',
     'a\u0000',
     '\u00e4.test',
+    '1.2.3.999',
+    '1.2.3.4.5',
+    '99999999999',
+    '[::::]',
+    '[1::2::3]',
   ])('%j is none', (host) => {
     expect(isValidHost(host)).toBe(false)
   })
