@@ -71,22 +71,38 @@ export function resolveProvenance(
     host: peer.host,
   }
   if (!trust(peer.address)) return direct
-  const client = clientOf((forwarded.for ?? '').split(','), trust) ?? direct.address
-  const protocol =
-    forwarded.protocol === 'https' || forwarded.protocol === 'http' ? forwarded.protocol : direct.protocol
-  const host = forwarded.host !== undefined && isValidHost(forwarded.host) ? forwarded.host : direct.host
-  return { address: client, protocol, host }
+  const { address = direct.address, proxies } = clientOf((forwarded.for ?? '').split(','), trust)
+  const protocol = outermost(forwarded.protocol, proxies)
+  const host = outermost(forwarded.host, proxies)
+  return {
+    address,
+    protocol: protocol === 'https' || protocol === 'http' ? protocol : direct.protocol,
+    host: host !== undefined && isValidHost(host) ? host : direct.host,
+  }
 }
 
-function clientOf(hops: readonly string[], trust: ProxyTrust): string | undefined {
-  let nearest: string | undefined
+/** @returns who is in front of our proxies, if that can be told, and how many of them the request has passed. */
+function clientOf(hops: readonly string[], trust: ProxyTrust) {
+  let address: string | undefined
+  let proxies = 1
   for (const hop of hops.toReversed()) {
-    const address = addressOf(hop.trim())
-    if (address === undefined) break
-    nearest = address
-    if (!trust(address)) break
+    const next = addressOf(hop.trim())
+    if (next === undefined) break
+    address = next
+    if (!trust(next)) break
+    proxies += 1
   }
-  return nearest
+  return { address, proxies }
+}
+
+/**
+ * What the first of our proxies says, where each adds to what it was told: what stands before it is the visitor's own. One
+ * value alone is that of a proxy which writes its own over it.
+ */
+function outermost(list: string | undefined, proxies: number): string | undefined {
+  if (list === undefined || !list.includes(',')) return list
+  const told = list.split(',')
+  return told[Math.max(0, told.length - proxies)]?.trim()
 }
 
 /** Some proxies write the port behind the address, and IPv6 in brackets. */

@@ -82,11 +82,27 @@ describe('where a request came from', () => {
   })
 
   test.for([
+    ['two proxies that each add', { for: '203.0.113.9, 10.0.0.2', protocol: 'https, http', host: 'a.test, b.test' }],
+    [
+      'and a visitor who has begun the list',
+      { for: '1.1.1.1, 203.0.113.9, 10.0.0.2', protocol: 'http, https, http', host: 'c.test,a.test,b.test' },
+    ],
+    [
+      'two of which the second leaves what it was told',
+      { for: '203.0.113.9, 10.0.0.2', protocol: 'https', host: 'a.test' },
+    ],
+    ['one that adds', { for: '1.1.1.1, 203.0.113.9', protocol: 'http, https', host: 'c.test, a.test' }],
+  ] as const)('is told by the first of our proxies: %s', ([, forwarded]) => {
+    expect(from('10.0.0.1', forwarded)).toEqual({ address: '203.0.113.9', protocol: 'https', host: 'a.test' })
+  })
+
+  test.for([
     [{ protocol: 'ftp' }, 'http', 'inner.test'],
     [{ protocol: 'https, http' }, 'http', 'inner.test'],
     [{ host: 'a b' }, 'http', 'inner.test'],
     [{ host: 'public.test/evil' }, 'http', 'inner.test'],
-    [{ host: 'a.test, b.test' }, 'http', 'inner.test'],
+    [{ host: 'a.test, b c' }, 'http', 'inner.test'],
+    [{ protocol: 'https,' }, 'http', 'inner.test'],
     [{ host: '' }, 'http', 'inner.test'],
   ] as const)('leaves out what is malformed: %j', ([forwarded, protocol, host]) => {
     expect(from('10.0.0.1', forwarded)).toEqual({ address: '10.0.0.1', protocol, host })
