@@ -110,6 +110,20 @@ describe('an answer that breaks off', () => {
   })
 })
 
+test('an answer is not given up between its last record and its end: its connection stays for the next', async () => {
+  const world = createWorld()
+  await world.click('/a')
+  await world.request(0).send(...pageOf('/a'), { done: true })
+  await world.commit()
+  await world.click('/b')
+  await world.request(1).send(...pageOf('/b'))
+  await world.commit()
+  await world.click('/c')
+  await world.request(2).done(...pageOf('/c'))
+  await world.commit()
+  expect([0, 1].map((at) => world.request(at).aborted)).toEqual([false, true])
+})
+
 test('511 is a portal that wants to be seen: the document, at once', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   const world = createWorld()
