@@ -24,7 +24,7 @@ import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
 import type { TypedSegment } from './module-types.ts'
 import type { ModuleCache } from './react/module-cache.ts'
-import { dataIds, findBoundary, type RouteView } from './react/route-view.ts'
+import { dataIds, type RouteView } from './react/route-view.ts'
 import type { LoadedRouter, RouterListeners } from './router-handle.ts'
 import type { NavigationKind, Screen, UploadProgress } from './router-types.ts'
 
@@ -90,6 +90,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     origin: location.origin,
     publicOrigin: state.origin,
     random: Math.random,
+    online: () => window.navigator.onLine,
     wait,
   })
   const prefetcher = createPrefetcher({
@@ -138,7 +139,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         drafts.restore()
         prefetcher.cancelIntents()
         // The new page may be painted first.
-        setTimeout(preloadErrorPage, 0, screen.view)
+        setTimeout(preloadErrorPages, 0, screen.view)
       },
       leave,
     },
@@ -253,10 +254,11 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
   }
 
-  /** It must be here when nothing can be fetched. */
-  function preloadErrorPage({ chain }: RouteView): void {
-    const at = findBoundary(chain, 'error', chain.length - 1)
-    if (at !== undefined) void code.preload({ chain, outcome: { kind: 'error', at } })
+  /** They must be here when nothing can be fetched: its own, and the outer ones, where it is another area that fails. */
+  function preloadErrorPages({ chain }: RouteView): void {
+    chain.forEach(({ definition }, at) => {
+      if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } })
+    })
   }
 
   /** A hundred tabs must not ask at once for what nobody looks at. */
@@ -291,7 +293,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   })
   const whenLoaded = (): void => {
     files.get().then(
-      () => preloadErrorPage(first.view),
+      () => preloadErrorPages(first.view),
       () => undefined,
     )
   }

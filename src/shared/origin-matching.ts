@@ -24,6 +24,16 @@ export function isAllowedOrigin(origin: string, allowed: readonly string[]): boo
   return asked !== undefined && allowed.some((entry) => entryAllows(entry, asked))
 }
 
+/**
+ * Whether an `Origin` header names a host, whatever its scheme and port: what a proxy that speaks TLS leaves of an origin.
+ * @param origin the header as it came.
+ * @param host as in a `Host` header.
+ */
+export function isOfHost(origin: string, host: string): boolean {
+  const asked = readOrigin(origin)
+  return asked !== undefined && asked.host === readOrigin(`http://${host}`)?.host
+}
+
 function entryAllows(entry: string, asked: Origin): boolean {
   const manyHosts = ONE_MORE_LABEL.test(entry)
   const listed = readOrigin(entry.replace(ONE_MORE_LABEL, '$1'))

@@ -329,6 +329,16 @@ describe('while a page is on its way', () => {
     await heading(page, 'Key 2')
     expect(await sameDocument(page)).toBe(true)
   })
+
+  browserTest('so it may on the way to a page whose code is not here yet', async ({ open }) => {
+    const page = await openAlive(open, '/lab/cache/1', [/ERR_INTERNET_DISCONNECTED/, /Failed to (?:fetch|load)/])
+    await page.context().setOffline(true)
+    await follow(page, '/docs')
+    await page.getByTestId('error').waitFor()
+    expect(await sameDocument(page)).toBe(true)
+    await page.context().setOffline(false)
+    await heading(page, 'What Millrace is')
+  })
 })
 
 describe('people', () => {

@@ -221,6 +221,14 @@ describe('traces', () => {
     )
   })
 
+  browserTest('a page load without a layout shift is one with a good CLS', async ({ visit }) => {
+    const { page, until } = await visit()
+    await page.goto('/lab/bench/hello')
+    const [load] = await until('transaction', 1)
+    expect(load).toMatchObject({ measurements: { cls: { value: 0 } } })
+    expect(traceOf(load).data).toHaveProperty(['browser.web_vital.cls.rating'], 'good')
+  })
+
   browserTest('a reload that finds nothing changed has a trace of its own', async ({ visit }) => {
     const { page, until } = await visit()
     await page.goto('/lab')

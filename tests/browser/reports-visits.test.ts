@@ -58,6 +58,21 @@ describe('React', () => {
 })
 
 describe('a page that was reached by a link', () => {
+  browserTest(
+    'and fails as it comes to the screen is reported by its own route, and not by the one before',
+    async ({ visit }) => {
+      const { page, until, settle, reports } = await visit({ allow: [/on purpose/] })
+      await page.goto('/lab')
+      await untilAlive(page)
+      await untilReporting(page)
+      await page.locator('a[href="/lab/crash/render"]').first().click()
+      const [event] = await until('event', 1)
+      expect(event).toMatchObject({ transaction: '/lab/crash/render', tags: { route: '/lab/crash/render' } })
+      await settle()
+      expect(reports('event')).toHaveLength(1)
+    },
+  )
+
   browserTest('reports with what the visitor did before, without queries', async ({ visit }) => {
     const { page, until } = await visit({ allow: [/on purpose/] })
     await page.goto('/lab?token=hidden')

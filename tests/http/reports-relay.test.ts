@@ -305,14 +305,17 @@ describe('limits of the service', () => {
     const { sink, report, post } = await startReportServer()
     sink.answer({
       status: 429,
-      headers: { 'retry-after': '60', 'x-sentry-rate-limits': '60:error:organization, 120:transaction;span:key' },
+      headers: {
+        'retry-after': '60',
+        'x-sentry-rate-limits': '60:error:organization, 120:transaction;span:key:quota_exceeded',
+      },
     })
     await report()
     await sink.until(({ requests }) => requests.length === 1)
     await vi.waitFor(async () => {
       const kept = await report([['session', {}]])
       expect(kept.header('x-sentry-rate-limits')).toMatch(
-        /^(?:60|59):error:organization, (?:120|119):transaction;span:organization$/,
+        /^(?:60|59):error:organization, (?:120|119):transaction;span:key:quota_exceeded$/,
       )
     })
     for (const answer of [await report(), await post('hello')]) {

@@ -51,6 +51,8 @@ export interface PageLoaderParts {
   /** The public origin as the server told it, for absolute URLs in the head. */
   readonly publicOrigin: string | undefined
   readonly random: () => number
+  /** Whether there is a network, as far as the browser knows. */
+  readonly online: () => boolean
   /** Resolves after these milliseconds, and before that when the network comes back or the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
@@ -59,7 +61,7 @@ export interface PageLoaderParts {
 const MAX_REDIRECTS = 20
 
 export function createPageLoader(parts: PageLoaderParts): PageLoader {
-  const { table, store, code, origin, publicOrigin, random, wait } = parts
+  const { table, store, code, origin, publicOrigin, random, online, wait } = parts
 
   /** A failure that may pass is tried again; what it is in the end is given back. */
   async function loadData(href: string, options: StoreLoadOptions): Promise<LoadedRoute> {
@@ -89,6 +91,12 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     return { ...page, stale: false, outcome }
   }
 
+  /** What is shown instead of a page that did not come: without a network, a document would not come either. */
+  function pageInstead(path: string, thrown: unknown): LoadedPage | undefined {
+    const isPassing = thrown instanceof RouteLoadError && (thrown.passing || !online())
+    return isPassing || thrown instanceof RedirectLoopError ? failedPage(path) : undefined
+  }
+
   return {
     async load(first, options) {
       const { signal } = options
@@ -115,26 +123,28 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
           page = loaded
         } catch (thrown) {
           failure = thrown
-          if (thrown instanceof RedirectLoopError || (thrown instanceof RouteLoadError && thrown.passing)) {
-            page = failedPage(path)
-          }
+          page = pageInstead(path, thrown)
         }
-        try {
-          if (!page) throw failure
-          const { params, data, outcome, keys, stale } = page
-          const view = {
-            chain: chainOf(page.route),
-            params,
-            search: page.search ?? rawSearch(searchParams),
-            data,
-            ...(outcome && { outcome }),
-            ...(publicOrigin !== undefined && { origin: publicOrigin }),
+        for (;;) {
+          try {
+            if (!page) throw failure
+            const { params, data, outcome, keys, stale } = page
+            const view = {
+              chain: chainOf(page.route),
+              params,
+              search: page.search ?? rawSearch(searchParams),
+              data,
+              ...(outcome && { outcome }),
+              ...(publicOrigin !== undefined && { origin: publicOrigin }),
+            }
+            const styles = await (guessed && page.route === route && !outcome ? guessed : code.load(view, signal))
+            return { kind: 'page', href, view, styles, keys, stale, failure }
+          } catch (thrown) {
+            if (signal.aborted) throw new RouteCancelled()
+            page = failure ? undefined : pageInstead(path, thrown)
+            if (!page) return { kind: 'document', href, ...(thrown instanceof RouteLoadError && { reason: thrown }) }
+            failure = thrown
           }
-          const styles = await (guessed && page.route === route && !outcome ? guessed : code.load(view, signal))
-          return { kind: 'page', href, view, styles, keys, stale, failure }
-        } catch (thrown) {
-          if (signal.aborted) throw new RouteCancelled()
-          return { kind: 'document', href, ...(thrown instanceof RouteLoadError && { reason: thrown }) }
         }
       }
     },

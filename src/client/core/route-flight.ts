@@ -97,6 +97,7 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
   const controller = new AbortController()
   const { signal } = controller
   const users = new Set<AbortSignal>()
+  let complete = false
   const record = world.journal.request({ href, wants, prefetch, startedAt, status: 0 })
   const flight: Flight = {
     ...request,
@@ -113,8 +114,9 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       users.add(user)
       const leave = (): void => {
         users.delete(user)
-        // Whoever takes the place of the one that leaves may need it too.
-        queueMicrotask(() => users.size === 0 && controller.abort())
+        // Whoever takes the place of the one that leaves may need it too. What has come needs no abort, which would cost
+        // the connection.
+        queueMicrotask(() => users.size === 0 && !complete && controller.abort())
       }
       user.addEventListener('abort', leave)
     },
@@ -188,6 +190,9 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
         redirect(redirect) {
           flight.head = { redirect }
           listener.changed()
+        },
+        done() {
+          complete = true
         },
       },
       serverFailure,

@@ -3,15 +3,26 @@ import { isVitalName, rateVital } from '../../shared/reports/vital-rating.ts'
 
 interface Measured {
   readonly measurements?: Readonly<Record<string, { readonly value: number }>>
-  readonly contexts?: { readonly trace?: { data?: Record<string, unknown> } }
+  readonly contexts?: { readonly trace?: { readonly op?: string | undefined; data?: Record<string, unknown> } }
 }
 
 const VITAL_VALUE = /^browser\.web_vital\.([a-z]+)\.value$/
 
-/** Adds the ratings of its web vitals to a page load. */
-export function rateTransaction<Transaction extends Measured>(transaction: Transaction): Transaction {
+/**
+ * Adds the ratings of its web vitals to a page load. One that was painted and has not shifted has a CLS of 0, of which the
+ * SDK says nothing: without it, only the pages that do shift would be counted.
+ * @param tellsShifts whether the browser tells of layout shifts at all.
+ */
+export function rateTransaction<Transaction extends Measured>(
+  transaction: Transaction,
+  tellsShifts: boolean,
+): Transaction {
   const trace = transaction.contexts?.trace
   if (trace === undefined) return transaction
+  const { measurements } = transaction
+  if (tellsShifts && trace.op === 'pageload' && measurements?.['fcp']) {
+    Object.assign(transaction, { measurements: { cls: { value: 0, unit: '' }, ...measurements } })
+  }
   for (const [name, { value }] of Object.entries(transaction.measurements ?? {})) {
     if (isVitalName(name)) (trace.data ??= {})[attributeOf(name)] = rateVital(name, value)
   }

@@ -37,6 +37,7 @@ const EXTENSIONS = [/^(?:chrome|moz|safari(?:-web)?)-extension:/]
  */
 export function createPageClient(window: Window & typeof globalThis, settings: ReportSettings): BrowserClient {
   const { dsn, tunnel, release, environment, rate } = settings
+  const tellsShifts = PerformanceObserver.supportedEntryTypes.includes('layout-shift')
   const client = new BrowserClient({
     dsn,
     tunnel,
@@ -87,7 +88,7 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
       return reported === undefined ? null : nameScripts(eventWithoutQueries(reported), location.origin + ASSETS)
     },
     beforeSendTransaction(event) {
-      const reported = reportableEvent(rateTransaction(event), tunnel)
+      const reported = reportableEvent(rateTransaction(event, tellsShifts), tunnel)
       return reported === undefined ? null : eventWithoutQueries(reported)
     },
   })

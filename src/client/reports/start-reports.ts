@@ -38,7 +38,12 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
   }
   if (reports.router === undefined) Object.defineProperty(reports, 'router', { set: connect })
   else connect(reports.router)
-  reports.add = (failure) => report({ at: Date.now() / 1_000, ...failure })
+  reports.add = (failure) => {
+    const known = { at: Date.now() / 1_000, ...failure }
+    // React tells of it while it puts a page into the document: a moment later the router knows which page that is.
+    if (failure.kind === 'caught') queueMicrotask(() => report(known))
+    else report(known)
+  }
   for (const failure of reports.kept.splice(0)) report(failure)
 }
 

@@ -1,4 +1,4 @@
-import { isAllowedOrigin } from '../../shared/origin-matching.ts'
+import { isAllowedOrigin, isOfHost } from '../../shared/origin-matching.ts'
 
 /** Where a call says that it comes from, and where it has arrived. */
 export interface CallOrigin {
@@ -20,8 +20,9 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
  * made to leave it out or to forge it, so a call without both headers comes from no browser, carries nobody's cookies
  * against their will, and passes.
  *
- * `Origin: null` is refused whatever else is said: sandboxed frames send it. Without configured origins `Sec-Fetch-Site:
- * same-origin` stands for the comparison with the host, so that a server behind a proxy that speaks TLS works unconfigured.
+ * `Origin: null` is refused whatever else is said: sandboxed frames send it. Without configured origins scheme and port may
+ * differ from ours where `Sec-Fetch-Site: same-origin` stands beside, so that a server behind a proxy that speaks TLS works
+ * unconfigured.
  * @param origins the configured public origins, the only ones that count; empty for the host of the request.
  */
 export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): boolean {
@@ -30,6 +31,7 @@ export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): 
   if (origin === undefined) return true
   if (origin === 'null') return false
   if (origins.length > 0) return isAllowedOrigin(origin, origins)
+  if (secFetchSite === 'same-origin') return isOfHost(origin, host)
   // A star is no host name, and would stand for any label.
-  return secFetchSite === 'same-origin' || (!host.includes('*') && isAllowedOrigin(origin, [`${protocol}://${host}`]))
+  return !host.includes('*') && isAllowedOrigin(origin, [`${protocol}://${host}`])
 }

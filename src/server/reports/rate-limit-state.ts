@@ -9,9 +9,19 @@ const DEFAULT_SECONDS = 60 // what the service's own SDKs assume where a limit n
 const MOST_SECONDS = 86_400
 const MOST_CATEGORIES = 64
 const CATEGORY = /^[a-z_]{1,40}$/
+const DETAIL = /^[\w.:;-]{1,64}$/
+const DEFAULT_DETAIL = 'organization'
 
 /** Stands for all categories. */
 const ALL = ''
+
+/** One limit. */
+export interface StatedLimit {
+  /** Milliseconds since the epoch. */
+  readonly until: number
+  /** What the service says behind the categories: for whom, and perhaps why. Passed on as it came. */
+  readonly detail: string
+}
 
 /** Limits that hold for now. Times are in milliseconds since the epoch. */
 export interface RateLimitState {
@@ -27,49 +37,60 @@ export interface RateLimitState {
   headers(now: number, own?: number): string[]
 }
 
-/** Reads the limits of one answer: until when, by category, and by `''` for all of them. */
-export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap<string, number> {
-  const limits = new Map<string, number>()
+/** Reads the limits of one answer by category, and by `''` for all of them. */
+export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap<string, StatedLimit> {
+  const limits = new Map<string, StatedLimit>()
   if (answer.rateLimits !== undefined && answer.rateLimits.trim() !== '') {
     for (const group of answer.rateLimits.split(',')) {
-      const [seconds = '', categories = ''] = group.trim().split(':')
+      const [seconds = '', categories = '', ...rest] = group.trim().split(':')
       const until = now + secondsOf(seconds, now) * 1_000
+      const detail = detailOf(rest.join(':'))
       const named = categories.split(';').map((category) => category.trim().toLowerCase())
       for (const category of named) {
         if (category !== ALL && !CATEGORY.test(category)) continue
-        limits.set(category, Math.max(until, limits.get(category) ?? 0))
+        if (until > (limits.get(category)?.until ?? -1)) limits.set(category, { until, detail })
       }
     }
     return limits
   }
-  if (answer.retryAfter !== undefined) limits.set(ALL, now + secondsOf(answer.retryAfter, now) * 1_000)
-  else if (answer.status === 429) limits.set(ALL, now + DEFAULT_SECONDS * 1_000)
+  const seconds = answer.retryAfter === undefined ? DEFAULT_SECONDS : secondsOf(answer.retryAfter, now)
+  if (answer.retryAfter !== undefined || answer.status === 429) {
+    limits.set(ALL, { until: now + seconds * 1_000, detail: DEFAULT_DETAIL })
+  }
   return limits
 }
 
 /** Makes a state in which nothing is limited. */
 export function createRateLimitState(): RateLimitState {
-  const limits = new Map<string, number>()
+  const limits = new Map<string, StatedLimit>()
   const stated = { retryAfter: 0 }
 
   return {
     update(answer, now) {
-      for (const [category, until] of readRateLimits(answer, now)) {
-        if (limits.has(category) || limits.size < MOST_CATEGORIES) limits.set(category, until)
+      for (const [category, limit] of readRateLimits(answer, now)) {
+        if (limits.has(category) || limits.size < MOST_CATEGORIES) limits.set(category, limit)
       }
       if (answer.retryAfter !== undefined) stated.retryAfter = now + secondsOf(answer.retryAfter, now) * 1_000
     },
     limitedUntil(category, now) {
-      const until = Math.max(limits.get(category) ?? 0, limits.get(ALL) ?? 0)
+      const until = Math.max(limits.get(category)?.until ?? 0, limits.get(ALL)?.until ?? 0)
       return until > now ? until : 0
     },
     headers(now, own = 0) {
-      const groups = new Map<number, string[]>()
-      for (const [category, until] of limits) {
-        if (until <= now) limits.delete(category)
-        else groups.set(until, [...(groups.get(until) ?? []), category])
+      const groups = new Map<string, StatedLimit & { readonly categories: string[] }>()
+      for (const [category, { until, detail }] of limits) {
+        if (until <= now) {
+          limits.delete(category)
+          continue
+        }
+        const key = `${until}:${detail}`
+        const group = groups.get(key)
+        if (group === undefined) groups.set(key, { until, detail, categories: [category] })
+        else group.categories.push(category)
       }
-      const lines = [...groups].map(([until, categories]) => `${leftOf(until, now)}:${listed(categories)}:organization`)
+      const lines = [...groups.values()].map(
+        ({ until, detail, categories }) => `${leftOf(until, now)}:${listed(categories)}:${detail}`,
+      )
       // SDKs that see the one header do not look at the other.
       if (own > 0) lines.unshift(`${own}::key`)
       const retryAfter = Math.max(own, leftOf(stated.retryAfter, now))
@@ -79,6 +100,12 @@ export function createRateLimitState(): RateLimitState {
       ]
     },
   }
+}
+
+/** What could not stand in a header, or is too long for one, is not worth repeating. */
+function detailOf(text: string): string {
+  const detail = text.trim()
+  return DETAIL.test(detail) ? detail : DEFAULT_DETAIL
 }
 
 /** A list that names all categories names no others. */

@@ -58,6 +58,8 @@ export interface RouteDataSink {
   outcome(outcome: RouteDataOutcome): void
   /** The target has not been judged here. */
   redirect(redirect: RouteDataRedirect): void
+  /** The last record has come; only the end of the text has not. */
+  done?(): void
 }
 
 const MAX_LINE_LENGTH = 32 * 2 ** 20 // characters; what has no end must not take all memory
@@ -116,6 +118,7 @@ export async function readRouteData(stream: TextStream, sink: RouteDataSink, rej
     } else if ('done' in record) {
       check(isTrue(record['done']) && streams.size === 0)
       complete = true
+      sink.done?.()
     } else {
       check(head.route !== undefined)
       if ('segment' in record) return acceptSegment(record, line)

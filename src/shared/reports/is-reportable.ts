@@ -4,7 +4,7 @@
  * for error events; `reportable-spans.ts` has the same rule for transactions and spans.
  */
 import { controlFlowOf, digestOf } from '../control-flow.ts'
-import { isRecord, textOf } from './json-values.ts'
+import { isRecord, tagOf, textOf } from './json-values.ts'
 
 /** Errors of the runtime that are no failures, by name. */
 const QUIET_NAMES: ReadonlySet<string> = new Set(['RedirectSignal', 'RefusalSignal', 'RouteCancelled'])
@@ -72,13 +72,4 @@ function outermostException(event: Readonly<Record<string, unknown>>): Readonly<
   const values = isRecord(exception) && 'values' in exception ? exception['values'] : exception
   const last: unknown = Array.isArray(values) ? values.at(-1) : values
   return isRecord(last) ? last : undefined
-}
-
-/** The service takes tags as an object and as pairs. */
-function tagOf(tags: unknown, name: string): string | undefined {
-  if (Array.isArray(tags)) {
-    const pair: unknown = tags.find((entry) => Array.isArray(entry) && entry[0] === name)
-    return Array.isArray(pair) ? textOf(pair[1]) : undefined
-  }
-  return isRecord(tags) ? textOf(tags[name]) : undefined
 }

@@ -7,3 +7,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
+
+/** A tag of an event, `''` where there is none. The service takes tags as an object and as pairs. */
+export function tagOf(tags: unknown, name: string): string {
+  if (Array.isArray(tags)) {
+    const pair: unknown = tags.find((entry) => Array.isArray(entry) && entry[0] === name)
+    return Array.isArray(pair) ? textOf(pair[1]) : ''
+  }
+  return isRecord(tags) ? textOf(tags[name]) : ''
+}

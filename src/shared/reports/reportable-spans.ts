@@ -4,7 +4,7 @@
  * a transaction with its spans inside, and spans sent by themselves, whose attributes carry their type.
  */
 import { QUIET_STATUSES } from './is-reportable.ts'
-import { isRecord, textOf } from './json-values.ts'
+import { isRecord, tagOf, textOf } from './json-values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -19,6 +19,8 @@ const QUIET_STATUS_NAMES: ReadonlySet<string> = new Set([
   'cancelled',
 ])
 const STATUS_CODES = ['http.response.status_code', 'http.status_code', 'status_code']
+/** Where SDKs before their version 8 write it, and of a redirect nowhere else. */
+const STATUS_TAG = 'http.status_code'
 const STATUS_NAMES = ['sentry.status.message', 'status', 'sentry.status']
 const TARGETS = ['url.path', 'url.full', 'http.url', 'http.target', 'http.route', 'url']
 const PURPOSE = 'http.request.header.sec-purpose'
@@ -35,6 +37,7 @@ export function isReportableSpan(span: unknown, relayPath = ''): boolean {
   if (!isRecord(span)) return true
   const data = isRecord(span['attributes']) ? span['attributes'] : span['data']
   const names = [span['name'], span['description']]
+  if (hasQuietTag(span)) return false
   return !isQuiet({ data: isRecord(data) ? data : {}, status: textOf(span['status']), names, relayPath })
 }
 
@@ -75,6 +78,7 @@ export function reportableSpans(spans: readonly unknown[], relayPath = ''): read
 }
 
 function isReportableRoot(transaction: Json, relayPath: string): boolean {
+  if (hasQuietTag(transaction)) return false
   const contexts = isRecord(transaction['contexts']) ? transaction['contexts'] : {}
   const trace = isRecord(contexts['trace']) ? contexts['trace'] : {}
   const response = isRecord(contexts['response']) ? contexts['response'] : {}
@@ -83,6 +87,10 @@ function isReportableRoot(transaction: Json, relayPath: string): boolean {
   const names = [transaction['transaction'], request['url']]
   const status = textOf(trace['status'])
   return !isQuiet({ data, status, names, relayPath }) && !QUIET_STATUSES.has(Number(response['status_code']))
+}
+
+function hasQuietTag({ tags }: Json): boolean {
+  return QUIET_STATUSES.has(Number(tagOf(tags, STATUS_TAG)))
 }
 
 interface Traced {

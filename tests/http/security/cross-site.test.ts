@@ -34,6 +34,7 @@ const FOREIGN: readonly HeaderLines[] = [
   { 'Sec-Fetch-Site': 'bogus' },
   { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://localhost' },
   { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' },
+  { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://evil.test' },
   { 'Sec-Fetch-Site': 'none', Origin: 'https://evil.test' },
   { 'Sec-Fetch-Site': 'cross-site', Cookie: '__Host-lab=x' },
   { Origin: 'https://evil.test', 'X-Forwarded-Host': 'evil.test', 'X-Forwarded-Proto': 'https' },

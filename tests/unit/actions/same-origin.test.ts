@@ -36,8 +36,14 @@ describe('without configured origins a page of this very host may call', () => {
   test.for([
     [undefined, 'http://a.test:3000', true],
     ['none', 'http://a.test:3000', true],
-    // A proxy may speak TLS, or give the host another name; the browser knows better.
+    // A proxy may speak TLS, and say nothing of its port.
     ['same-origin', 'https://a.test', true],
+    ['same-origin', 'https://A.TEST:8443', true],
+    ['same-origin', 'https://evil.test', false],
+    ['same-origin', 'http://a.test.evil.test:3000', false],
+    ['same-origin', 'http://b.a.test:3000', false],
+    ['same-origin', 'http://a.test:3000/', false],
+    ['same-origin', '', false],
     [undefined, 'https://a.test:3000', false],
     ['none', 'https://a.test:3000', false],
     [undefined, 'http://a.test', false],
@@ -58,6 +64,7 @@ describe('without configured origins a page of this very host may call', () => {
   test('a host with a star stands for no other host', () => {
     const call = { secFetchSite: undefined, origin: 'http://b.test', host: '*.test', protocol: 'http' } as const
     expect(isSameOriginCall(call, [])).toBe(false)
+    expect(isSameOriginCall({ ...call, secFetchSite: 'same-origin' }, [])).toBe(false)
   })
 })
 

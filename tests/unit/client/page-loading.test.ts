@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
 
@@ -109,6 +110,20 @@ describe('an answer that breaks off', () => {
   })
 })
 
+test('an answer is not given up between its last record and its end: its connection stays for the next', async () => {
+  const world = createWorld()
+  await world.click('/a')
+  await world.request(0).send(...pageOf('/a'), { done: true })
+  await world.commit()
+  await world.click('/b')
+  await world.request(1).send(...pageOf('/b'))
+  await world.commit()
+  await world.click('/c')
+  await world.request(2).done(...pageOf('/c'))
+  await world.commit()
+  expect([0, 1].map((at) => world.request(at).aborted)).toEqual([false, true])
+})
+
 test('511 is a portal that wants to be seen: the document, at once', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   const world = createWorld()
@@ -135,4 +150,61 @@ test('the connection is lost for good, and comes back: the page that was asked f
   await world.commit()
   expect(world.router.screen.view).toMatchObject({ data: { '/a#page': '/a' } })
   expect(world.entries).toEqual(['/', '/a'])
+})
+
+describe('without a network', () => {
+  const script = () => new RouteLoadError('script', '/_m/assets/page.js')
+
+  function withoutPages(world: ReturnType<typeof createWorld>): void {
+    vi.spyOn(world.code, 'load').mockImplementation(({ outcome }) =>
+      outcome === undefined ? Promise.reject(script()) : Promise.resolve([]),
+    )
+  }
+
+  test('a page whose script does not come is replaced by the error page, and comes by itself with the network', async () => {
+    const world = createWorld()
+    withoutPages(world)
+    world.setOnline(false)
+    await world.click('/a')
+    await world.request(0).fail()
+    expect(world.left).toEqual([])
+    expect(world.rendered.at(-1)?.view.outcome).toMatchObject({ kind: 'error', origin: 'client' })
+    await world.commit()
+    vi.mocked(world.code.load).mockResolvedValue([])
+    world.setOnline(true)
+    await flush()
+    await world.request(1).done(...pageOf('/a'))
+    expect(world.rendered.at(-1)?.view).toMatchObject({ data: { '/a#page': '/a' } })
+    expect(world.rendered.at(-1)?.view.outcome).toBeUndefined()
+    expect(world.left).toEqual([])
+  })
+
+  test('so is one whose data are known already', async () => {
+    const world = createWorld()
+    world.prefetcher.add('/a', 'intent')
+    await flush()
+    await world.request(0).done(...pageOf('/a'))
+    withoutPages(world)
+    world.setOnline(false)
+    await world.click('/a')
+    expect(world.left).toEqual([])
+    expect(world.rendered.at(-1)?.view.outcome).toMatchObject({ kind: 'error', origin: 'client' })
+  })
+
+  test('the browser shows what it can where the code of the error page is missing, too', async () => {
+    const world = createWorld()
+    vi.spyOn(world.code, 'load').mockRejectedValue(script())
+    world.setOnline(false)
+    await world.click('/a')
+    expect(world.rendered).toEqual([])
+    expect(world.left).toEqual(['push /a'])
+  })
+
+  test('with a network, a script that does not come is a document load', async () => {
+    const world = createWorld()
+    withoutPages(world)
+    await world.click('/a')
+    expect(world.rendered).toEqual([])
+    expect(world.left).toEqual(['push /a'])
+  })
 })

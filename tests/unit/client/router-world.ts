@@ -246,6 +246,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     origin: ORIGIN,
     publicOrigin: undefined,
     random: () => 0.5,
+    online: () => window.navigator.onLine,
     wait,
   })
   const enabled = (): boolean => !lifecycle.outdated
@@ -333,6 +334,11 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     /** The address bar. */
     get address() {
       return location.pathname + location.search
+    },
+    /** The browser notices that the network goes, or comes back. */
+    setOnline(online: boolean): void {
+      Object.assign(window.navigator, { onLine: online })
+      router.setOnline(online)
     },
     async click(href: string): Promise<void> {
       router.navigate(href)

@@ -129,7 +129,11 @@ describe('a broken answer', () => {
       constantFrom(HEAD, STREAM, ROOT, LATE, END, DONE),
       jsonValue().map((json) => JSON.stringify(json)),
       array(array(oneof(name, value), { minLength: 2, maxLength: 2 }), { maxLength: 4 }).map((pairs) =>
-        JSON.stringify(Object.fromEntries(pairs.map(([key, member]) => [String(key), member]))),
+        JSON.stringify(
+          Object.fromEntries(
+            pairs.map(([key, member]) => [typeof key === 'string' ? key : JSON.stringify(key), member]),
+          ),
+        ),
       ),
     )
     await assert(

@@ -65,6 +65,43 @@ describe('a storm of failures', () => {
   })
 })
 
+describe('data that a page asks for again', () => {
+  const request = (traceId: string, route = '/_m/data/rye', method = 'GET') => ({
+    requestId: '1',
+    req: { method },
+    route,
+    trace: { traceId, spanId: 'b'.repeat(16), parentSpanId: undefined, sampled: false, sampling: {} },
+  })
+
+  async function reports(
+    of: (tell: (digest: string, traceId: string, route?: string, method?: string) => void) => void,
+  ) {
+    const clock = { now: 0 }
+    const { captured, reporter } = reporterAt(clock)
+    of((digest, traceId, route, method) => {
+      reporter.failed(new Error('broken'), digest, 'loader', request(traceId, route, method))
+      clock.now += 10_000
+    })
+    await reporter.flush()
+    return captured.failures
+  }
+
+  test('and that fails each time is one failure', async () => {
+    expect(await reports((tell) => [1, 2, 3].forEach(() => tell('d', 'a')))).toBe(1)
+  })
+
+  test('is another failure in another trace, by another digest, or half a minute later', async () => {
+    expect(await reports((tell) => ['a', 'b'].forEach((trace) => tell('d', trace)))).toBe(2)
+    expect(await reports((tell) => ['d', 'e'].forEach((digest) => tell(digest, 'a')))).toBe(2)
+    expect(await reports((tell) => [0, 10, 20, 30].forEach(() => tell('d', 'a')))).toBe(2)
+  })
+
+  test('is nothing that goes for documents and actions: nobody asks for those again by themselves', async () => {
+    expect(await reports((tell) => [1, 2].forEach(() => tell('d', 'a', '/rye')))).toBe(2)
+    expect(await reports((tell) => [1, 2].forEach(() => tell('d', 'a', '/_m/data/rye', 'POST')))).toBe(2)
+  })
+})
+
 describe('requests that were sampled', () => {
   const answer = (route: string): TracedAnswer => ({
     trace: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: undefined, sampled: true, sampling: {} },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { rateTransaction } from '../../../src/client/reports/rate-vitals.ts'
 import { isVitalName, rateVital, type VitalName } from '../../../src/shared/reports/vital-rating.ts'
 
@@ -18,6 +18,28 @@ test.for<[VitalName, number, number]>([
 test('other measurements have no rating', () => {
   expect(isVitalName('fp')).toBe(false)
   expect(isVitalName('constructor')).toBe(false)
-  const load = { measurements: { fp: { value: 1 }, lcp: { value: 5_000 } }, contexts: { trace: {} } }
-  expect(rateTransaction(load).contexts.trace).toEqual({ data: { 'browser.web_vital.lcp.rating': 'poor' } })
+  const load = {
+    measurements: { fp: { value: 1, unit: 'millisecond' }, lcp: { value: 5_000, unit: 'millisecond' } },
+    contexts: { trace: {} },
+  }
+  expect(rateTransaction(load, true).contexts.trace).toEqual({ data: { 'browser.web_vital.lcp.rating': 'poor' } })
+})
+
+describe('a page load without a layout shift', () => {
+  const rated = (measurements: Record<string, { value: number; unit: string }>, tellsShifts = true, op = 'pageload') =>
+    rateTransaction({ measurements, contexts: { trace: { op, data: {} as Record<string, unknown> } } }, tellsShifts)
+  const painted = () => ({ fcp: { value: 10, unit: 'millisecond' } })
+
+  test('has a good CLS of 0', () => {
+    const { measurements, contexts } = rated(painted())
+    expect(measurements).toMatchObject({ cls: { value: 0, unit: '' } })
+    expect(contexts.trace.data).toMatchObject({ 'browser.web_vital.cls.rating': 'good' })
+  })
+
+  test('keeps the one it has, and has none where nothing was painted, nobody tells, or it is no page load', () => {
+    expect(rated({ ...painted(), cls: { value: 0.3, unit: '' } }).measurements).toMatchObject({ cls: { value: 0.3 } })
+    for (const other of [rated({}), rated(painted(), false), rated(painted(), true, 'navigation')]) {
+      expect(other.measurements).not.toHaveProperty('cls')
+    }
+  })
 })

@@ -6,7 +6,7 @@ const NOW = 1_000_000_000_000
 
 function seconds(answer: Partial<UpstreamAnswer>): Record<string, number> {
   const limits = readRateLimits({ kind: 'answered', status: 200, ...answer }, NOW)
-  return Object.fromEntries([...limits].map(([category, until]) => [category, (until - NOW) / 1_000]))
+  return Object.fromEntries([...limits].map(([category, { until }]) => [category, (until - NOW) / 1_000]))
 }
 
 describe('the service is understood', () => {
@@ -66,7 +66,7 @@ test('limits are passed on with the time that is left', () => {
   )
   expect(state.headers(NOW + 500)).toEqual([
     'X-Sentry-Rate-Limits',
-    '60:error;span:organization, 10:session:organization',
+    '60:error;span:organization, 10:session:key',
     'Retry-After',
     '20',
   ])
@@ -80,11 +80,27 @@ test('limits are passed on with the time that is left', () => {
   expect(state.headers(NOW + 60_000)).toEqual([])
 })
 
+test.for([
+  ['60:error:key:quota_exceeded', '60:error:key:quota_exceeded'],
+  ['60:metric_bucket:project:quota:custom;transactions', '60:metric_bucket:project:quota:custom;transactions'],
+  ['60:error:key, 60:span:project, 60:session:key', '60:error;session:key, 60:span:project'],
+  ['10:error:project, 60:error:key, 20:error:organization', '60:error:key'],
+  ['60:error', '60:error:organization'],
+  ['60::', '60::organization'],
+  ['60:error:k\u00e9y', '60:error:organization'],
+  ['60:error:a b\tc', '60:error:organization'],
+  [`60:error:${'k'.repeat(1_000)}`, '60:error:organization'],
+] as const)('for whom a limit holds, and why, is passed on: %s', ([rateLimits, passedOn]) => {
+  const state = createRateLimitState()
+  state.update({ kind: 'answered', status: 429, rateLimits }, NOW)
+  expect(state.headers(NOW)).toEqual(['X-Sentry-Rate-Limits', passedOn])
+})
+
 test('a wish of our own stands in both headers, beside those of the service', () => {
   const state = createRateLimitState()
   expect(state.headers(NOW, 3)).toEqual(['X-Sentry-Rate-Limits', '3::key', 'Retry-After', '3'])
   state.update({ kind: 'answered', status: 429, rateLimits: '60:error:key', retryAfter: '60' }, NOW)
-  expect(state.headers(NOW, 3)).toEqual(['X-Sentry-Rate-Limits', '3::key, 60:error:organization', 'Retry-After', '60'])
+  expect(state.headers(NOW, 3)).toEqual(['X-Sentry-Rate-Limits', '3::key, 60:error:key', 'Retry-After', '60'])
 })
 
 test('a service that invents categories without end takes bounded memory', () => {

@@ -8,6 +8,7 @@ import type { Intake, ReportSender } from '../intake.ts'
 import type { ReportClient, ReportClientOptions } from './report-client.ts'
 import { createReportBudget, type ReportBudget } from './report-budget.ts'
 import { beginTrace, type RequestTrace } from './request-trace.ts'
+import { createRetriedFailures } from './retried-failures.ts'
 import { isTraced, transactionOf, type TracedAnswer } from './request-transaction.ts'
 
 /** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
@@ -100,6 +101,7 @@ export function createServerReporter({
     error: createReportBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
     transaction: createReportBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
   }
+  const retried = createRetriedFailures()
   /** When losses were last told. */
   const toldAt: Partial<Record<keyof typeof budgets, number>> = {}
   let loading: Promise<ReportClient> | undefined
@@ -178,7 +180,10 @@ export function createServerReporter({
       )
     },
     failed(thrown, digest, place, { requestId, req, route, trace }) {
-      if (!isReportable(thrown) || !admit('error')) return
+      if (!isReportable(thrown)) return
+      const isData = req.method === 'GET' && route !== undefined && ROUTE_DATA.test(route)
+      if (isData && trace !== undefined && retried.isKnown(trace.traceId, digest, now())) return
+      if (!admit('error')) return
       const transaction = route === undefined ? undefined : `${req.method ?? 'GET'} ${route}`
       // Of a page's data, the pattern of the page: what a page has to do with stands under one name.
       const page = route?.replace(ROUTE_DATA, '/')
