@@ -139,6 +139,8 @@ export function nodeOptions(
     entryPoints: { ...entries },
     outdir: virtualOut(context.root, 'server'),
     platform: 'node',
+    // With one other letter in it V8 keeps two bytes of each of a file's: a megabyte more of the server.
+    charset: 'ascii',
     target: 'node24',
     // Flat, so that code which looks for files beside itself finds them whichever chunk it lands in.
     chunkNames: '[name]-[hash]',
