@@ -4,6 +4,7 @@ import { actionRegistry } from './action-modules.ts'
 import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
 import { firstLoad } from './first-load.ts'
 import { REACT_ENTRY, reactModule } from './react-module.ts'
+import { requiredHttp } from './required-http.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 
 /** Whether a bundle is for visitors or for the one who is writing it. */
@@ -139,6 +140,8 @@ export function nodeOptions(
     entryPoints: { ...entries },
     outdir: virtualOut(context.root, 'server'),
     platform: 'node',
+    // With one other letter in it V8 keeps two bytes of each of a file's: a megabyte more of the server.
+    charset: 'ascii',
     target: 'node24',
     // Flat, so that code which looks for files beside itself finds them whichever chunk it lands in.
     chunkNames: '[name]-[hash]',
@@ -147,7 +150,7 @@ export function nodeOptions(
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
-    plugins: [applicationAlias(context.app), actionRegistry(context.app), ...plugins],
+    plugins: [applicationAlias(context.app), actionRegistry(context.app), requiredHttp(), ...plugins],
   }
 }
 

@@ -35,6 +35,7 @@ import { createImportMap } from './render/import-map.ts'
 import type { SharedMarkup } from './render/route-assets.ts'
 import { createDocumentRenderer } from './render/serve-document.ts'
 import { createRequestJudge } from './request/judge-request.ts'
+import { messageClassesOf, type MessageClasses } from './request/express-messages.ts'
 import { inOrder } from './request/in-order.ts'
 import { checkOrigins } from './request/named-origins.ts'
 import { plainUrl } from './request/plain-url.ts'
@@ -103,6 +104,8 @@ export interface MillraceApp extends Express {
   /** The connection to the store that instances share, where there is one. */
   readonly redis: RedisLink | undefined
   readonly caches: ServerCaches
+  /** Options of `createServer` with which requests cost less; the application works without them as well. */
+  readonly messageClasses: MessageClasses
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
   /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
@@ -202,6 +205,7 @@ export function createApp({
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
+  const messageClasses = messageClassesOf(app)
 
   const visitorLimits = limitVisitors(definition.security?.limits)
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
@@ -245,6 +249,7 @@ export function createApp({
     readiness,
     admission,
     log,
+    messageClasses,
     warm: async () => {
       const all = Object.values(definition.routes).flatMap((segment) => Object.values(segment))
       await modules.load(all)

@@ -121,7 +121,8 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   // Before anybody gets a document: what that names must be found at the other instances, too.
   const endSharing = await shareAssets(config, { buildId: manifest.buildId, folder, log, now: Date.now })
 
-  const server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: app.shouldUpgrade }, app)
+  const options = { ...SERVER_OPTIONS, ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }
+  const server = createServer(options, app)
   setServerLimits(server)
   guardConnections(server)
   endSlowReaders(server)

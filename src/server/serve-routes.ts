@@ -57,8 +57,9 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
   return async (req) => {
     const context = contextOf(req)
     if (context.data !== undefined) return serveData(data, context)
-    if (rules.apply(context)) return undefined
-    const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(context)
+    const asked = rules.subjectOf(context)
+    if (rules.apply(context, asked)) return undefined
+    const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
     switch (resolution.kind) {
       case 'proxy':
         return rules.proxy(resolution.url, context)

@@ -42,6 +42,17 @@ describe('a document with nothing to wait for', () => {
     expect(known.headers['server-timing']).toMatch(/^shell;dur=[\d.]+$/)
   })
 
+  test.for([
+    ['in one piece', 1],
+    ['in several', 5_000],
+  ] as const)('comes with every letter that is not English, %s', async ([, times]) => {
+    const text = 'Mühle, мельница, 水車 '.repeat(times)
+    const { app } = tinyApp({ routes: { '/': { page: page(() => <p>{text}</p>, { title: 'Hello' }) } } })
+    const answer = await request(app).get('/').set('Accept-Encoding', 'identity').expect(200)
+    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(answer.text)))
+    expect(answer.text).toContain(`<p>${text}</p>`)
+  })
+
   test('has another ETag when its data are different', async () => {
     const { app } = tinyApp({
       routes: {

@@ -32,7 +32,13 @@ export interface FormAttributes {
   readonly encType: 'multipart/form-data'
   readonly target: undefined
   /** Hidden fields; React appends `$ACTION_KEY`. */
-  readonly data: FormData
+  readonly data: HiddenFields
+}
+
+/** What React does with the fields; a `FormData` would do as well. */
+export interface HiddenFields {
+  append(name: string, value: string): void
+  forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void
 }
 
 /** Makes what a page renders: an action, with the arguments that are bound so far. */
@@ -92,17 +98,24 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** Hears whether the form belongs to a `useActionState`. */
-class FormFields extends FormData {
+/**
+ * As much of a `FormData` as React asks for. Node's own would bring its HTTP client into the memory of each server that has
+ * an action. Hears whether the form belongs to a `useActionState`.
+ */
+class FormFields implements HiddenFields {
+  readonly #fields: [name: string, value: string][] = []
   readonly #onKey: (key: string) => void
 
   constructor(onKey: (key: string) => void) {
-    super()
     this.#onKey = onKey
   }
 
-  override append(name: string, value: string | Blob): void {
-    if (name === KEY_FIELD) this.#onKey(String(value))
-    super.append(name, value as string)
+  append(name: string, value: string): void {
+    if (name === KEY_FIELD) this.#onKey(value)
+    this.#fields.push([name, value])
+  }
+
+  forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void {
+    for (const [name, value] of this.#fields) callback.call(self, value, name)
   }
 }

@@ -30,13 +30,14 @@ export interface DataParts {
 /** Answers a request for route data, by the decisions that the document of the same URL would meet. */
 export async function serveData(parts: DataParts, context: RequestContext): Promise<void> {
   const { rules } = parts
-  const redirect = rules.redirect(context)
+  const asked = rules.subjectOf(context)
+  const redirect = rules.redirect(context, asked)
   if (redirect !== undefined) {
     if (redirect.fault === undefined) return sendHead(context, 200, { redirect: redirectTo(redirect.location) })
     context.refusal = `the redirect ${redirect.source} cannot be filled in: ${redirect.fault}`
     return sendDocumentHead(context, redirect.status)
   }
-  const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(context)
+  const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
   switch (resolution.kind) {
     case 'proxy':
       return sendDocumentHead(context, 200)
@@ -74,8 +75,9 @@ function deliveryOf(parts: DataParts, context: RequestContext): CallDelivery {
 function moveTo({ rules }: DataParts, location: string, context: RequestContext): CalledPage | undefined {
   const { pathname, search } = splitLocation(location)
   context.askForData(pathname, search, { build: context.data?.build ?? '' })
-  if (rules.redirect(context) !== undefined) return undefined
-  const resolution = rules.resolve(context)
+  const asked = rules.subjectOf(context)
+  if (rules.redirect(context, asked) !== undefined) return undefined
+  const resolution = rules.resolve(asked)
   if (resolution.kind !== 'route' || resolution.match.route.kind === 'handler') return undefined
   return { ...resolution.match, search: resolution.search }
 }

@@ -25,6 +25,7 @@ export interface DocumentPolicies {
   readonly endpoints: string | undefined
 }
 
+const NONCE_MARK = '%NONCE%'
 /** Name of the endpoint, in both headers. */
 const ENDPOINT = 'policy'
 
@@ -45,8 +46,10 @@ export function createDocumentPolicies(
     (tells && secure ? `; report-to ${ENDPOINT}` : '')
   const more = addedSources(sources)
   const targets = ["'self'", ...formTargets].join(' ')
+  const [before = '', after = ''] = documentPolicy(NONCE_MARK, targets, more).split(NONCE_MARK)
+  const behind = after + added
   return {
-    withNonce: (nonce) => documentPolicy(nonce, targets, more) + added,
+    withNonce: (nonce) => before + nonce + behind,
     shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' '), targets, more) + added,
     endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
   }

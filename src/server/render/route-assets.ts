@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { shownChain, type RouteView } from '../../client/react/route-view.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { PageRecorder } from '../reports/sdk/page-recorder.ts'
@@ -16,8 +17,8 @@ export interface DocumentAssets {
   link(nonce: string): string | undefined
   /** The tag that starts hydration, or `''` where nothing hydrates. */
   bootstrap(nonce: string): string
-  /** The one inline script that is the same in all documents, if there is one. */
-  readonly recorder: PageRecorder | undefined
+  /** Checksum of what is the same in all documents of a build, for `documentTag`. */
+  readonly checksum: number
   /** For visitors who come by https, or do not. */
   policiesFor(secure: boolean): DocumentPolicies
 }
@@ -34,18 +35,25 @@ export interface SharedMarkup {
 const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
 const NONCE_MARK = '%NONCE%'
 
-/** Works the tags out once a view's shape; the result is kept. Bound: routes times boundaries of the table. */
+/**
+ * Works the tags out once a view's shape; the result is kept as long as the chain of its route. Bound: boundaries of the
+ * table, for each of its routes.
+ */
 export function createDocumentAssets(
   manifest: AssetManifest,
   shared: SharedMarkup,
 ): (view: RouteView) => DocumentAssets {
-  const known = new Map<string, DocumentAssets>()
+  const known = new WeakMap<RouteView['chain'], Map<string, DocumentAssets>>()
+  const checksum = crc32(manifest.buildId + (shared.recorder?.source ?? ''))
   return (view) => {
-    const shape = `${view.chain.at(-1)?.key ?? ''} ${view.outcome?.kind ?? ''} ${view.outcome?.at ?? ''}`
-    let assets = known.get(shape)
+    const { chain, outcome } = view
+    let byOutcome = known.get(chain)
+    if (byOutcome === undefined) known.set(chain, (byOutcome = new Map()))
+    const shown = outcome === undefined ? '' : `${outcome.kind} ${outcome.at}`
+    let assets = byOutcome.get(shown)
     if (assets === undefined) {
-      assets = describeAssets(view, manifest, shared)
-      known.set(shape, assets)
+      assets = { ...describeAssets(view, manifest, shared), checksum }
+      byOutcome.set(shown, assets)
     }
     return assets
   }
@@ -55,7 +63,7 @@ function describeAssets(
   view: RouteView,
   manifest: AssetManifest,
   { recorder, importMap, policiesFor }: SharedMarkup,
-): DocumentAssets {
+): Omit<DocumentAssets, 'checksum'> {
   const scripts = new Set<string>()
   const styles = new Set(manifest.entryStyles)
   if (manifest.entry !== undefined) {
@@ -104,7 +112,6 @@ function describeAssets(
     head: (nonce, late) => (late ? withDecoder(nonce) : plain(nonce)),
     link: link === '' ? () => undefined : stamp(link),
     bootstrap: stamp(bootstrap),
-    recorder,
     policiesFor,
   }
 }

@@ -30,7 +30,6 @@ export interface DocumentParts {
   readonly assets: DocumentAssets
   readonly handOff: HandOff
   readonly timings: readonly LoaderTiming[]
-  readonly buildId: string
   /** Takes the document to give it out again, if it is good and for everybody; absent where it is no page. */
   readonly keep?: ((document: SentDocument) => void) | undefined
   /** Seconds after which a visitor who gets this failure may try again. */
@@ -38,28 +37,37 @@ export interface DocumentParts {
 }
 
 /** Sends a finished document: with its length, an ETag, and 304 where the client has it already. */
-export async function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> {
+export function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> | undefined {
+  const { start } = parts.handOff
+  if (start === undefined) return sendFinished(html, '', parts, context)
+  let chunks = ''
+  return start((script) => (chunks += script)).then(() => sendFinished(html, chunks, parts, context))
+}
+
+/** @param chunks scripts of the hand-off behind its element. */
+function sendFinished(
+  html: string,
+  chunks: string,
+  parts: DocumentParts,
+  context: RequestContext,
+): Promise<void> | undefined {
   const { assets, handOff, metadata, status } = parts
   const caching = cachingOf(parts, context)
   const nonce = caching.shared ? '' : context.nonce
   const jsonLd = jsonLdTags(metadata)
-  let chunks = ''
-  if (handOff.start !== undefined) await handOff.start((script) => (chunks += script))
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
-  const etag =
-    status === 200 ? documentTag(html, parts.buildId + (assets.recorder?.source ?? '') + jsonLd + stable) : undefined
+  const etag = status === 200 ? documentTag(html, jsonLd + stable, assets.checksum) : undefined
   const whole = (): readonly string[] => {
-    const body = [
+    const head =
       (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
-        html.slice(0, at) +
-        assets.head(nonce, handOff.start !== undefined) +
-        jsonLd,
-      html.slice(at, -DOCUMENT_END.length),
-      handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END,
-    ]
-    return html.length < JOIN_LIMIT ? [body.join('')] : body
+      html.slice(0, at) +
+      assets.head(nonce, handOff.start !== undefined) +
+      jsonLd
+    const content = html.slice(at, -DOCUMENT_END.length)
+    const end = handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END
+    return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
   }
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
@@ -67,28 +75,29 @@ export async function sendWhole(html: string, parts: DocumentParts, context: Req
     const timing = serverTiming(parts.timings, 'shell', context) + traceFor(caching, context)
     send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
     context.res.end()
-    return
+    return undefined
   }
 
   const body = whole()
-  const length = body.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
-  const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
-  const encoded = encoding === undefined ? undefined : await encodeWhole(encoding, Buffer.from(body.join('')))
-  const headers = documentHeaders(parts, context, nonce, caching, encoding)
-  headers.push('Content-Length', String(encoded?.length ?? length))
-  if (etag !== undefined) {
-    headers.push('ETag', etag)
-    keepShared({
-      parts,
-      caching,
-      context,
-      etag,
-      body: () => body,
-      encoded: encoding !== undefined && encoded !== undefined ? [encoding, encoded] : undefined,
-    })
+  const lengths = body.map((part) => Buffer.byteLength(part))
+  const length = lengths.reduce((sum, part) => sum + part, 0)
+  const finish = (coded?: readonly [Encoding, Buffer]): void => {
+    const headers = documentHeaders(parts, context, nonce, caching, coded?.[0])
+    headers.push('Content-Length', String(coded?.[1].length ?? length))
+    if (etag !== undefined) {
+      headers.push('ETag', etag)
+      keepShared({ parts, caching, context, etag, body: () => body, encoded: coded })
+    }
+    send(context, status, headers)
+    if (coded === undefined) endWith(context, body, lengths)
+    else context.res.end(context.req.method === 'HEAD' ? undefined : coded[1])
   }
-  send(context, status, headers)
-  endWith(context, encoded === undefined ? body : [encoded])
+  const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
+  if (encoding !== undefined) {
+    return encodeWhole(encoding, Buffer.from(body.join(''))).then((encoded) => finish([encoding, encoded]))
+  }
+  finish()
+  return undefined
 }
 
 /** A document that is about to be sent. */
@@ -127,13 +136,17 @@ function isForAll({ req, res, givenHeaders }: RequestContext): boolean {
 /** Beyond this many characters, putting strings together costs more than handing the socket several. */
 const JOIN_LIMIT = 16_384
 
-function endWith({ req, res }: RequestContext, body: readonly (string | Buffer)[]): void {
+/** @param lengths of the pieces, in bytes. */
+function endWith({ req, res }: RequestContext, body: readonly string[], lengths: readonly number[]): void {
   if (req.method === 'HEAD') return void res.end()
   // Head and body in one piece are one write; several pieces wait for each other.
-  if (body.length === 1) return void res.end(body[0])
-  res.cork()
-  for (const part of body) res.write(part)
-  res.end()
+  if (body.length > 1) res.cork()
+  body.forEach((part, at) => {
+    // Characters of one byte each are written as they are.
+    const encoding = lengths[at] === part.length ? 'latin1' : 'utf8'
+    if (at === body.length - 1) res.end(part, encoding)
+    else res.write(part, encoding)
+  })
 }
 
 /** Sends a document whose holes are still open, each as it closes. */
@@ -223,8 +236,9 @@ function privateCaching(caching: Caching): Caching {
 
 /** The trace that the page goes on with: only where each load of the page asks the server, and nobody shares answers. */
 function traceFor({ value, shared }: Caching, { trace }: RequestContext): string {
-  const asksAnew = !shared && /\bno-(?:cache|store)\b/i.test(value)
-  return trace === undefined || !asksAnew ? '' : `, ${traceTimings(trace)}`
+  if (trace === undefined || shared) return ''
+  const asksAnew = value === PRIVATE.value || /\bno-(?:cache|store)\b/i.test(value)
+  return asksAnew ? `, ${traceTimings(trace)}` : ''
 }
 
 function documentHeaders(

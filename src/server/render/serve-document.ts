@@ -137,7 +137,6 @@ export function createDocumentRenderer({
       assets: assetsOf(view),
       handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state, deadline }),
       timings: request.timings,
-      buildId: manifest.buildId,
       keep: request.keep,
     })
 

@@ -149,7 +149,7 @@ export class RequestContext implements LoaderContext {
   get otherTraceId(): string | undefined {
     if (this.#trace === undefined && this.req.headers['sentry-trace'] === undefined) return undefined
     const id = this.trace?.traceId
-    return id === this.requestId.replaceAll('-', '') ? undefined : id
+    return id === this.requestId || id === this.requestId.replaceAll('-', '') ? undefined : id
   }
 
   /** What has been measured so far, if the request is sampled. */

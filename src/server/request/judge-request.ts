@@ -24,6 +24,14 @@ export type RequestJudge = (req: IncomingMessage) => JudgedRequest
 /** Makes the judge for a configuration. */
 export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origins' | 'trustProxy'>): RequestJudge {
   const ours = createPublicOrigins(origins)
+  /** Hardly anybody asks for another host than the one before. */
+  let lastHost = ''
+  const isHost = (host: string): boolean => {
+    if (host !== '' && host === lastHost) return true
+    if (!isValidHost(host)) return false
+    lastHost = host
+    return true
+  }
 
   return (req) => {
     const url = req.url ?? ''
@@ -43,7 +51,7 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
     const target = judgeTarget(absolute?.target ?? url)
     const origin = ours.originOf(provenance)
     const isForeign = ours.configured && origin === undefined
-    const refusal = refuse(req, host, absolute?.host, ours.configured, isForeign)
+    const refusal = refuse(req, host, isHost, absolute?.host, ours.configured, isForeign)
     if (refusal !== undefined) return { target, provenance, refusal }
     if (origin === undefined) return { target, provenance }
     const denied = first(headers['x-forwarded-proto']) === 'http' && trustProxy(socket.remoteAddress)
@@ -55,6 +63,7 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
 function refuse(
   req: IncomingMessage,
   host: string,
+  isHost: (host: string) => boolean,
   absoluteHost: string | undefined,
   needsHost: boolean,
   isForeign: boolean,
@@ -62,7 +71,7 @@ function refuse(
   if (req.httpVersionMajor !== 1) return { status: 505, reason: 'HTTP version not supported' }
   // Balancers commonly ask for health by HTTP/1.0, which needs no Host.
   if (host === '' && req.httpVersionMinor === 0 && (!needsHost || isProbe(req.url))) return undefined
-  if (!isValidHost(host)) return { status: 400, reason: 'malformed Host' }
+  if (!isHost(host)) return { status: 400, reason: 'malformed Host' }
   if (countHosts(req.rawHeaders) > 1) return { status: 400, reason: 'more than one Host' }
   if (absoluteHost !== undefined && absoluteHost.toLowerCase() !== req.headers.host?.toLowerCase()) {
     return { status: 400, reason: 'the request target names another host' }

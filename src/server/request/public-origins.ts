@@ -29,6 +29,7 @@ export function createPublicOrigins(origins: readonly string[]): PublicOrigins {
   return {
     configured: origins.length > 0,
     originOf({ host, protocol }) {
+      if (origins.length === 0) return undefined
       const ours = named.get(host.toLowerCase())
       if (ours !== undefined) return (ours.find((url) => url.protocol === `${protocol}:`) ?? ours[0])?.origin
       if (patterns.length === 0) return undefined

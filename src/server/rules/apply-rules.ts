@@ -8,7 +8,7 @@ import { headersFor } from '../../shared/rules/headers-for.ts'
 import type { FaultyDestination } from '../../shared/rules/destination-fault.ts'
 import { redirectFor, type RuleRedirect } from '../../shared/rules/redirect-for.ts'
 import { resolveRoute, type Resolution } from '../../shared/rules/resolve-route.ts'
-import type { RuleRequest } from '../../shared/rules/rule-request.ts'
+import { subjectOf, type RuleRequest, type RuleSubject } from '../../shared/rules/rule-request.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
@@ -17,6 +17,7 @@ import type { Forwarded } from './proxy-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
 import { proxyUpgrade } from './proxy-upgrade.ts'
 import { proxyRequest } from './proxy.ts'
+import { matchStaticFirst } from './static-paths.ts'
 
 /** The rules of an application, as the way from a URL to what answers it. */
 export interface AppRules {
@@ -24,11 +25,13 @@ export interface AppRules {
    * Sets the headers that header rules ask for, and answers with the redirect that a rule asks for.
    * @returns whether the request has been answered.
    */
-  apply(context: RequestContext): boolean
+  apply(context: RequestContext, asked: RuleSubject): boolean
+  /** What rules need to know of a request, for the others here. */
+  subjectOf(context: RequestContext): RuleSubject
   /** The redirect that a rule asks for; sends nothing. */
-  redirect(context: RequestContext): RuleRedirect | FaultyDestination | undefined
+  redirect(context: RequestContext, asked: RuleSubject): RuleRedirect | FaultyDestination | undefined
   /** Rewrites and matches. */
-  resolve(context: RequestContext): Resolution<RouteMatch>
+  resolve(asked: RuleSubject): Resolution<RouteMatch>
   /** Hands the request to another origin. */
   proxy(target: URL, context: RequestContext): Promise<void>
   shouldUpgrade(req: IncomingMessage): boolean
@@ -44,6 +47,7 @@ const UPSTREAM_TIMEOUT_MS = 30_000
 export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge, log: Logger): AppRules {
   const agents = createProxyAgents()
   const closing = new AbortController()
+  const match = matchStaticFirst(table)
 
   /** Where an upgrade request leads, judged exactly as a request for a document is. */
   function upgradeTarget(req: IncomingMessage): { readonly url: URL; readonly forwarded: Forwarded } | undefined {
@@ -51,7 +55,7 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
     if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return undefined
     const request = ruleRequest(req, target.pathname, target.search, provenance.host)
     if (redirectFor(rules, request) !== undefined) return undefined
-    const resolution = resolveRoute(rules, table.match, request)
+    const resolution = resolveRoute(rules, match, request)
     if (resolution.kind !== 'proxy') return undefined
     return {
       url: resolution.url,
@@ -59,18 +63,18 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
     }
   }
 
-  function redirect(context: RequestContext, request?: RuleRequest): RuleRedirect | FaultyDestination | undefined {
-    if (context.namesNothing || rules.redirects.size === 0) return undefined
-    return redirectFor(rules, request ?? ruleRequestOf(context))
+  function redirect({ namesNothing }: RequestContext, asked: RuleSubject): ReturnType<AppRules['redirect']> {
+    return namesNothing ? undefined : redirectFor(rules, asked.request, asked)
   }
 
   return {
-    redirect: (context) => redirect(context),
-    apply(context) {
-      if (context.namesNothing || rules.headers.size + rules.redirects.size === 0) return false
-      const request = ruleRequestOf(context)
-      for (const [name, value] of headersFor(rules, request)) context.res.appendHeader(name, value)
-      const found = redirect(context, request)
+    redirect,
+    subjectOf: ({ req, pathname, search, provenance }) =>
+      subjectOf(ruleRequest(req, pathname, search, provenance.host)),
+    apply(context, asked) {
+      if (context.namesNothing) return false
+      for (const [name, value] of headersFor(rules, asked.request, asked)) context.res.appendHeader(name, value)
+      const found = redirect(context, asked)
       if (found === undefined) return false
       if (found.fault === undefined) sendLocation(context, found.status, found.location)
       else {
@@ -79,7 +83,7 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
       }
       return true
     },
-    resolve: (context) => resolveRoute(rules, table.match, ruleRequestOf(context)),
+    resolve: (asked) => resolveRoute(rules, match, asked.request, asked),
     proxy(target, context) {
       const { provenance, req, res } = context
       context.route = `-> ${target.origin}`
@@ -112,10 +116,6 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
 function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestContext): void {
   const message = cause instanceof Error ? cause.message : undefined
   context.log.warn({ status, reason, upstream: context.route, message }, 'upstream failed')
-}
-
-function ruleRequestOf({ req, pathname, search, provenance }: RequestContext): RuleRequest {
-  return ruleRequest(req, pathname, search, provenance.host)
 }
 
 function ruleRequest(req: IncomingMessage, pathname: string, search: string, host: string): RuleRequest {

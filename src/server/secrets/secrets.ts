@@ -1,5 +1,4 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
-import { EncryptJWT, jwtDecrypt } from 'jose'
 import type { Logger } from 'pino'
 import { createKeyRing } from './key-ring.ts'
 import { readOrMakeKeys } from './key-file.ts'
@@ -58,6 +57,7 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
         throw new RangeError(`encrypt: ${maxAgeSeconds} is no age; it is a whole number of seconds, 1 or more`)
       }
       if (value === undefined) throw new TypeError('encrypt: undefined cannot be kept')
+      const { EncryptJWT } = await import('jose')
       return new EncryptJWT({ value })
         .setProtectedHeader(HEADER)
         .setExpirationTime(Math.floor(now() / 1_000) + maxAgeSeconds)
@@ -66,6 +66,7 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
 
     async decrypt(purpose, text) {
       if (!hasOneSpelling(text)) return undefined
+      const { jwtDecrypt } = await import('jose')
       for (const key of ring.keysFor('encrypt', purpose)) {
         try {
           const { payload } = await jwtDecrypt(text, key, {

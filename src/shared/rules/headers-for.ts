@@ -1,6 +1,6 @@
 import type { Capture } from './captures.ts'
 import type { CompiledRules } from './compile-rules.ts'
-import type { RuleRequest } from './rule-request.ts'
+import type { RuleRequest, RuleSubject } from './rule-request.ts'
 import { captureParts } from './captures.ts'
 import { subjectOf } from './rule-request.ts'
 import { fillTemplate } from './text-template.ts'
@@ -8,19 +8,26 @@ import { fillTemplate } from './text-template.ts'
 /** A header's name and its value. */
 export type HeaderField = readonly [name: string, value: string]
 
+const NONE: readonly never[] = []
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i
 const UNSAFE_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/gu
 
 /**
  * The headers that the table sets for a request: those of every rule that applies. Where two set the same header the
  * later one counts; `Set-Cookie` is kept from both.
+ * @param subject of the request, where there is one already.
  */
-export function headersFor(rules: CompiledRules, request: RuleRequest): readonly HeaderField[] {
-  if (rules.headers.size === 0) return []
-  const subject = subjectOf(request)
+export function headersFor(
+  rules: CompiledRules,
+  request: RuleRequest,
+  subject: RuleSubject = subjectOf(request),
+): readonly HeaderField[] {
+  if (rules.headers.size === 0) return NONE
+  const first = rules.headers.find(subject, 0)
+  if (first === undefined) return NONE
   const cookies: HeaderField[] = []
   const fields = new Map<string, HeaderField>()
-  for (let hit = rules.headers.find(subject, 0); hit; hit = rules.headers.find(subject, hit.index + 1)) {
+  for (let hit: typeof first | undefined = first; hit; hit = rules.headers.find(subject, hit.index + 1)) {
     for (const { key, value } of hit.rule.headers) {
       const name = fillTemplate(key, hit.captures, headerParts)
       // A visitor's text may have made it no name at all.

@@ -1,6 +1,6 @@
 import type { CompiledRules } from './compile-rules.ts'
 import type { FaultyDestination } from './destination-fault.ts'
-import type { RuleRequest } from './rule-request.ts'
+import type { RuleRequest, RuleSubject } from './rule-request.ts'
 import { isRuntimePath } from '../runtime-paths.ts'
 import { safeLocation } from '../safe-location.ts'
 import { fillDestination } from './destination.ts'
@@ -19,13 +19,17 @@ export interface RuleRedirect {
 
 /**
  * The redirect that the table has for a request. The runtime's own URLs are never redirected.
+ * @param subject of the request, where there is one already.
  * @returns `undefined` where no rule applies.
  */
-export function redirectFor(rules: CompiledRules, request: RuleRequest): RuleRedirect | FaultyDestination | undefined {
-  if (rules.redirects.size === 0 || isRuntimePath(request.pathname)) return undefined
-  const subject = subjectOf(request)
+export function redirectFor(
+  rules: CompiledRules,
+  request: RuleRequest,
+  subject: RuleSubject = subjectOf(request),
+): RuleRedirect | FaultyDestination | undefined {
+  if (rules.redirects.size === 0) return undefined
   const hit = rules.redirects.find(subject, 0)
-  if (hit === undefined) return undefined
+  if (hit === undefined || isRuntimePath(request.pathname)) return undefined
 
   const { destination, source, status } = hit.rule
   const filled = fillDestination(destination, hit.captures, subject.query(), false)

@@ -52,11 +52,15 @@ type Ending = Extract<Resolution<never>, { kind: 'proxy' | 'bad-destination' }>
 /** A segment that URL parsers take for "here" or "one up", encoded or not. */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
-/** Resolves a request by rewrites and routes. The caller has settled redirects before. */
+/**
+ * Resolves a request by rewrites and routes. The caller has settled redirects before.
+ * @param asked subject of the request, where there is one already.
+ */
 export function resolveRoute<Found extends RouteOutcome>(
   rules: CompiledRules,
   match: FindRoute<Found>,
   request: RuleRequest,
+  asked: RuleSubject = subjectOf(request),
 ): Resolution<Found> {
   const { beforeFiles, afterFiles, fallback } = rules
   const { pathname, search } = request
@@ -65,7 +69,7 @@ export function resolveRoute<Found extends RouteOutcome>(
     return found === undefined ? { kind: 'none' } : settled(found, pathname, search)
   }
 
-  const untouched: Stand = { subject: subjectOf(request), pathname, search }
+  const untouched: Stand = { subject: asked, pathname, search }
   const before = walk<Found>(beforeFiles, untouched, () => undefined)
   if ('kind' in before) return before
   const page = match(before.pathname, 'static')
