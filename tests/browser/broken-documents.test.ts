@@ -27,7 +27,7 @@ async function tryAgain(page: Page): Promise<void> {
   await page.getByTestId('error').waitFor()
   expect(await page.getByTestId('error').textContent()).toContain('server-side')
   expect(await pending(page)).toBe(0)
-  await page.getByRole('link', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByTestId('error').waitFor({ state: 'detached' })
   await page.getByTestId('shell').waitFor()
 }

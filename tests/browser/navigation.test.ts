@@ -267,7 +267,7 @@ describe('an answer other than a page', () => {
     await page.getByTestId('shell').waitFor()
     gate.deploy(server) // ends what is open
     await page.getByTestId('error').waitFor()
-    await page.getByRole('link', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByTestId('deferred').waitFor()
     expect(await page.getByTestId('deferred').textContent()).toContain('Arrived')
     expect(await sameDocument(page)).toBe(true)
