@@ -83,6 +83,7 @@ export function createUpstream(
     connect: { timeout: bounds.silenceMs },
     keepAliveTimeout: IDLE_MS,
     maxResponseSize: MOST_ANSWER_BYTES,
+    allowH2: false, // Node's HTTP/2 costs more for each of a few small requests, and megabytes of memory
   }
   let pool: Promise<Pool> | Pool | undefined
   let isDisposed = false
@@ -196,6 +197,7 @@ function exchange(
       })
     },
     onResponseData: () => undefined,
+    onResponseEnd: () => undefined,
     onResponseError(_controller, error: Error & { code?: string }) {
       const { code = 'connection failed' } = error
       if (BROKEN_OFF.has(code)) settle('broken off')
