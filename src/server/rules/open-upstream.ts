@@ -1,7 +1,6 @@
 import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import type { ClientRequest, OutgoingHttpHeaders } from 'node:http'
-import type { ProxyAgents } from './proxy-agents.ts'
+import { loadHttps, type ProxyAgents } from './proxy-agents.ts'
 
 /** A request to an upstream. */
 export interface UpstreamRequest {
@@ -18,6 +17,6 @@ export function openUpstream(target: URL, { method, headers, agents }: UpstreamR
   url.username = ''
   url.password = ''
   return url.protocol === 'https:'
-    ? httpsRequest(url, { method, headers, agent: agents?.https ?? false })
+    ? loadHttps().request(url, { method, headers, agent: agents?.https ?? false })
     : httpRequest(url, { method, headers, agent: agents?.http ?? false })
 }

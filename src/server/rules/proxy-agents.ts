@@ -1,5 +1,5 @@
 import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
+import type { Agent as HttpsAgent } from 'node:https'
 
 /** Connections to upstreams that are kept for the next request. One set for a server; close it when the server ends. */
 export interface ProxyAgents {
@@ -16,13 +16,20 @@ const IDLE_MS = 4_000
 export function createProxyAgents(): ProxyAgents {
   const options = { keepAlive: true, timeout: IDLE_MS }
   const http = new HttpAgent(options)
-  const https = new HttpsAgent(options)
+  let https: HttpsAgent | undefined
   return {
     http,
-    https,
+    get https() {
+      return (https ??= new (loadHttps().Agent)(options))
+    },
     close() {
       http.destroy()
-      https.destroy()
+      https?.destroy()
     },
   }
+}
+
+/** Loaded when it is asked for: 4 MiB of each server, few of which have an upstream that speaks TLS. */
+export function loadHttps(): typeof import('node:https') {
+  return process.getBuiltinModule('node:https')
 }
