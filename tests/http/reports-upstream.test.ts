@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseDsn, type Dsn } from '../../src/server/reports/dsn.ts'
 import { followOutgoingRequests } from '../../src/server/reports/sdk/outgoing-requests.ts'
 import type { RequestTrace } from '../../src/server/reports/sdk/request-trace.ts'
-import { createUpstream } from '../../src/server/reports/upstream.ts'
+import { createUpstream, type Upstream, type UpstreamBounds } from '../../src/server/reports/upstream.ts'
 import { startReportSink } from '../support/report-sink.ts'
 
 const BODY = Buffer.from('{"event_id":"0123456789abcdef0123456789abcdef"}\n{"type":"event","length":2}\n{}\n')
@@ -15,6 +15,19 @@ function dsnOf(text: string): Dsn {
   const dsn = parseDsn(text)
   if (dsn === undefined) throw new Error('no DSN')
   return dsn
+}
+
+/** A service by hand, and the way to it. */
+async function rawService(answer: (socket: Socket) => void, bounds?: UpstreamBounds): Promise<Upstream> {
+  const server = createServer(answer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const upstream = createUpstream(dsnOf(`http://public@127.0.0.1:${(server.address() as AddressInfo).port}/1`), bounds)
+  onTestFinished(() => {
+    upstream.dispose()
+    server.close()
+  })
+  return upstream
 }
 
 async function setUp(bounds?: { silenceMs: number; deliveryMs: number }) {
@@ -84,7 +97,7 @@ test('a service that breaks off is no answer', async () => {
 
 test('a kept connection that the service has closed is no failure: the envelope goes by another', async () => {
   const connections: number[] = []
-  const server = createServer((socket) => {
+  const upstream = await rawService((socket) => {
     const at = connections.push(0) - 1
     socket
       .on('error', () => undefined)
@@ -96,13 +109,6 @@ test('a kept connection that the service has closed is no failure: the envelope 
         else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
       })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const upstream = createUpstream(dsnOf(`http://public@127.0.0.1:${(server.address() as AddressInfo).port}/1`))
-  onTestFinished(() => {
-    upstream.dispose()
-    server.close()
-  })
   const answered = { kind: 'answered', status: 200 }
   await expect(upstream.send(BODY, {}, never)).resolves.toEqual(answered)
   await expect(upstream.send(BODY, {}, never)).resolves.toEqual(answered)
@@ -112,7 +118,7 @@ test('a kept connection that the service has closed is no failure: the envelope 
 
 test('an endless answer is not listened to', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const server = createServer((socket) => {
+  const upstream = await rawService((socket) => {
     const flood = setInterval(() => socket.write('x'.repeat(16_384)), 1)
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
     socket
@@ -121,13 +127,6 @@ test('an endless answer is not listened to', async () => {
         clearInterval(flood)
         end()
       })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const upstream = createUpstream(dsnOf(`http://public@127.0.0.1:${(server.address() as AddressInfo).port}/1`))
-  onTestFinished(() => {
-    upstream.dispose()
-    server.close()
   })
   await expect(upstream.send(BODY, {}, never)).resolves.toMatchObject({ kind: 'answered' })
   await ended
@@ -153,21 +152,17 @@ test('a service that says nothing is not waited for', async () => {
 })
 
 test('a service that sends its head byte by byte is not waited for either', async () => {
-  const server = createServer((socket) => {
-    const drip = setInterval(() => socket.write('x'), 5)
-    socket.write('HTTP/1.1 200 OK\r\nX-Drip: ')
-    socket.on('error', () => undefined).on('close', () => clearInterval(drip))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const upstream = createUpstream(dsnOf(`http://public@127.0.0.1:${(server.address() as AddressInfo).port}/1`), {
-    silenceMs: 60_000,
-    deliveryMs: 40,
-  })
-  onTestFinished(() => {
-    upstream.dispose()
-    server.close()
-  })
+  const upstream = await rawService(
+    (socket) => {
+      const drip = setInterval(() => socket.write('x'), 5)
+      socket.write('HTTP/1.1 200 OK\r\nX-Drip: ')
+      socket.on('error', () => undefined).on('close', () => clearInterval(drip))
+    },
+    {
+      silenceMs: 60_000,
+      deliveryMs: 40,
+    },
+  )
   await expect(upstream.send(BODY, {}, never)).resolves.toEqual({ kind: 'unreachable', reason: 'time-out' })
 })
 

@@ -1,3 +1,4 @@
+import { createReportBudget } from './sdk/report-budget.ts'
 import type { Upstream } from './upstream.ts'
 
 /** However busy the process is. Each takes a seventh of a millisecond, so this is an eighth of a core. */
@@ -34,32 +35,25 @@ export interface PaceClock {
 export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstream {
   let perSecond = LEAST_A_SECOND
   let lookedAt = Number.NEGATIVE_INFINITY
-  /** How many may be sent; of the time up to `earnedAt`. */
-  let left = DELIVERIES_AT_ONCE
-  let earnedAt = clock.now()
+  const budget = createReportBudget(perSecond, DELIVERIES_AT_ONCE)
   /** First come, first served. */
   const waiting = new Set<() => void>()
   /** Ends the pause early; set while there is one. */
   let cancel: (() => void) | undefined
 
-  function take(): boolean {
-    const now = clock.now()
-    const most = Math.max(DELIVERIES_AT_ONCE, (perSecond * PAUSE_MS) / 1_000)
-    left = Math.min(most, left + (Math.max(0, now - earnedAt) / 1_000) * perSecond)
-    earnedAt = now
-    if (left < 1) return false
-    left -= 1
-    return true
+  function setPace(next: number): void {
+    perSecond = Math.min(MOST_A_SECOND, Math.max(LEAST_A_SECOND, next))
+    budget.change(perSecond, Math.max(DELIVERIES_AT_ONCE, (perSecond * PAUSE_MS) / 1_000))
   }
 
   function goOn(): void {
     cancel = undefined
     lookedAt = clock.now()
     const idle = clock.idleShare()
-    if (idle > IDLE_ENOUGH) perSecond = Math.min(MOST_A_SECOND, perSecond * STEP)
-    else if (idle < IDLE_LITTLE) perSecond = Math.max(LEAST_A_SECOND, perSecond / STEP)
+    if (idle > IDLE_ENOUGH) setPace(perSecond * STEP)
+    else if (idle < IDLE_LITTLE) setPace(perSecond / STEP)
     for (const go of waiting) {
-      if (!take()) return pause()
+      if (!budget.take(clock.now())) return pause()
       go()
     }
   }
@@ -67,7 +61,7 @@ export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstr
   function pause(): void {
     if (cancel !== undefined) return
     if (clock.now() - lookedAt > FORGET_MS) {
-      perSecond = LEAST_A_SECOND
+      setPace(LEAST_A_SECOND)
       clock.idleShare()
     }
     cancel = clock.after(PAUSE_MS, goOn)
@@ -96,7 +90,7 @@ export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstr
   return {
     ...upstream,
     send(body, headers, signal) {
-      const isFree = cancel === undefined && take()
+      const isFree = cancel === undefined && budget.take(clock.now())
       if (isFree || signal.aborted) return upstream.send(body, headers, signal)
       return turn(signal).then(() => upstream.send(body, headers, signal))
     },

@@ -4,6 +4,8 @@ export interface ReportBudget {
   take(now: number): boolean
   /** How many were refused since the last call. */
   refused(): number
+  /** From the next one on, other numbers hold; see `createReportBudget`. */
+  change(perSecond: number, most: number): void
 }
 
 /**
@@ -11,12 +13,13 @@ export interface ReportBudget {
  * @param most how many are kept for a burst.
  */
 export function createReportBudget(perSecond: number, most: number): ReportBudget {
+  let rate = { perSecond, most }
   let left = most
   let lastAt = Number.NEGATIVE_INFINITY
   let refused = 0
   return {
     take(now) {
-      left = Math.min(most, left + (Math.max(0, now - lastAt) / 1_000) * perSecond)
+      left = Math.min(rate.most, left + (Math.max(0, now - lastAt) / 1_000) * rate.perSecond)
       lastAt = now
       if (left < 1) {
         refused += 1
@@ -29,6 +32,9 @@ export function createReportBudget(perSecond: number, most: number): ReportBudge
       const count = refused
       refused = 0
       return count
+    },
+    change(perSecond, most) {
+      rate = { perSecond, most }
     },
   }
 }
