@@ -27,9 +27,6 @@ type Links = NodeListOf<HTMLAnchorElement> | readonly HTMLAnchorElement[]
 const REST_MS = 50 // a mouse on its way across a list of links points at none of them
 const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
 
-const RENDER = '[data-prefetch=render]'
-const EITHER = `:is(${RENDER},[data-prefetch=viewport])`
-
 /**
  * Watches links by one set of listeners and one observer of each kind, however many links there are. What a link asks for
  * is its own `data-prefetch`, or that of the nearest element around it: `intent` unless told, `viewport`, `render`, `none`.
@@ -38,9 +35,9 @@ const EITHER = `:is(${RENDER},[data-prefetch=viewport])`
 export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const { document, window } = options
   const { origin } = window.location
-  /** May ask for `viewport` or `render`: what a link asks for, and where it leads, is looked up once it counts. */
+  /** May ask for `viewport`: what a link asks for, and where it leads, is looked up once it counts. */
   let watched: Links = []
-  /** Of the watched: may ask for `render`. */
+  /** May ask for `render`. */
   let rendered: Links = []
   /** Of the watched: in view. */
   const inView = new Set<HTMLAnchorElement>()
@@ -85,14 +82,16 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   }
 
   function onIntersection(entries: readonly IntersectionObserverEntry[]): void {
-    for (const { target, isIntersecting } of entries) {
+    for (const entry of entries) {
       // What is told at first of a thousand links that are out of view is no change.
-      if (inView[isIntersecting ? 'add' : 'delete'](target as HTMLAnchorElement)) lookWhenIdle()
+      if (!entry.isIntersecting && inView.size === 0) continue
+      if (inView[entry.isIntersecting ? 'add' : 'delete'](entry.target as HTMLAnchorElement)) lookWhenIdle()
     }
   }
 
   /** That there is no such scope is found out sooner than that there is no such link. */
-  function linksIn(scope: string): Links {
+  function linksThatAsk(mode: 'viewport' | 'render'): Links {
+    const scope = `[data-prefetch=${mode}]`
     return options.allowed() && document.querySelector(scope)
       ? document.querySelectorAll(`a[href]${scope},${scope} a[href]`)
       : []
@@ -102,8 +101,8 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   function scan(): void {
     isChanged = false
     const former = watched
-    watched = linksIn(EITHER)
-    rendered = linksIn(RENDER)
+    watched = linksThatAsk('viewport')
+    rendered = linksThatAsk('render')
     if (former.length > 0) {
       const found = new Set(watched)
       for (const anchor of former) {
