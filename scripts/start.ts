@@ -1,14 +1,19 @@
 /**
  * `npm start`: serves the production build, and makes it first when it is missing or older than its sources. The
- * server runs in this very process, so that signals reach it.
+ * server runs in this very process, so that signals reach it; a build runs in one of its own, so that the server does not
+ * keep what the build has taken.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BuildFault } from './build/build-fault.ts'
-import { staleness } from './build/build-info.ts'
+import { BUILD_INFO, staleness, type BuildInfo } from './build/build-info.ts'
 import { readBuildArguments, type BuildOptions } from './build/build-options.ts'
 
 const HELP = ['-h', '--help']
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 async function start(args: readonly string[]): Promise<void> {
   if (args.some((argument) => HELP.includes(argument))) {
@@ -18,27 +23,43 @@ async function start(args: readonly string[]): Promise<void> {
   }
   const options = readBuildArguments(args)
   const reason = staleness(options, process.env)
-  if (reason !== undefined) await buildFirst(options, reason)
+  if (reason !== undefined && !(await buildFirst(args, options, reason))) return
   process.env['NODE_ENV'] = 'production'
   await import(pathToFileURL(join(options.out, 'server/main.js')).href)
 }
 
-/** Speaks on stderr: stdout belongs to the server's log. */
-async function buildFirst(options: BuildOptions, reason: 'missing' | 'stale'): Promise<void> {
+/**
+ * Speaks on stderr: stdout belongs to the server's log.
+ * @returns whether there is a build now; if not, the fault has been told.
+ */
+async function buildFirst(
+  args: readonly string[],
+  options: BuildOptions,
+  reason: 'missing' | 'stale',
+): Promise<boolean> {
   const out = relative(process.cwd(), options.out) || options.out
   console.error(`The build in ${out} is ${reason === 'missing' ? 'missing' : 'older than its sources'}; building.`)
-  const { buildApplication } = await import('./build/build-application.ts')
-  const { manifest, warnings } = await buildApplication(options, process.env)
-  if (warnings !== '') console.error(warnings)
-  console.error(`Built ${out}, build ${manifest.buildId}.`)
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.ts'), ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const end = (signal: NodeJS.Signals): void => {
+    child.kill(signal)
+    process.kill(process.pid, signal) // nobody listens any more: it ends this process
+  }
+  for (const signal of SIGNALS) process.once(signal, end)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  for (const signal of SIGNALS) process.off(signal, end)
+  process.exitCode = code ?? 1
+  if (process.exitCode !== 0) return false
+  const { buildId } = JSON.parse(readFileSync(join(options.out, BUILD_INFO), 'utf8')) as BuildInfo
+  console.error(`Built ${out}, build ${buildId}.`)
+  return true
 }
 
 try {
   await start(process.argv.slice(2))
 } catch (error) {
-  const { describeFault } = await import('./build/esbuild-messages.ts')
-  const fault = error instanceof BuildFault ? error.message : await describeFault(error)
-  if (fault === undefined) throw error
-  console.error(fault)
+  if (!(error instanceof BuildFault)) throw error
+  console.error(error.message)
   process.exitCode = 1
 }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -78,6 +79,17 @@ describe('an application', () => {
     expect(second.errors).toBe('')
     expect(second.page).toContain('First version')
   })
+})
+
+test('a signal in the middle of the build ends it, too, and leaves nothing', async () => {
+  const out = join(temp.path, 'cut')
+  const { child } = run('start.ts', {}, '--app', APP, '--out', out)
+  await once(child.stderr, 'data')
+  child.kill('SIGTERM')
+  // Its output is closed when the build's process has ended as well.
+  const [, signal] = (await once(child, 'close')) as [null, NodeJS.Signals]
+  expect(signal).toBe('SIGTERM')
+  expect(existsSync(out)).toBe(false)
 })
 
 describe('npm run build', () => {
