@@ -39,14 +39,15 @@ async function buildFirst(
 ): Promise<boolean> {
   const out = relative(process.cwd(), options.out) || options.out
   console.error(`The build in ${out} is ${reason === 'missing' ? 'missing' : 'older than its sources'}; building.`)
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.ts'), ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
   const end = (signal: NodeJS.Signals): void => {
     child.kill(signal)
     process.kill(process.pid, signal) // nobody listens any more: it ends this process
   }
+  // Before there is something to end: what comes in between would end this process alone.
   for (const signal of SIGNALS) process.once(signal, end)
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.ts'), ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const [code] = (await once(child, 'exit')) as [number | null]
   for (const signal of SIGNALS) process.off(signal, end)
   process.exitCode = code ?? 1

@@ -58,7 +58,10 @@ export async function measureClicks(
   }
   browser.check()
 
-  const compare = (until: keyof ClickTimes, other: 'bare' | 'dutiful'): Pick<Measurement, 'value' | 'unit' | 'detail'> => {
+  const compare = (
+    until: keyof ClickTimes,
+    other: 'bare' | 'dutiful',
+  ): Pick<Measurement, 'value' | 'unit' | 'detail'> => {
     const ratios = pairs.map((pair) => pair.ours[until] / pair[other][until])
     /** The fastest is the one least disturbed: it shows what is left of a difference on a busy machine. */
     const milliseconds = (who: 'ours' | 'bare' | 'dutiful'): string => {
