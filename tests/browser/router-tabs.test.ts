@@ -10,6 +10,17 @@ async function openMill(page: Page, id: number): Promise<void> {
   await untilAlive(page)
 }
 
+/** The browser that drives tests takes every tab for visible. */
+function setVisible(page: Page, isVisible: boolean): Promise<void> {
+  return page.evaluate(
+    (state) => {
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state })
+      document.dispatchEvent(new Event('visibilitychange'))
+    },
+    isVisible ? 'visible' : 'hidden',
+  )
+}
+
 describe('two tabs of the site', () => {
   browserTest('what one drops, the other asks for again, and nothing else', async ({ open }) => {
     const one = await open()
@@ -41,6 +52,27 @@ describe('two tabs of the site', () => {
     await expect.poll(() => readAt(one)).not.toBe(before)
     await other.goBack()
     await heading(other, 'Mill 1')
+    expect(asked).toEqual(['/mills/1'])
+  })
+
+  browserTest('one that nobody looks at asks when it is looked at', async ({ open }) => {
+    const one = await open()
+    const other = await one.context().newPage()
+    await openMill(one, 1)
+    await openMill(other, 1)
+    const [before, beforeInOne] = [await readAt(other), await readAt(one)]
+    await setVisible(other, false)
+    const asked = recordData(other)
+    await other.evaluate(() => {
+      const channel = new BroadcastChannel('millrace')
+      channel.addEventListener('message', () => document.documentElement.toggleAttribute('data-told', true))
+    })
+    await one.getByRole('button', { name: 'Read again' }).click()
+    await expect.poll(() => readAt(one)).not.toBe(beforeInOne)
+    await other.locator('html[data-told]').waitFor()
+    expect(asked).toEqual([])
+    await setVisible(other, true)
+    await expect.poll(() => readAt(other)).not.toBe(before)
     expect(asked).toEqual(['/mills/1'])
   })
 })

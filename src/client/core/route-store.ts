@@ -234,8 +234,11 @@ export function createRouteStore(
     bring(brought, go) {
       const flight = { ...brought, ids: idsOf(routeOf(brought.head)) }
       flights.add(flight)
-      go()
-      flights.delete(flight)
+      try {
+        go()
+      } finally {
+        flights.delete(flight)
+      }
     },
     revalidate(targets) {
       dropped ||= targets.length > 0

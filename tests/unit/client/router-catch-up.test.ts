@@ -86,4 +86,10 @@ describe('going where an action leads', () => {
     expect(world.rendered.at(-1)?.view.outcome).toEqual({ kind: 'notFound', at: 0 })
     expect(world.requests).toEqual([])
   })
+
+  test('a target that is no page takes nothing with it: the next visit asks', async () => {
+    const world = createWorld()
+    expect(() => world.store.bring(brought(), () => world.router.navigate('mailto:a@example.org'))).toThrow(TypeError)
+    expect(world.store.flights.size).toBe(0)
+  })
 })
