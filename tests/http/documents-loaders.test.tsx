@@ -201,7 +201,7 @@ describe('methods', () => {
 })
 
 describe('admission', () => {
-  test('refuses documents beyond the bound with 503, at once, and never health', async () => {
+  test('refuses documents and data beyond the bound with 503, at once, and never health', async () => {
     const gate = Promise.withResolvers<void>()
     const { app } = tinyApp({
       environment: { MAX_PENDING_RENDERS: '1' },
@@ -212,6 +212,11 @@ describe('admission', () => {
       await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(503)
       const refused = await requestRaw(port, getRequest('/'))
       expect(refused.header('retry-after')).toMatch(/^[1-4]$/)
+      // Data of a page, and of a URL that no route answers: its fallback is rendered as well.
+      for (const url of ['/_m/data/', '/_m/data/nothing']) {
+        const data = await requestRaw(port, getRequest(url))
+        expect([url, data.status, data.header('retry-after')]).toEqual([url, 503, expect.stringMatching(/^[1-4]$/)])
+      }
       expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
       // Who sends visitors here is told.
       app.readiness.markReady()
