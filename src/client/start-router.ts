@@ -11,6 +11,7 @@ import { createKnownRoutes, pathOf } from './core/known-routes.ts'
 import { clickTarget, listenToClicks } from './core/link-clicks.ts'
 import { savesData, watchLinks } from './core/link-prefetch.ts'
 import { createStylesheets } from './core/load-styles.ts'
+import { withoutHash } from './core/local-href.ts'
 import { createPageEffects } from './core/page-effects.ts'
 import { createPageLoader } from './core/page-loader.ts'
 import { createPrefetcher } from './core/prefetcher.ts'
@@ -110,7 +111,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     // Whoever has gone back meanwhile is at an entry of another page.
     key: here === first.href ? history.current.key : '',
   })
-  const drafts = keepDrafts(window, storage, () => pathOf(router.screen.href).replace(/#.*/s, ''))
+  const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
   const router = createRouter({
     first: { ...first, lifetime: new AbortController(), page: { styles: [], ...seed(), stale: false } },
@@ -220,7 +221,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   function seed(): { readonly keys: readonly string[] } {
     const { route: key, params, meta = {}, scope = 'path', outcome } = state
     const { data, search } = first.view
-    const [href = ''] = first.href.split('#')
+    const href = withoutHash(first.href)
     const route = table.routes.find((one) => one.key === key)
     if (route === undefined || outcome !== undefined) return { keys: [] }
     known.keepVerdict(href, { route: route.key, params, scope })

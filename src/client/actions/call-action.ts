@@ -2,7 +2,7 @@ import { RefusalSignal } from '../../shared/control-flow.ts'
 import { ACTION_PARAM, ACTION_RESULT_ID, ONCE_HEADER, type ActionAnswer } from '../../shared/protocol/action-call.ts'
 import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/known-routes.ts'
-import { localHref } from '../core/local-href.ts'
+import { localHref, withoutHash } from '../core/local-href.ts'
 import { retryDelay } from '../core/retry.ts'
 import { startFlight, type Flight, type FlightWorld } from '../core/route-flight.ts'
 import type { RouterScreen } from '../core/router.ts'
@@ -205,10 +205,6 @@ function redirected(flight: Flight): Flight | undefined {
   return { ...flight, head, href: pageOf(redirect.to) }
 }
 
-function withoutHash(href: string): string {
-  return href.replace(/#.*/s, '')
-}
-
 /** Puts fresh data into the page on screen. */
 function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): void {
   const { view, page } = screen()
@@ -232,7 +228,7 @@ function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): 
 
 /** Path and query of a redirect's target, as the navigation that follows it will name them. */
 function pageOf(to: string): string {
-  return (localHref(to, 'http://localhost') ?? to).replace(/#.*/s, '')
+  return withoutHash(localHref(to, 'http://localhost') ?? to)
 }
 
 function thrownBy(outcome: RouteDataOutcome | undefined, href: string): Error {

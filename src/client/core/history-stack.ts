@@ -1,3 +1,5 @@
+import { hrefOf, withoutHash } from './local-href.ts'
+
 /** One entry of this tab's history, as far as this application made it. */
 export interface StackEntry {
   /** Unique; survives reloads. Scroll positions are kept by it. */
@@ -60,7 +62,6 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
   const restoresScroll = history.scrollRestoration === 'auto'
   const navigation = 'navigation' in window ? (window.navigation as Navigation) : undefined
   let current = entryOf(history.state) ?? adopt({ key: newKey(), index: 0 })
-  let page = pageOf(location)
   let href = hrefOf(location)
   let reversal: Reversal | undefined
   let onTraverse: ((traversal: Traversal) => void) | undefined
@@ -73,7 +74,6 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
 
   function arriveAt(entry: StackEntry): void {
     current = entry
-    page = pageOf(location)
     href = hrefOf(location)
   }
 
@@ -98,7 +98,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
   window.addEventListener('popstate', () => {
     takeScrolling()
     const from = current
-    const formerPage = page
+    const left = href
     const known = entryOf(history.state)
     if (known) arriveAt(known)
     else adoptForeign()
@@ -109,7 +109,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
       return
     }
     const isMade = !known || (navigation && known.key === from.key)
-    if (isMade && page === formerPage) return onFragment?.(href)
+    if (isMade && withoutHash(href) === withoutHash(left)) return onFragment?.(href)
     // Back from entries that nobody told of: at least one.
     onTraverse?.({ href, entry: current, delta: current.index - from.index || (known ? -1 : 0) })
   })
@@ -157,12 +157,4 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
 function entryOf(state: unknown): StackEntry | undefined {
   const entry = (state as { [MEMBER]?: Partial<StackEntry> } | null)?.[MEMBER]
   return typeof entry?.key === 'string' && Number.isInteger(entry.index) ? (entry as StackEntry) : undefined
-}
-
-function pageOf({ pathname, search }: Location): string {
-  return pathname + search
-}
-
-function hrefOf(location: Location): string {
-  return pageOf(location) + location.hash
 }

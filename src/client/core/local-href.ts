@@ -13,6 +13,11 @@ export function localHref(to: string, origin: string): string | undefined {
   }
 }
 
+/** Path and query of an `href` that has both and a hash. */
+export function withoutHash(href: string): string {
+  return href.replace(/#.*/s, '')
+}
+
 /** Path, query and hash of a URL of this site. A second slash in front of them would make a host of what follows. */
 export function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
   return pathname.replace(/^\/+/, '/') + search + hash

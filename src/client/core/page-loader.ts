@@ -1,7 +1,7 @@
 import { rawSearch } from '../../shared/raw-search.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
 import { findBoundary, layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
-import { localHref } from './local-href.ts'
+import { localHref, withoutHash } from './local-href.ts'
 import { retryDelay } from './retry.ts'
 import type { RouteCode } from './route-code.ts'
 import type { LoadedPage, LoadedRoute, RouteStore, StoreLoadOptions } from './route-store.ts'
@@ -81,8 +81,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
   }
 
   /** The innermost error boundary whose layouts have their data; none: only a document load can say what is wrong. */
-  function failedPage(path: string): LoadedPage | undefined {
-    const { page } = store.plan(path)
+  function failedPage(href: string): LoadedPage | undefined {
+    const { page } = store.plan(withoutHash(href))
     const chain = chainOf(page.route)
     const bare = chain.findIndex(({ key, definition }) => definition.layoutLoader && !(layoutId(key) in page.data))
     const at = findBoundary(chain, 'error', bare < 0 ? chain.length : bare - 1)
@@ -92,9 +92,47 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
   }
 
   /** What is shown instead of a page that did not come: without a network, a document would not come either. */
-  function pageInstead(path: string, thrown: unknown): LoadedPage | undefined {
+  function pageInstead(href: string, thrown: unknown): LoadedPage | undefined {
     const isPassing = thrown instanceof RouteLoadError && (thrown.passing || !online())
-    return isPassing || thrown instanceof RedirectLoopError ? failedPage(path) : undefined
+    return isPassing || thrown instanceof RedirectLoopError ? failedPage(href) : undefined
+  }
+
+  function viewOf(page: LoadedPage, href: string): RouteView {
+    const { params, data, outcome } = page
+    return {
+      chain: chainOf(page.route),
+      params,
+      search: page.search ?? rawSearch(new URL(href, origin).searchParams),
+      data,
+      ...(outcome && { outcome }),
+      ...(publicOrigin !== undefined && { origin: publicOrigin }),
+    }
+  }
+
+  /**
+   * The page with its code and styles; what is shown instead where those do not come, and the document where that has none
+   * either.
+   * @param page absent where nothing can be shown for the failure.
+   * @param styles on their way already, with the code.
+   */
+  async function withCode(
+    href: string,
+    signal: AbortSignal,
+    page: LoadedPage | undefined,
+    failure?: unknown,
+    styles?: Promise<readonly string[]>,
+  ): Promise<ReadyPage | ElsewherePage> {
+    try {
+      if (!page) throw failure
+      const view = viewOf(page, href)
+      const { keys, stale } = page
+      return { kind: 'page', href, view, styles: await (styles ?? code.load(view, signal)), keys, stale, failure }
+    } catch (thrown) {
+      if (signal.aborted) throw new RouteCancelled()
+      const instead = failure ? undefined : pageInstead(href, thrown)
+      if (instead) return withCode(href, signal, instead, thrown)
+      return { kind: 'document', href, ...(thrown instanceof RouteLoadError && { reason: thrown }) }
+    }
   }
 
   return {
@@ -102,50 +140,28 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       const { signal } = options
       let href = first
       for (let hops = 0; ; hops += 1) {
-        const { pathname, search, hash, searchParams } = new URL(href, origin)
+        const { pathname, search, hash } = new URL(href, origin)
         const path = pathname + search
         const { route } = store.plan(path).page
         const guessed = route ? code.load({ chain: route.chain }, signal) : undefined
-        let page: LoadedPage | undefined
-        let failure: unknown
+        const instead = (failure: unknown) => withCode(href, signal, pageInstead(href, failure), failure)
+        let loaded: LoadedRoute
         try {
-          const loaded = await Promise.race([loadData(path, options), rejection(guessed)])
-          if (loaded.kind === 'document') return { kind: 'document', href }
-          if (loaded.kind === 'redirect') {
-            const { to, external } = loaded.redirect
-            if (external) return { kind: 'document', href: to }
-            if (hops === MAX_REDIRECTS) throw new RedirectLoopError(first)
-            const target = localHref(to, origin) ?? path
-            // As browsers do: a redirect keeps the fragment of the URL that led to it, unless it brings its own.
-            href = target.includes('#') ? target : target + hash
-            continue
-          }
-          page = loaded
+          loaded = await Promise.race([loadData(path, options), rejection(guessed)])
         } catch (thrown) {
-          failure = thrown
-          page = pageInstead(path, thrown)
+          return instead(thrown)
         }
-        for (;;) {
-          try {
-            if (!page) throw failure
-            const { params, data, outcome, keys, stale } = page
-            const view = {
-              chain: chainOf(page.route),
-              params,
-              search: page.search ?? rawSearch(searchParams),
-              data,
-              ...(outcome && { outcome }),
-              ...(publicOrigin !== undefined && { origin: publicOrigin }),
-            }
-            const styles = await (guessed && page.route === route && !outcome ? guessed : code.load(view, signal))
-            return { kind: 'page', href, view, styles, keys, stale, failure }
-          } catch (thrown) {
-            if (signal.aborted) throw new RouteCancelled()
-            page = failure ? undefined : pageInstead(path, thrown)
-            if (!page) return { kind: 'document', href, ...(thrown instanceof RouteLoadError && { reason: thrown }) }
-            failure = thrown
-          }
+        if (loaded.kind === 'document') return { kind: 'document', href }
+        if (loaded.kind === 'page') {
+          const isGuessed = loaded.route === route && !loaded.outcome
+          return withCode(href, signal, loaded, undefined, isGuessed ? guessed : undefined)
         }
+        const { to, external } = loaded.redirect
+        if (external) return { kind: 'document', href: to }
+        if (hops === MAX_REDIRECTS) return instead(new RedirectLoopError(first))
+        const target = localHref(to, origin) ?? path
+        // As browsers do: a redirect keeps the fragment of the URL that led to it, unless it brings its own.
+        href = target.includes('#') ? target : target + hash
       }
     },
   }

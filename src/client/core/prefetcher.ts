@@ -1,4 +1,4 @@
-import { localHref } from './local-href.ts'
+import { localHref, withoutHash } from './local-href.ts'
 import {
   advancePrefetching,
   nextWake,
@@ -92,13 +92,13 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
   async function fetchData(target: string, signal: AbortSignal): Promise<void> {
     let isOfUse = true
     try {
-      let href: string | undefined = target
-      for (let hops = 0; href !== undefined && hops < MAX_REDIRECTS; hops += 1) {
+      let href = target
+      for (let hops = 0; href !== '' && hops < MAX_REDIRECTS; hops += 1) {
         const loaded: LoadedRoute = await store.load(href, { signal, prefetch: true, whole: true })
-        href = undefined
+        href = ''
         if (loaded.kind === 'redirect' && !loaded.redirect.external) {
-          href = localHref(loaded.redirect.to, origin)?.replace(/#.*/s, '')
-          if (href !== undefined) preloadCode(href)
+          href = withoutHash(localHref(loaded.redirect.to, origin) ?? '')
+          if (href !== '') preloadCode(href)
         }
         // Redirects and refusals are not kept: asking for them ahead again and again would be a storm of its own.
         isOfUse &&= loaded.kind === 'page' && loaded.outcome === undefined

@@ -6,7 +6,7 @@ import type { HistoryStack, Traversal } from './history-stack.ts'
 import type { Journal, NavigationRecord } from './journal.ts'
 import type { KnownRoutes } from './known-routes.ts'
 import { createLeaveGate } from './leave-gate.ts'
-import { hrefOf, localHref } from './local-href.ts'
+import { hrefOf, localHref, withoutHash } from './local-href.ts'
 import {
   IDLE,
   PENDING_DELAY_MS,
@@ -372,10 +372,6 @@ export function createRouter(parts: RouterParts): RouterCore {
       if (online && screen.page.failure !== undefined) refresh()
     },
   }
-}
-
-function withoutHash(href: string): string {
-  return href.replace(/#.*/s, '')
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */
