@@ -68,7 +68,8 @@ describe('a document with nothing to wait for', () => {
       title: '/dev/null, explained',
       url: '/a',
       image: '/a.png',
-      'image:alt': 'A null',
+      'image:secure_url': '/a.png',
+      'image:alt': '/dev/null from above',
       video: 'https://v.example/a',
     }
     const { app } = tinyApp({
@@ -84,6 +85,7 @@ describe('a document with nothing to wait for', () => {
       ...openGraph,
       url: 'https://www.example.com/a',
       image: 'https://www.example.com/a.png',
+      'image:secure_url': 'https://www.example.com/a.png',
     })
     expect(text).toContain('<link rel="canonical" href="https://www.example.com/a"/>')
   })
