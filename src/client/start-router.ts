@@ -11,12 +11,14 @@ import { createKnownRoutes, pathOf } from './core/known-routes.ts'
 import { clickTarget, listenToClicks } from './core/link-clicks.ts'
 import { savesData, watchLinks } from './core/link-prefetch.ts'
 import { createStylesheets } from './core/load-styles.ts'
-import { withoutHash } from './core/local-href.ts'
+import { localHref, withoutHash } from './core/local-href.ts'
 import { createPageEffects } from './core/page-effects.ts'
 import { createPageLoader } from './core/page-loader.ts'
 import { createPrefetcher } from './core/prefetcher.ts'
 import type { PrefetchPriority } from './core/prefetch-scheduler.ts'
+import { createRetry } from './core/retry.ts'
 import { createRouteCode } from './core/route-code.ts'
+import { startFlight } from './core/route-flight.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
 import { RouteLoadError, urlIn } from './core/router-errors.ts'
@@ -84,15 +86,15 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   }
   const store = createRouteStore(table, known, world, changed)
   const code = createRouteCode({ document, modules, files, styles })
+  const retry = createRetry(Math.random, wait)
   const loader = createPageLoader({
     table,
     store,
     code,
     origin: location.origin,
     publicOrigin: state.origin,
-    random: Math.random,
     online: () => window.navigator.onLine,
-    wait,
+    retry,
   })
   const prefetcher = createPrefetcher({
     store,
@@ -180,8 +182,10 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     calls ??= createActionCalls({
       world,
       known,
-      random: Math.random,
-      wait,
+      startFlight,
+      retry,
+      pageOf: (to) => withoutHash(localHref(to, location.origin) ?? to),
+      unanswered: (href) => new RouteLoadError('route data', href),
       screen: () => router.screen,
       leaving: () => router.leavingFor,
       show: router.show,

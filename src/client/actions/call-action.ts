@@ -2,11 +2,9 @@ import { RefusalSignal } from '../../shared/control-flow.ts'
 import { ACTION_PARAM, ACTION_RESULT_ID, ONCE_HEADER, type ActionAnswer } from '../../shared/protocol/action-call.ts'
 import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/known-routes.ts'
-import { localHref, withoutHash } from '../core/local-href.ts'
-import { retryDelay } from '../core/retry.ts'
-import { startFlight, type Flight, type FlightWorld } from '../core/route-flight.ts'
+import type { Retry } from '../core/retry.ts'
+import type { Flight, FlightWorld, startFlight } from '../core/route-flight.ts'
 import type { RouterScreen } from '../core/router.ts'
-import { RouteLoadError } from '../core/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
 import { dataIds, type RouteView } from '../react/route-view.ts'
 import { callBody, invalidInput } from './call-body.ts'
@@ -14,13 +12,19 @@ import type { UploadProgress } from '../router-types.ts'
 import { focusFirstFault } from './focus-first-fault.ts'
 import { sendUpload } from './send-upload.ts'
 
-/** What calls need of the client router. */
+/**
+ * What calls need of the client router. Its functions are among it, because a module that both import would be a file of
+ * its own, which the router would have to wait for on every page.
+ */
 export interface CallHost {
   readonly world: FlightWorld
   readonly known: KnownRoutes
-  readonly random: () => number
-  /** Resolves after these milliseconds, and before that when the network comes back. */
-  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+  readonly startFlight: typeof startFlight
+  readonly retry: Retry
+  /** Path and query of the page that a redirect leads to, as the navigation that follows it will name them. */
+  pageOf(to: string): string
+  /** What to throw where the answer to a call has come, and says nothing of the call. */
+  unanswered(href: string): Error
   readonly screen: () => RouterScreen
   /** Id of the navigation that is on its way to another page. */
   readonly leaving: () => number | undefined
@@ -80,7 +84,7 @@ async function performCall(
   const { visit, href: began } = host.screen()
   const before = host.leaving()
   const { count } = answered
-  const href = withoutHash(began)
+  const href = host.pageOf(began)
   let flight: Flight | undefined
   try {
     flight = await send(host, id, href, args)
@@ -97,7 +101,7 @@ async function performCall(
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
-    throw thrownBy(outcome, href)
+    throw outcome ? thrownBy(outcome) : host.unanswered(href)
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
@@ -108,14 +112,14 @@ async function performCall(
   const leaving = host.leaving()
   // Whoever has gone elsewhere, or is about to, is not called back; layouts that stand there too may show what has changed.
   if (host.screen().visit !== visit) host.catchUp()
-  else if (redirect === undefined || pageOf(redirect.to) === href) {
+  else if (redirect === undefined || host.pageOf(redirect.to) === href) {
     // Nobody knows which of two that were under way at once has seen what the other one did.
     if (answered.count === count + 1) showFresh(host, flight)
     else host.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {
     if (redirect.external) host.leave(redirect.to, 'push')
-    else host.follow(redirect.to, redirected(flight))
+    else host.follow(redirect.to, redirected(host, flight))
   }
   return answer?.value ?? null
 }
@@ -143,10 +147,8 @@ async function send(host: CallHost, id: string, href: string, args: readonly unk
       // 409: the server is of another build.
       if (failed === undefined || flight.status === 409) return flight
       if (signal.aborted) return undefined
-      const passing = failed instanceof RouteLoadError && failed.passing
-      const delay = passing ? retryDelay(attempt, flight.retryAfterMs, host.random()) : undefined
-      if (delay === undefined) throw failed
-      await host.wait(delay, signal)
+      const passing = 'passing' in failed && failed.passing
+      if (!passing || !(await host.retry(attempt, flight.retryAfterMs, signal))) throw failed
     }
   } finally {
     if (hasFile) host.progress(id, undefined)
@@ -155,7 +157,7 @@ async function send(host: CallHost, id: string, href: string, args: readonly unk
 
 /** Resolves when all but deferred values is here, or it has failed. */
 function startCall(
-  { known, screen, revalidate }: CallHost,
+  { known, screen, revalidate, startFlight, pageOf }: CallHost,
   world: FlightWorld,
   href: string,
   call: NonNullable<Flight['call']>,
@@ -199,7 +201,7 @@ function startCall(
 }
 
 /** As if it had asked for the page that it leads to; `undefined` where it has brought no data of that. */
-function redirected(flight: Flight): Flight | undefined {
+function redirected({ pageOf }: CallHost, flight: Flight): Flight | undefined {
   const { redirect, ...head } = flight.head ?? {}
   if (!redirect || head.route === undefined) return undefined
   return { ...flight, head, href: pageOf(redirect.to) }
@@ -226,13 +228,6 @@ function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): 
   show({ ...view, data, search }, [...keys])
 }
 
-/** Path and query of a redirect's target, as the navigation that follows it will name them. */
-function pageOf(to: string): string {
-  return withoutHash(localHref(to, 'http://localhost') ?? to)
-}
-
-function thrownBy(outcome: RouteDataOutcome | undefined, href: string): Error {
-  if (outcome === undefined) return new RouteLoadError('route data', href)
-  const { kind, digest = '' } = outcome
+function thrownBy({ kind, digest = '' }: RouteDataOutcome): Error {
   return kind === 'error' ? new ServerFailure(digest) : new RefusalSignal(kind)
 }

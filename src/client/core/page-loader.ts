@@ -2,7 +2,7 @@ import { rawSearch } from '../../shared/raw-search.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
 import { findBoundary, layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
 import { localHref, withoutHash } from './local-href.ts'
-import { retryDelay } from './retry.ts'
+import type { Retry } from './retry.ts'
 import type { RouteCode } from './route-code.ts'
 import type { LoadedPage, LoadedRoute, RouteStore, StoreLoadOptions } from './route-store.ts'
 import { RedirectLoopError, RouteCancelled, RouteLoadError } from './router-errors.ts'
@@ -50,18 +50,16 @@ export interface PageLoaderParts {
   readonly origin: string
   /** The public origin as the server told it, for absolute URLs in the head. */
   readonly publicOrigin: string | undefined
-  readonly random: () => number
   /** Whether there is a network, as far as the browser knows. */
   readonly online: () => boolean
-  /** Resolves after these milliseconds, and before that when the network comes back or the signal is aborted. */
-  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+  readonly retry: Retry
 }
 
 /** As browsers do; more of them lead to each other. */
 const MAX_REDIRECTS = 20
 
 export function createPageLoader(parts: PageLoaderParts): PageLoader {
-  const { table, store, code, origin, publicOrigin, random, online, wait } = parts
+  const { table, store, code, origin, publicOrigin, online, retry } = parts
 
   /** A failure that may pass is tried again; what it is in the end is given back. */
   async function loadData(href: string, options: StoreLoadOptions): Promise<LoadedRoute> {
@@ -69,10 +67,9 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       const loaded = await store.load(href, options).catch((thrown: unknown) => thrown as RouteLoadError)
       const failed = loaded instanceof Error
       const passing = failed ? loaded.passing : loaded.kind === 'page' && loaded.status >= 500
-      const delay = passing ? retryDelay(attempt, (loaded as LoadedPage).retryAfterMs, random()) : undefined
-      if (delay !== undefined) await wait(delay, options.signal)
-      else if (failed) throw loaded
-      else return loaded
+      if (passing && (await retry(attempt, (loaded as LoadedPage).retryAfterMs, options.signal))) continue
+      if (failed) throw loaded
+      return loaded
     }
   }
 

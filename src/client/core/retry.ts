@@ -38,6 +38,26 @@ export function retryDelay(attempt: number, retryAfterMs: number | undefined, ra
 }
 
 /**
+ * Waits before another try of what did not come.
+ * @param attempt number of the retry, from 0.
+ * @param retryAfterMs what the server has asked for.
+ * @returns whether there is to be another one; if not, at once.
+ */
+export type Retry = (attempt: number, retryAfterMs: number | undefined, signal: AbortSignal) => Promise<boolean>
+
+/** @param wait resolves after these milliseconds, and before that when the network comes back or the signal is aborted. */
+export function createRetry(
+  random: () => number,
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>,
+): Retry {
+  return async (attempt, retryAfterMs, signal) => {
+    const delay = retryDelay(attempt, retryAfterMs, random())
+    if (delay !== undefined) await wait(delay, signal)
+    return delay !== undefined
+  }
+}
+
+/**
  * Reads a `Retry-After` header (RFC 9110, section 10.2.3): seconds or an HTTP date.
  * @param header `null` where there is none, as `Headers.get` says it.
  * @param now milliseconds since 1970.

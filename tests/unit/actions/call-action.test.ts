@@ -3,8 +3,11 @@ import { describe, expect, test } from 'vitest'
 import '../../../src/shared/protocol/decode-values.ts'
 import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
 import { createJournal } from '../../../src/client/core/journal.ts'
-import type { Flight } from '../../../src/client/core/route-flight.ts'
 import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
+import { withoutHash } from '../../../src/client/core/local-href.ts'
+import { createRetry } from '../../../src/client/core/retry.ts'
+import { startFlight, type Flight } from '../../../src/client/core/route-flight.ts'
+import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import { flush } from '../client/router-world.ts'
 
@@ -69,11 +72,16 @@ function world() {
       () => 0,
       () => undefined,
     ),
-    random: () => 0.5,
-    wait: (milliseconds: number) => {
-      note('wait')(milliseconds)
-      return Promise.resolve()
-    },
+    startFlight,
+    retry: createRetry(
+      () => 0.5,
+      (milliseconds) => {
+        note('wait')(milliseconds)
+        return Promise.resolve()
+      },
+    ),
+    pageOf: withoutHash,
+    unanswered: (href: string) => new RouteLoadError('route data', href),
     leaving: () => state.leaving,
     screen: () => ({
       href: '/form#here',

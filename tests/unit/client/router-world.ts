@@ -13,10 +13,14 @@ import { createActionCalls } from '../../../src/client/actions/call-action.ts'
 import type { HistoryStack, Traversal } from '../../../src/client/core/history-stack.ts'
 import { createJournal } from '../../../src/client/core/journal.ts'
 import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
+import { withoutHash } from '../../../src/client/core/local-href.ts'
 import { createPageLoader } from '../../../src/client/core/page-loader.ts'
 import { createPrefetcher } from '../../../src/client/core/prefetcher.ts'
+import { createRetry } from '../../../src/client/core/retry.ts'
 import type { RouteCode } from '../../../src/client/core/route-code.ts'
+import { startFlight } from '../../../src/client/core/route-flight.ts'
 import { createRouteStore } from '../../../src/client/core/route-store.ts'
+import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
 import { createRouter, type RouterCore, type RouterScreen } from '../../../src/client/core/router.ts'
 import type { RouterListeners } from '../../../src/client/router-handle.ts'
 import type { NavigateEvent } from '../../../src/client/router-types.ts'
@@ -239,15 +243,15 @@ export function createWorld({ deaf = false, table = pages } = {}) {
       setTimeout(resolve, milliseconds)
       signal.addEventListener('abort', () => resolve())
     })
+  const retry = createRetry(() => 0.5, wait)
   const loader = createPageLoader({
     table,
     store,
     code,
     origin: ORIGIN,
     publicOrigin: undefined,
-    random: () => 0.5,
     online: () => window.navigator.onLine,
-    wait,
+    retry,
   })
   const enabled = (): boolean => !lifecycle.outdated
   const prefetcher = createPrefetcher({ store, code, origin: ORIGIN, now, enabled, onChange: () => undefined })
@@ -289,8 +293,10 @@ export function createWorld({ deaf = false, table = pages } = {}) {
   const callAction = createActionCalls({
     world,
     known,
-    random: () => 0.5,
-    wait,
+    startFlight,
+    retry,
+    pageOf: withoutHash,
+    unanswered: (href) => new RouteLoadError('route data', href),
     screen: () => router.screen,
     leaving: () => router.leavingFor,
     show: router.show,
