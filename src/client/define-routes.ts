@@ -1,5 +1,10 @@
 import type { TypedSegment } from './module-types.ts'
 
+/** Refuses members that no entry has. A constraint alone lets them pass, and a guard with a slip in its name never runs. */
+type WithoutStrangers<Routes> = {
+  readonly [Key in keyof Routes]: { readonly [Member in Exclude<keyof Routes[Key], keyof TypedSegment>]: never }
+}
+
 /**
  * States the application's route table. The same value is matched on the server and in the browser.
  *
@@ -9,6 +14,8 @@ import type { TypedSegment } from './module-types.ts'
  *
  * The table is checked by the build and when the server starts, not here: this runs in the browser too.
  */
-export function defineRoutes<const Routes extends Readonly<Record<string, TypedSegment>>>(routes: Routes): Routes {
+export function defineRoutes<const Routes extends Readonly<Record<string, TypedSegment>>>(
+  routes: Routes & WithoutStrangers<Routes>,
+): Routes {
   return routes
 }

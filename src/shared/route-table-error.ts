@@ -23,6 +23,7 @@ export type RouteTableFault =
   | 'search-in-pattern'
   | 'bad-group'
   | 'reserved-path'
+  | 'unknown-member'
   | 'page-and-handler'
   | 'loader-without-page'
   | 'layout-loader-without-layout'

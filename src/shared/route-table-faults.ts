@@ -2,13 +2,26 @@
  * Judges route tables. For the build and the server's start only: the browser matches a table that was judged before,
  * and does without the texts.
  */
-import type { RouteDefinitions } from './route-definition.ts'
+import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
 import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import { parseValidPattern } from './route-pattern-faults.ts'
 import { RouteTableError } from './route-table-error.ts'
 
 export { RouteTableError } from './route-table-error.ts'
 export type { RouteTableFault } from './route-table-error.ts'
+
+const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
+  layout: true,
+  layoutLoader: true,
+  page: true,
+  loader: true,
+  handler: true,
+  loading: true,
+  error: true,
+  notFound: true,
+  forbidden: true,
+  unauthorized: true,
+}
 
 /**
  * Judges a whole table: every pattern, what each entry brings, and whether all of it goes together.
@@ -20,6 +33,15 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
   for (const [key, definition] of Object.entries(definitions)) {
     const pattern = parseValidPattern(key)
     entries.push(pattern)
+    const stranger = Object.keys(definition).find((member) => !Object.hasOwn(MEMBERS, member))
+    if (stranger !== undefined) {
+      throw new RouteTableError(
+        'unknown-member',
+        [key],
+        `an entry has no member '${stranger}', and what nobody asks for would silently not run`,
+        `Write one of ${Object.keys(MEMBERS).join(', ')}`,
+      )
+    }
     if (definition.page && definition.handler) {
       throw new RouteTableError(
         'page-and-handler',

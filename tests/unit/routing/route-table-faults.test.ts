@@ -142,6 +142,16 @@ describe('entries whose modules do not go together', () => {
     expect(fault?.message).toContain("'/x'")
   })
 
+  it.each(['layoutloader', 'guard', 'toString'])(
+    'a member called %s is refused, because it would never run',
+    (name) => {
+      const fault = faultOf({ '/x': { page, layout, [name]: loader } })
+      expect(fault?.kind).toBe('unknown-member')
+      expect(fault?.message).toMatch(`'/x': an entry has no member '${name}'`)
+      expect(fault?.message).toContain('layoutLoader, page, loader, handler')
+    },
+  )
+
   it('a page with its loader in a layout with its own is accepted', () => {
     expect(faultOf({ '/x': { page, loader, layout, layoutLoader } })).toBeUndefined()
   })

@@ -1,4 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest'
+import { defineRoutes } from '../../../src/client/define-routes.ts'
 import type { PageProps } from '../../../src/client/module-types.ts'
 import type { Params } from '../../../src/shared/route-pattern.ts'
 import { href } from '../../../src/shared/href.ts'
@@ -17,7 +18,14 @@ export const mistakes = () => [
   href('/lab', { q: 'x' }),
   // @ts-expect-error an object is no search value
   href('/lab', {}, { q: { nested: true } }),
+  // @ts-expect-error the member is written layoutLoader, and this one would never run
+  defineRoutes({ '/lab': { layout: () => load(Page), layoutloader: () => load(Page) } }),
+  // @ts-expect-error a page is a component
+  defineRoutes({ '/lab': { page: () => load('page') } }),
 ]
+
+const Page = () => null
+const load = <Component>(component: Component) => Promise.resolve({ default: component })
 
 describe('params are typed from the pattern', () => {
   it('each sort of segment gives its own type', () => {

@@ -1,0 +1,113 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { fencedBlocks, sampleFaults, type Chapter } from './handbook-samples.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const COMPILER_TIMEOUT_MS = 120_000 // for hangs only: it is one run, which takes some seconds
+const HANDBOOK: readonly Chapter[] = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].map((name) => ({
+  name,
+  text: readFileSync(join(ROOT, name), 'utf8'),
+}))
+
+/** Blocks that no compiler is asked about. Another language, or a slip in the name of one, needs a decision. */
+const OTHER_LANGUAGES = ['bash', 'css', 'nginx', 'text']
+
+/** What a chapter might still say after the code has changed: what it says now, what it said, the complaint. */
+const STALE: Readonly<Record<string, readonly (readonly [now: string, before: string, complaint: string])[]>> = {
+  'README.md': [['data.mills.map', 'data.mill.map', `Property 'mill' does not exist`]],
+  'docs/actions.md': [
+    ['guarded: false', 'guard: false', `'guard' does not exist in type 'ActionDefinition`],
+    ['fileBytes: 32', 'bytes: 32', `'bytes' does not exist in type 'UploadLimits'`],
+    ['remove.bind(null, entry.id)', `remove.bind(null, 'a')`, `Type 'string' is not assignable to type 'number'`],
+    ['Welcome, ${state.email}', 'Welcome, ${state.name}', `Property 'name' does not exist`],
+  ],
+  'docs/caching.md': [
+    ['staleSeconds: 600', 'stale: 600', `'stale' does not exist in type 'CachedOptions'`],
+    ['revalidate(`mill:${input.id}`', 'revalidate(input', `'Mill' is not assignable`],
+  ],
+  'docs/fallbacks-and-errors.md': [
+    ['external: true', 'away: true', `'away' does not exist`],
+    ['{ origin, digest', '{ side, digest', `Property 'side' does not exist on type 'ErrorProps'`],
+  ],
+  'docs/getting-started.md': [
+    [`import('./mills/loader.server.ts')`, `import('./mills/mills.server.ts')`, 'Cannot find module'],
+  ],
+  'docs/loaders.md': [
+    ['export const guards', 'export const guard', `to type 'never'`],
+    ['of={data.level}', 'of={data.gauge}', `Property 'gauge' does not exist`],
+  ],
+  'docs/metadata.md': [
+    ['description: ', 'summary: ', `'summary' does not exist in type 'Metadata'`],
+    ['canonical: `', 'canonicalUrl: `', 'Record<"canonicalUrl", never>'],
+  ],
+  'docs/navigation.md': [
+    ['{ useOnline }', '{ useNetwork }', `no exported member 'useNetwork'`],
+    [
+      ' prefetch="viewport"',
+      ' preload="viewport"',
+      `'preload' does not exist on type 'IntrinsicAttributes & LinkProps'`,
+    ],
+    ['onClick={blocked.proceed}', 'onClick={blocked.leave}', `Property 'leave' does not exist`],
+  ],
+  'docs/routes.md': [
+    ['layoutLoader: ', 'layoutData: ', `to type 'never'`],
+    ['middleware: [', 'before: [', `'before' does not exist in type 'AppDefinition'`],
+  ],
+  'docs/rules.md': [
+    ['afterFiles: [],', 'after: [],', `'after' does not exist`],
+    ['missing: [{', 'lacking: [{', `'lacking' does not exist`],
+  ],
+  'docs/security.md': [[`integrity: 'all'`, `integrity: 'every'`, `'"every"' is not assignable`]],
+  'docs/sessions.md': [['session.takeFlash()', 'session.message()', `Property 'message' does not exist`]],
+  'docs/testing.md': [['{ app: application }', '{ application }', `'application' does not exist`]],
+}
+
+/** A fragment that no form knows. */
+const STRANGE: Chapter = { name: 'stale/strange.md', text: 'Text.\n\n```ts\nsomething: { best: 1 }\n```\n' }
+
+const textOf = (name: string): string => HANDBOOK.find((chapter) => chapter.name === name)?.text ?? ''
+
+function staleChapter(name: string): Chapter {
+  const text = (STALE[name] ?? []).reduce((text, [now, before]) => text.replace(now, () => before), textOf(name))
+  return { name: `stale/${name}`, text }
+}
+
+/** Where the chapter says it, and where its block ends: there stands what asks for all that a module exports. */
+function placesOf(name: string, text: string): readonly string[] {
+  const lines = textOf(name).split('\n')
+  const line = lines.findIndex((line) => line.includes(text))
+  if (line === -1) throw new Error(`${name} does not say any more: ${text}`)
+  const end = lines.findIndex((fence, index) => index > line && fence.trim() === '```')
+  return [line, end].map((index) => `stale/${name}:${index + 1}: `)
+}
+
+describe('the samples of the handbook and the README', () => {
+  let faults: readonly string[] = []
+  beforeAll(async () => {
+    faults = await sampleFaults([...HANDBOOK, ...Object.keys(STALE).map(staleChapter), STRANGE])
+  }, COMPILER_TIMEOUT_MS)
+
+  it('all compile against what #client and #server really are', () => {
+    expect(faults.filter((fault) => !fault.startsWith('stale/'))).toEqual([])
+  })
+
+  const stale = Object.entries(STALE).flatMap(([name, changes]) => changes.map((change) => [name, ...change] as const))
+  it.each(stale)('%s: %s, once written %s, is refused in its place: %s', (name, now, _before, complaint) => {
+    const places = placesOf(name, now)
+    const there = faults.filter((fault) => places.some((place) => fault.startsWith(place)))
+    expect(there).toContainEqual(expect.stringContaining(complaint))
+  })
+
+  it('are refused where they are fragments of a form that is not known, and do not pass unread', () => {
+    expect(faults).toContainEqual(expect.stringMatching(/^stale\/strange\.md:4: .*label/))
+  })
+
+  it('are all found, because each block says in what language it is', () => {
+    const blocks = HANDBOOK.flatMap(({ name, text }) => fencedBlocks(text).map((block) => ({ name, ...block })))
+    const samples = blocks.filter(({ language }) => language === 'ts' || language === 'tsx')
+    expect(samples.length).toBeGreaterThan(70)
+    const others = blocks.filter((block) => !samples.includes(block) && !OTHER_LANGUAGES.includes(block.language))
+    expect(others).toEqual([])
+  })
+})
