@@ -34,6 +34,7 @@ import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, precompress, weigh } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
 import { readApplication } from './read-application.ts'
+import { checkServerModules } from './server-modules.ts'
 import { createServerWall, serverOnly } from './server-wall.ts'
 import { serverPackages } from './server-packages.ts'
 import { chunkNotes, sizeSections } from './size-report.ts'
@@ -90,8 +91,9 @@ export async function buildApplication(
     const [browser, reports, server] = await Promise.all([
       buildBrowser(context, shared),
       buildReports(context),
-      build(nodeOptions(context, { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }, onServer)),
+      buildServer(context, onServer),
     ])
+    checkServerModules(server.metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
     const groups = groupStyles(browser.metafile, entry, browserModules(sources))
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)
@@ -155,6 +157,14 @@ function keepingTime(env: Readonly<Record<string, string | undefined>>): number 
   } catch (error) {
     throw error instanceof ConfigError ? new BuildFault(error.message) : error
   }
+}
+
+function buildServer(
+  context: BundleContext,
+  plugins: readonly Plugin[],
+): Promise<BuildResult & { readonly metafile: Metafile }> {
+  const entries = { [SERVER_ENTRY]: join(context.root, 'src/server/main.ts') }
+  return build({ ...nodeOptions(context, entries, plugins), metafile: true })
 }
 
 /** The browser's scripts, proven free of server code. */

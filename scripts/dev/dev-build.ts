@@ -19,6 +19,7 @@ import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
 import { bundleInspection, evaluateInspection, type RouteSources } from '../build/read-application.ts'
+import { checkServerModules } from '../build/server-modules.ts'
 import { createServerWall } from '../build/server-wall.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
@@ -118,6 +119,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const sources = await readSources(contexts)
     const { metafile, outputFiles } = server.value
     if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild gave no metafile')
+    checkServerModules(metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
     return {
       context,

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { buildFault } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -50,6 +50,28 @@ test('a module of the table that the build cannot follow stops it, and is named'
 test('a page without a default export stops the build', async () => {
   const fault = await buildFault({ 'src/app/lab/page.tsx': 'export const LabPage = () => null' })
   expect(fault).toContain(`src/app/lab/page.tsx has no default export, and is the page of '/(lab)/lab'`)
+})
+
+describe('a server module that would never run', () => {
+  const withModule = (kind: string, code: string): Record<string, string> => ({
+    ...routes(
+      `'/': { layout: () => import('./home-page.tsx'), page: () => import('./home-page.tsx') }, ` +
+        `'/it': { ${kind === 'handler' ? '' : "layout: () => import('./home-page.tsx'), page: () => import('./home-page.tsx'), "}` +
+        `${kind}: () => import('./it.server.ts') }`,
+    ),
+    'src/app/it.server.ts': code,
+  })
+
+  test.for([
+    ['loader', 'export const load = () => ({})', 'exports no loader'],
+    ['loader', 'export default function loader() {}', 'exports no loader'],
+    ['layoutLoader', 'export const guards = true\nexport const Loader = () => ({})', 'exports no loader'],
+    ['handler', `export const get = () => new Response('')`, 'exports get: a method is written in capitals, GET'],
+    ['handler', 'export const handler = () => new Response()', 'exports no method'],
+  ] as const)('%s: %s', async ([kind, code, complaint]) => {
+    const fault = await buildFault(withModule(kind, code))
+    expect(fault).toContain(`src/app/it.server.ts, the ${kind} of '/it', ${complaint}`)
+  })
 })
 
 test('a module of the table that does not exist is shown in its line', async () => {

@@ -1,0 +1,40 @@
+import type { Metafile } from 'esbuild'
+import { BuildFault } from './build-fault.ts'
+import type { RouteSources } from './read-application.ts'
+
+const METHOD = /^[A-Z]+$/
+
+/** For each member of the table that names a server module: what is wrong with what that exports, if anything. */
+const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | undefined>> = {
+  loader: (exported) =>
+    exported.includes('loader') || exported.includes('search')
+      ? undefined
+      : 'exports no loader: write export async function loader() { … }, or a search schema alone.',
+  layoutLoader: (exported) =>
+    exported.includes('loader') ? undefined : 'exports no loader: write export async function loader() { … }.',
+  handler(exported) {
+    const lower = exported.find(
+      (name) => /^(?:get|head|post|put|patch|delete|options)$/i.test(name) && !METHOD.test(name),
+    )
+    if (lower !== undefined) return `exports ${lower}: a method is written in capitals, ${lower.toUpperCase()}.`
+    return exported.some((name) => METHOD.test(name))
+      ? undefined
+      : 'exports no method: write export function GET() { … }, or another one.'
+  },
+}
+
+/**
+ * Checks that each server module of the table exports what it is asked for. A guard by another name would never run.
+ * @param metafile of the server's bundle.
+ * @throws {BuildFault} for the first that does not.
+ */
+export function checkServerModules(metafile: Metafile, sources: RouteSources): void {
+  const exported = new Map(Object.values(metafile.outputs).map(({ entryPoint, exports }) => [entryPoint, exports]))
+  for (const [pattern, kinds] of Object.entries(sources)) {
+    for (const [kind, source] of Object.entries(kinds)) {
+      const names = exported.get(source)
+      const fault = names && FAULTS[kind]?.(names)
+      if (fault !== undefined) throw new BuildFault(`${source}, the ${kind} of '${pattern}', ${fault}`)
+    }
+  }
+}
