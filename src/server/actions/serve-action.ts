@@ -5,6 +5,7 @@ import { ID_FIELD, ONCE_HEADER } from '../../shared/protocol/action-call.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
+import { watchPromises } from '../load/watch-promises.ts'
 import type { LoaderArgs } from '../loader-types.ts'
 import { reportFailure } from '../render/failure.ts'
 import type { Admission } from '../ops/admission.ts'
@@ -96,7 +97,12 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
       context.secrets,
     )
     const run = (): Promise<FinishedCall> =>
-      runAction(declared, received, { params: page.params, context, call: context })
+      runAction(declared, received, {
+        params: page.params,
+        context,
+        call: context,
+        watch: (value) => watchPromises(value, context, 'action'),
+      })
     const key = await onceKey(declared, received, context)
     const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)

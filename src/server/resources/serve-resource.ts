@@ -9,6 +9,7 @@ import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts
 import { send } from '../render/send-document.ts'
 import { sendMethods, sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
+import { soundThrown } from '../render/sound-thrown.ts'
 import type { RequestContext } from '../request/context.ts'
 import { parseSearch } from '../request/search-params.ts'
 
@@ -42,7 +43,7 @@ export async function serveResource(
     await sendResponse(response, context)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
-    sendFailure(thrown, context)
+    sendFailure(soundThrown(thrown), context)
   }
 }
 
