@@ -12,6 +12,7 @@ import type { Admission } from '../ops/admission.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from './body-error.ts'
+import { BODY_SILENCE_MS } from './body-limits.ts'
 import { bodyKind } from './body-kind.ts'
 import type { CallsOnce } from './call-once.ts'
 import { dropBody } from '../request/drop-body.ts'
@@ -53,9 +54,6 @@ export type CallResult =
       readonly call: FinishedCall
       readonly received: ReceivedCall
     }
-
-/** Without a byte for this long the client has gone to sleep, or wants to keep us waiting. */
-const BODY_SILENCE_MS = 10_000
 
 const MEGABYTE = 1_048_576
 const ANSWERED = { kind: 'answered' } as const
