@@ -275,6 +275,7 @@ describe('rewrites', () => {
 describe('the message of a faulty rule', () => {
   it.each<[unknown, string, RegExp]>([
     [{ redirects: {} }, 'rules-not-array', /^redirects: /],
+    [() => ({ redirects: [] }), 'rules-not-array', /^rules: .*no function/],
     [{ redirect: [] }, 'unknown-field', /"redirect".*redirects, rewrites, headers/],
     [{ rewrites: { afterfiles: [] } }, 'unknown-field', /"afterfiles".*beforeFiles, afterFiles, fallback/],
     [
