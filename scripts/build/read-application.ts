@@ -11,6 +11,7 @@ import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import type { InspectionMessage, InspectionReport, SegmentSources } from './inspect-application.ts'
 import { statesRoutes } from './routes-file.ts'
+import { checkTableModules } from './table-modules.ts'
 
 /** Modules of the table by pattern and kind; paths in the project. */
 export type RouteSources = Readonly<Record<string, SegmentSources>>
@@ -75,7 +76,10 @@ export async function evaluateInspection(context: BundleContext, folder: string,
   const file = join(folder, 'inspection.js')
   await writeFile(file, text)
   const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await evaluate(file, context.mode)
-  if ('sources' in report) return report.sources
+  if ('sources' in report) {
+    checkTableModules(report.sources)
+    return report.sources
+  }
   if ('fault' in report) throw new BuildFault(report.fault)
   throw new BuildFault(`${source} could not be evaluated:\n${withoutInternals(report.failure)}`)
 }

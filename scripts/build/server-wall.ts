@@ -29,12 +29,17 @@ interface Violation {
   readonly rule: string
 }
 
+/** Whether only the server may load this file, by its name. */
+export function isServerModule(file: string): boolean {
+  return SERVER_MODULE.test(file)
+}
+
 /**
  * @param root the project.
  * @returns why this file must not be in a browser bundle; `undefined` for all others.
  */
 export function serverOnly(root: string, file: string): string | undefined {
-  if (SERVER_MODULE.test(file)) return 'a *.server.* module'
+  if (isServerModule(file)) return 'a *.server.* module'
   return file.startsWith(join(root, 'src/server') + sep) ? 'a module of src/server' : undefined
 }
 
@@ -71,7 +76,7 @@ export function createServerWall({ root, app }: Pick<BuildOptions, 'root' | 'app
           return { path: found.path, namespace, suffix, external, sideEffects }
         }
         // Only a table may name server modules.
-        if (kind === 'dynamic-import' && statesRoutes(importer) && SERVER_MODULE.test(found.path)) {
+        if (kind === 'dynamic-import' && statesRoutes(importer) && isServerModule(found.path)) {
           return { path: INERT, namespace: NAMESPACE }
         }
         if (actionModule(app, found.path) !== undefined) {

@@ -7,8 +7,7 @@ import { isDataPath } from './data/data-url.ts'
 import { createDataRequests } from './data/take-data-request.ts'
 import type { Readiness } from './ops/readiness.ts'
 import { send } from './render/send-document.ts'
-import { sendText } from './render/send-plain.ts'
-import type { HeaderList } from './render/security-headers.ts'
+import { sendMethods, sendText } from './render/send-plain.ts'
 import { contextOf, type RequestContext } from './request/context.ts'
 
 /** What the runtime's own URLs are answered from. */
@@ -27,7 +26,7 @@ export interface RuntimeParts {
 }
 
 const ASSETS = '/_m/assets/'
-const ONLY_READ: HeaderList = ['Allow', 'GET, HEAD']
+const METHODS = 'GET, HEAD, OPTIONS'
 
 /**
  * Answers the URLs of contract section 3: assets, build id, health. Route data is only recognised here, and answered
@@ -51,8 +50,9 @@ export function serveRuntime(parts: RuntimeParts): RequestHandler {
     if (answer === 'data') return takeDataRequest(context) ? next() : undefined
     context.route = answer.route
     context.kind = answer.kind
-    if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(context, 405, 'Method not allowed', ONLY_READ)
-    answer.send(context)
+    if (req.method === 'GET' || req.method === 'HEAD' || answer.missing === true) return answer.send(context)
+    if (req.method === 'OPTIONS') return sendMethods(context, METHODS)
+    sendText(context, 405, 'Method not allowed', ['Allow', METHODS])
   }
 
   function answerOf(pathname: string): RuntimeAnswer | 'data' | undefined {
@@ -63,7 +63,7 @@ export function serveRuntime(parts: RuntimeParts): RequestHandler {
     if (pathname === '/_m/build.json') return { route: pathname, kind: 'other', send: sendBuild }
     if (isDataPath(pathname)) return 'data'
     if (pathname === '/_m' || pathname.startsWith('/_m/')) {
-      return { route: '/_m/*', kind: 'other', send: (context) => sendText(context, 404, 'No such URL') }
+      return { route: '/_m/*', kind: 'other', missing: true, send: (context) => sendText(context, 404, 'No such URL') }
     }
     return undefined
   }
@@ -84,5 +84,7 @@ interface RuntimeAnswer {
   /** Names the URL in the log. */
   readonly route: string
   readonly kind: RequestContext['kind']
+  /** There is nothing under this URL, whatever the method. */
+  readonly missing?: true
   readonly send: (context: RequestContext) => void
 }

@@ -112,6 +112,23 @@ browserTest(
 )
 
 browserTest(
+  'an error that the error page has caught is shown over it, and goes away when it is mended',
+  async ({ project, open }) => {
+    const page = await open({ allow: [/too many/] })
+    await countToTwo(page, project)
+    await project.replace('counter-page.tsx', 'count === 100', 'count === 2')
+    await page.locator(OVERLAY).waitFor()
+    const text = await page.locator(OVERLAY).innerText()
+    expect(text).toContain('The page failed in the browser')
+    expect(text).toContain('src/app/counter-page.tsx:9:')
+    await page.getByText('Failed on the').waitFor()
+    await project.replace('counter-page.tsx', 'count === 2', 'count === 100')
+    await page.locator(OVERLAY).waitFor({ state: 'detached' })
+    await page.close() // before its server is gone
+  },
+)
+
+browserTest(
   'an error that nothing catches in the browser is shown with its line in the source',
   async ({ project, open }) => {
     const page = await open({ allow: [/too many/] })

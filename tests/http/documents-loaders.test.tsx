@@ -1,12 +1,12 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import request from 'supertest'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/loader-types.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { withServer } from '../support/listening.ts'
-import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 
 const hello = page(() => <h1>Hello</h1>, { title: 'Hello' })
 
@@ -197,6 +197,51 @@ describe('methods', () => {
       const answer = await requestRaw(port, 'constructor /feed HTTP/1.1\r\nHost: a\r\n\r\n')
       expect(answer.status).toBe(400)
     })
+  })
+})
+
+describe('a resource route', () => {
+  const once = new Response('once')
+  const { app, logs } = tinyApp({
+    routes: {
+      '/hook': {
+        handler: moduleOf({ POST: async ({ request: sent }: LoaderArgs) => new Response(await sent.text()) }),
+      },
+      '/once': { handler: moduleOf({ GET: () => once }) },
+    },
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  test('that reads the body of a client who goes silent answers 408, and the connection ends', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await withServer(app, async (port) => {
+      using connection = await connectRaw(port)
+      await connection.send('POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nbody')
+      while (vi.getTimerCount() === 0) await nextTurn()
+      vi.advanceTimersByTime(10_000)
+      const answer = await connection.response()
+      expect([answer.status, answer.header('connection')]).toEqual([408, 'close'])
+      vi.useRealTimers()
+    })
+    expect(logs.filter(({ level }) => Number(level) >= 50)).toEqual([])
+  })
+
+  test('gets a body that comes in pieces as a whole', async () => {
+    await withServer(app, async (port) => {
+      using connection = await connectRaw(port)
+      await connection.send('POST /hook HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n')
+      await nextTurn()
+      await connection.send('2\r\nde\r\n0\r\n\r\n')
+      expect((await connection.response()).text).toBe('abcde')
+    })
+  })
+
+  test('that returns one Response twice fails the second time, instead of sending half an answer', async () => {
+    expect((await request(app).get('/once').expect(200)).text).toBe('once')
+    const { text } = await request(app).get('/once').expect(500)
+    expect(text).toMatch(/Digest: [0-9a-f]{12}/)
+    await request(app).head('/once').expect(500)
+    expect(JSON.stringify(logs)).toContain('has been read or sent before')
   })
 })
 

@@ -95,6 +95,20 @@ test('the last line of a start names the URL, and that URL answers', async () =>
   expect((await get(server, '/')).status).toBe(200)
 })
 
+test('the runtime says what its own URLs can be asked for', async () => {
+  const server = await started()
+  const asset = /\/_m\/assets\/[\w.-]+/.exec((await get(server, '/')).text)?.[0] ?? ''
+  const methods = 'GET, HEAD, OPTIONS'
+  for (const path of ['/healthz', '/readyz', '/_m/build.json', asset]) {
+    const options = await requestRaw(server.port, `OPTIONS ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    expect([path, options.status, options.header('allow')]).toEqual([path, 204, methods])
+    const put = await requestRaw(server.port, `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`)
+    expect([path, put.status, put.header('allow')]).toEqual([path, 405, methods])
+  }
+  const nowhere = await requestRaw(server.port, 'OPTIONS /_m/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect(nowhere.status).toBe(404)
+})
+
 describe('a shutdown', () => {
   test('lets a document in flight finish whole, closes idle connections, and ends with 0', async () => {
     const server = await started()
@@ -364,6 +378,6 @@ describe('assets', () => {
     }
     expect((await get(server, entry)).text).not.toContain('sourceMappingURL')
     const post = await requestRaw(server.port, `POST ${entry} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`)
-    expect([post.status, post.header('allow')]).toEqual([405, 'GET, HEAD'])
+    expect([post.status, post.header('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
 })

@@ -100,6 +100,15 @@ describe('failures elsewhere are reported once each', () => {
     ])
   })
 
+  test('thrown as a symbol, which has no text until it is asked for one', async () => {
+    const routes = { '/': loaderThat(() => Promise.reject(Symbol('stuck') as never)) } as never
+    const { app, logs, reported } = await failingServer({ routes })
+    await request(app).get('/').expect(500)
+    const digest = logs.find(({ msg }) => msg === 'uncaught failure')?.['digest']
+    expect(await reported('event')).toMatchObject([{ tags: { digest } }])
+    expect(logs.some(({ msg }) => msg === 'a failure could not be reported')).toBe(false)
+  })
+
   test('thrown as what is no error, without what that holds', async () => {
     const secret = (): never => {
       // oxlint-disable-next-line no-throw-literal, only-throw-error -- what some libraries do

@@ -2,6 +2,8 @@
  * The development server's part in a page: refreshes changed modules, shows what failed, and has a panel that shows what
  * the client router does. It is loaded before the application's own entry, and is no part of a production build.
  */
+import type { ReportingPage } from '../reports/page-reports.ts'
+import { hearCaught } from './caught-errors.ts'
 import {
   DEV_EVENTS_PATH,
   DEV_STACK_PATH,
@@ -80,6 +82,7 @@ function connect(events: EventSource, refresh: Refresh): void {
   events.addEventListener('message', ({ data }: MessageEvent<string>) => receive(JSON.parse(data) as DevMessage))
   addEventListener('error', ({ error }) => error !== null && onThrown(error))
   addEventListener('unhandledrejection', ({ reason }) => onThrown(reason))
+  hearCaught(globalThis as ReportingPage, onThrown)
   // Firefox reports an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())

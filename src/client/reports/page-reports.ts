@@ -59,7 +59,7 @@ export interface ReportingPage {
   millraceReports?: PageReports
 }
 
-/** The reports of this page; `undefined` where it has none, as on the server and in development. */
+/** The reports of this page; `undefined` where it has none, as on the server. */
 export function pageReports(): PageReports | undefined {
   return (globalThis as ReportingPage).millraceReports
 }

@@ -36,5 +36,8 @@ export const MAX_STREAMED_FIELD_BYTES = 1_048_576
 /** Bytes a second below which a client keeps us waiting on purpose; the slowest mobile networks give several times that. */
 export const MIN_BYTES_PER_SECOND = 1_024
 
+/** Without a byte for this long the client has gone to sleep, or wants to keep us waiting, in ms. */
+export const BODY_SILENCE_MS = 10_000
+
 /** How long we wait for a client, all in all, before its rate is looked at, in ms. */
 export const RATE_GRACE_MS = 10_000

@@ -1,6 +1,7 @@
 import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
+import { soundThrown } from '../render/sound-thrown.ts'
 import { ownGetters } from '../request/own-getters.ts'
 import { BodyError } from './body-error.ts'
 import type { ReceivedCall } from './read-call.ts'
@@ -26,6 +27,8 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
     /** The response headers of `context`, if somebody has asked for them. */
     readonly givenHeaders: Headers | undefined
   }
+  /** Hears of the promises in what the handler returns, in the turn in which it does: nobody may ask for them. */
+  readonly watch: (value: unknown) => void
 }
 
 /**
@@ -55,10 +58,12 @@ export async function runAction(
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
     const { files } = call
     const value = await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate))
+    surroundings.watch(value)
     refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
     return done({ kind: 'value', value })
-  } catch (thrown) {
+  } catch (met) {
+    const thrown = soundThrown(met)
     if (thrown instanceof BodyError) throw thrown
     await dropShared()
     return done({ kind: 'thrown', thrown })

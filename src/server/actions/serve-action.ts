@@ -5,12 +5,14 @@ import { ID_FIELD, ONCE_HEADER } from '../../shared/protocol/action-call.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
+import { watchPromises } from '../load/watch-promises.ts'
 import type { LoaderArgs } from '../loader-types.ts'
 import { reportFailure } from '../render/failure.ts'
 import type { Admission } from '../ops/admission.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from './body-error.ts'
+import { BODY_SILENCE_MS } from './body-limits.ts'
 import { bodyKind } from './body-kind.ts'
 import type { CallsOnce } from './call-once.ts'
 import { dropBody } from '../request/drop-body.ts'
@@ -53,9 +55,6 @@ export type CallResult =
       readonly received: ReceivedCall
     }
 
-/** Without a byte for this long the client has gone to sleep, or wants to keep us waiting. */
-const BODY_SILENCE_MS = 10_000
-
 const MEGABYTE = 1_048_576
 const ANSWERED = { kind: 'answered' } as const
 
@@ -96,7 +95,12 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
       context.secrets,
     )
     const run = (): Promise<FinishedCall> =>
-      runAction(declared, received, { params: page.params, context, call: context })
+      runAction(declared, received, {
+        params: page.params,
+        context,
+        call: context,
+        watch: (value) => watchPromises(value, context, 'action'),
+      })
     const key = await onceKey(declared, received, context)
     const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)

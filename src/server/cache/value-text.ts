@@ -25,7 +25,11 @@ export function valueToText(name: string, value: unknown): string {
     if (lost !== undefined) throw refused(name, `${lost.path === '' ? '' : `${lost.path}: `}${lost.what}`)
   }
   const { text, promises } = createFrameWriter()('', value)
-  if (promises.length > 0) throw refused(name, 'a promise; await it')
+  if (promises.length > 0) {
+    // Refused, they have nobody left who hears of them, and a rejection that nobody hears of ends the process.
+    for (const [, promise] of promises) void Promise.resolve(promise).then(undefined, () => undefined)
+    throw refused(name, 'a promise; await it')
+  }
   return `v${text}`
 }
 

@@ -5,7 +5,7 @@ import { isJsonValue } from '../../shared/protocol/hand-off.ts'
 import type { SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../shared/route-table.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
-import { publicValue, type Deferrable } from '../load/deferred.ts'
+import type { Deferrable } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RunningLoaders, StartedSegment } from '../load/start-loaders.ts'
 import { failureStatus, reportFailure, retryHeaders, type FailurePlace } from '../render/failure.ts'
@@ -58,7 +58,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
       deferred ||= result.deferred
       if (!page.wanted.has(segment.id)) return true
       if (!(await haveSucceeded(outside.filter(({ guards }) => guards))) || stopped) return true
-      const values = valuesOf(segment, result, context)
+      const values = valuesOf(segment, result)
       if (!answer.isOpen()) answer.open(status, page.head)
       answer.segment(segment.id, values, segment.facts.meta(context) ?? NO_META)
       return true
@@ -88,10 +88,10 @@ async function haveSucceeded(segments: readonly Outside[]): Promise<boolean> {
 }
 
 /** @throws {LostValueError} outside production, for what would not arrive as it is. */
-function valuesOf({ id, search }: StartedSegment, { value, deferred }: Deferrable, context: RequestContext): SegmentValues {
+function valuesOf({ id, search }: StartedSegment, { value }: Deferrable): SegmentValues {
   if (!isJsonValue(value)) refuseLostValues({ [id]: value })
   return {
-    ...(value === undefined ? {} : { data: deferred ? publicValue(value, context) : value }),
+    ...(value === undefined ? {} : { data: value }),
     ...(search === undefined ? {} : { search: search.value }),
   }
 }

@@ -1,6 +1,7 @@
-import type { RejectedValue } from '../../shared/protocol/hand-off.ts'
 import type { RequestContext } from '../request/context.ts'
 import { reportFailure } from '../render/failure.ts'
+import { soundThrown } from '../render/sound-thrown.ts'
+import { watchPromises } from './watch-promises.ts'
 
 /** A loader's result, and whether something in it is still to come. */
 export interface Deferrable {
@@ -9,10 +10,11 @@ export interface Deferrable {
 }
 
 /**
- * Prepares the members of a loader's result that are promises: each one ends when the request is aborted, and none
- * can become an unhandled rejection, whoever awaits it or does not.
+ * Prepares the members of a loader's result that are promises: each one ends when the request is aborted. No promise in
+ * it, however deep, can become an unhandled rejection, whoever awaits it or does not.
  */
 export function deferMembers(value: unknown, context: RequestContext): Deferrable {
+  watchPromises(value, context, 'deferred')
   if (typeof value !== 'object' || value === null || !isPlainObject(value)) return { value, deferred: false }
   let prepared: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {
@@ -21,39 +23,12 @@ export function deferMembers(value: unknown, context: RequestContext): Deferrabl
     prepared ??= { ...value }
     const bounded = new Promise((resolve, reject) => {
       context.onAbort(reject)
-      Promise.resolve(member).then(resolve, reject)
+      Promise.resolve(member).then(resolve, (reason: unknown) => reject(soundThrown(reason)))
     })
     bounded.catch((reason: unknown) => reportFailure(reason, context, 'deferred'))
     prepared[key] = bounded
   }
   return prepared === undefined ? { value, deferred: false } : { value: prepared, deferred: true }
-}
-
-/**
- * The same results as the browser may see them: a rejection keeps its digest and nothing else.
- * @param data loader results by segment id, prepared by `deferMembers`.
- */
-export function publicData(
-  data: Readonly<Record<string, unknown>>,
-  context: RequestContext,
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(data).map(([id, value]) => [id, publicValue(value, context)]))
-}
-
-/** One loader's result as the browser may see it; see `publicData`. */
-export function publicValue(value: unknown, context: RequestContext): unknown {
-  if (typeof value !== 'object' || value === null || !isPlainObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => {
-      if (!isPromiseLike(member)) return [key, member]
-      const visible = Promise.resolve(member).catch((reason: unknown) => {
-        const rejected: RejectedValue = { digest: reportFailure(reason, context, 'deferred') }
-        throw rejected
-      })
-      visible.catch(() => undefined)
-      return [key, visible]
-    }),
-  )
 }
 
 function isPlainObject(value: object): boolean {

@@ -1,5 +1,6 @@
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { LoaderArgs, ServerModule } from '../loader-types.ts'
+import { soundThrown } from '../render/sound-thrown.ts'
 import type { RequestContext } from '../request/context.ts'
 import { parseSearch } from '../request/search-params.ts'
 import type { Deferrable } from './deferred.ts'
@@ -120,7 +121,7 @@ function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Prom
 function untilAborted<Value>(result: Promise<Value>, context: RequestContext): Promise<Value> {
   const bounded = new Promise<Value>((resolve, reject) => {
     context.onAbort(reject)
-    result.then(resolve, reject)
+    result.then(resolve, (thrown: unknown) => reject(soundThrown(thrown)))
   })
   // An inner loader may fail while an outer one is still awaited; its turn comes, or nobody needs it any more.
   bounded.catch(() => undefined)

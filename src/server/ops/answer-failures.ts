@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from 'express'
 import { sendDocumentHead } from '../data/data-answer.ts'
 import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
+import { soundThrown } from '../render/sound-thrown.ts'
 import { sendConstantPage } from '../render/send-plain.ts'
 import { contextOf } from '../request/context.ts'
 
@@ -8,7 +9,8 @@ import { contextOf } from '../request/context.ts'
  * What no other part has answered for: a middleware of the application that threw. Errors of parsers carry a 4xx
  * status; they are the client's, and are answered without a stack anywhere.
  */
-export const answerFailures: ErrorRequestHandler = (error: unknown, req, res, _next) => {
+export const answerFailures: ErrorRequestHandler = (thrown: unknown, req, res, _next) => {
+  const error = soundThrown(thrown)
   const context = contextOf(req)
   const status = clientFault(error)
   if (res.headersSent) return void res.destroy()

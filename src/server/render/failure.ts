@@ -4,6 +4,7 @@ import type { RequestContext } from '../request/context.ts'
 import { RequestAborted } from '../request/context.ts'
 import { UnavailableError } from '../unavailable-error.ts'
 import type { HeaderList } from './security-headers.ts'
+import { soundThrown } from './sound-thrown.ts'
 import { refusedRedirect } from './unsafe-redirect.ts'
 
 /**
@@ -55,7 +56,8 @@ export type FailurePlace = 'loader' | 'render' | 'stream' | 'deferred' | 'handle
  * they are not logged, and what comes back for them carries their meaning, or is empty. A redirect that nobody may follow
  * is one: its target does not reach the page either.
  */
-export function reportFailure(thrown: unknown, context: RequestContext, place: FailurePlace): string {
+export function reportFailure(met: unknown, context: RequestContext, place: FailurePlace): string {
+  const thrown = soundThrown(met)
   const refused = refusedRedirect(thrown)
   if (refused !== undefined) return reportFailure(refused, context, place)
   const verdict = controlFlowDigest(thrown)

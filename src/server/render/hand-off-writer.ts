@@ -5,13 +5,14 @@ import {
   isJsonValue,
   type HandOffState,
   type HandOffValues,
+  type RejectedValue,
 } from '../../shared/protocol/hand-off.ts'
-import { encodeValues } from '../../shared/protocol/encode-values.ts'
+import { createValueEncoder } from '../../shared/protocol/encode-values.ts'
 import type { SegmentMeta } from '../../shared/protocol/route-data.ts'
 import { layoutId, shownChain, type RouteView } from '../../client/react/route-view.ts'
-import { publicData } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RequestContext } from '../request/context.ts'
+import { reportFailure } from './failure.ts'
 import { escapeJson } from './html-escape.ts'
 
 /** The hand-off of one document. */
@@ -84,18 +85,21 @@ function createHandOff(start: string, view: RouteView, context: RequestContext, 
   return {
     element,
     async start(emit) {
-      const visible = { search: values.search, data: publicData(values.data, context), ...form }
-      // A render out of time still has its rejections to deliver; only a client that is gone ends the encoding.
+      const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
+      const encoder = createValueEncoder(values, (reason): RejectedValue => {
+        return { digest: reportFailure(reason, context, 'deferred') }
+      })
+      push(encoder.root)
       const gone = new AbortController()
+      const over = encoder.follow(push, gone.signal)
       context.onAbort((reason) => {
         if (reason.cause === 'gone') gone.abort(reason)
+        // Members are rejected by the abort itself within this turn. What is open then is deeper, and listens to nobody.
+        else setImmediate(() => setImmediate(() => encoder.giveUp(reason)))
       })
-      const reader = encodeValues(visible, gone.signal).getReader()
-      for (;;) {
-        const { done, value } = await reader.read()
-        emit(pushScript(done ? null : (value ?? ''), context.nonce))
-        if (done) return
-      }
+      await over
+      if (gone.signal.aborted) throw gone.signal.reason
+      push(null)
     },
   }
 }

@@ -5,6 +5,7 @@ import { controlFlowOf } from '../../shared/control-flow.ts'
 import type { PostedState } from '../actions/serve-form.ts'
 import type { RequestContext } from '../request/context.ts'
 import { reportFailure } from './failure.ts'
+import { soundThrown } from './sound-thrown.ts'
 
 /** Nothing to send: something was thrown before the first byte. */
 export interface Thrown {
@@ -49,7 +50,8 @@ export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
   try {
     const html = renderToString(tree)
     return html.includes(MISSING_BOUNDARY) || html.includes(FORM_KEEPER) ? undefined : { kind: 'whole', html }
-  } catch (thrown) {
+  } catch (met) {
+    const thrown = soundThrown(met)
     return controlFlowOf(thrown) === undefined ? undefined : { kind: 'thrown', thrown }
   }
 }
@@ -97,7 +99,8 @@ export function renderStream(
     const stream = renderToPipeableStream(tree, {
       nonce: context.nonce,
       ...(posted === undefined ? {} : { formState: posted as unknown as ReactFormState }),
-      onError(error) {
+      onError(met) {
+        const error = soundThrown(met)
         if (error instanceof Superseded) return undefined
         if (live !== undefined) return live.onLateThrown(error)
         thrown.push(error)
@@ -109,7 +112,7 @@ export function renderStream(
         if (!waits) queueMicrotask(decide)
       },
       onShellError(error) {
-        if (thrown.length === 0) thrown.push(error)
+        if (thrown.length === 0) thrown.push(soundThrown(error))
         decide()
       },
       onAllReady() {

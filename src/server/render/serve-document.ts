@@ -24,6 +24,7 @@ import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureSt
 import { createHandOffWriter } from './hand-off-writer.ts'
 import { giveUp, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
+import { soundThrown } from './sound-thrown.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
 import { sendConstantPage, sendPageRedirect } from './send-plain.ts'
 
@@ -109,7 +110,8 @@ export function createDocumentRenderer({
         const attempt = await render(view, failure, request, context)
         if (attempt === undefined) return
         thrown = { value: attempt.thrown, boundaryFrom: nextBoundary(view) }
-      } catch (error) {
+      } catch (met) {
+        const error = soundThrown(met)
         reportFailure(error, context, 'render')
         if (context.res.headersSent) return void context.res.destroy()
         thrown = { value: error, boundaryFrom: nextBoundary(view) }

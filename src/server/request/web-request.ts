@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import { BODY_SILENCE_MS } from '../actions/body-limits.ts'
+import { openBodySource } from '../actions/body-source.ts'
 import type { RequestContext } from './context.ts'
 
 /** Methods whose requests carry no body in the web platform's eyes. */
@@ -23,8 +24,24 @@ export function toWebRequest(context: RequestContext): Request {
   const init: RequestInit = { method, headers, signal: context.signal }
   if (!BODILESS.has(method)) {
     // `duplex` is missing from the DOM's types; a streamed body is refused without it.
-    Object.assign(init, { body: Readable.toWeb(req), duplex: 'half' })
+    Object.assign(init, { body: bodyOf(context), duplex: 'half' })
   }
   const origin = provenance.origin ?? `${provenance.protocol}://${provenance.host || 'localhost'}`
   return new Request(origin + pathname + search, init)
+}
+
+/** Read as it is asked for. Who sends too slowly makes it fail, as in a call of an action; how much is taken says the reader. */
+function bodyOf({ req, signal }: RequestContext): ReadableStream<Uint8Array> {
+  const source = openBodySource(req, { bytes: Infinity, timeoutMs: BODY_SILENCE_MS }, signal)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = await source.read()
+        if (chunk === undefined) controller.close()
+        else controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+      },
+      cancel: (reason) => source.close(reason),
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,4 +1,5 @@
 import { controlFlowOf, REFUSAL_STATUS, RefusalSignal } from '../../shared/control-flow.ts'
+import { BodyError } from '../actions/body-error.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { negotiateEncoding } from '../assets/content-encoding.ts'
@@ -9,7 +10,9 @@ import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts
 import { send } from '../render/send-document.ts'
 import { sendMethods, sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
+import { soundThrown } from '../render/sound-thrown.ts'
 import type { RequestContext } from '../request/context.ts'
+import { dropBody } from '../request/drop-body.ts'
 import { parseSearch } from '../request/search-params.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -39,10 +42,13 @@ export async function serveResource(
       cache: () => undefined,
     })
     if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
+    if (response.bodyUsed || response.body?.locked === true) {
+      throw new TypeError(`${route.key}: ${method} returned a Response whose body has been read or sent before`)
+    }
     await sendResponse(response, context)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
-    sendFailure(thrown, context)
+    sendFailure(soundThrown(thrown), context)
   }
 }
 
@@ -56,6 +62,12 @@ function answerMethod(module: HandlerModule, method: string, context: RequestCon
 }
 
 function sendFailure(thrown: unknown, context: RequestContext): void {
+  // Of the request's body: no fault of the handler.
+  if (thrown instanceof BodyError && !context.res.headersSent) {
+    context.refusal = thrown.message
+    dropBody(context.req, context.res)
+    return sendText(context, thrown.status, thrown.message)
+  }
   if (context.res.headersSent) {
     reportFailure(thrown, context, 'handler')
     return void context.res.destroy()

@@ -17,7 +17,6 @@ export interface RouteDataWriter {
   /**
    * Writes a segment, and follows the promises in its values.
    * @param id `<key>#layout` or `<key>#page`; each one once.
-   * @param values rejections of promises in them must already be `RejectedValue`.
    * @throws what a getter or a `toJSON` of the values throws; nothing of the segment has been written then.
    */
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void
@@ -39,8 +38,8 @@ const CHUNK_LENGTH = 65_536 // characters; a large value lets those of other seg
  * Makes the writer of one answer; the format is described in `route-data.ts`.
  * @param write gets each line, with its newline.
  * @param signal ends the answer: nothing is written after it, and `finish` resolves.
- * @param publicReason what the browser is told of a deferred value that cannot be encoded; by default, that there was
- *   an error.
+ * @param publicReason what the browser is told of a deferred value that has failed or cannot be encoded; by default, that
+ *   there was an error.
  */
 export function createRouteDataWriter(
   write: (line: string) => void,

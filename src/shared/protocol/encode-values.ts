@@ -11,8 +11,9 @@ export interface AbortSignalLike {
 }
 
 /**
- * What the browser is told of a deferred value that cannot be encoded, because a getter or a `toJSON` in it throws.
- * @param reason what was thrown.
+ * What the browser is told of a deferred value that has failed, or that cannot be encoded because a getter or a `toJSON`
+ * in it throws.
+ * @param reason what the promise was rejected with, or what was thrown.
  */
 export type PublicReason = (reason: unknown) => unknown
 
@@ -27,6 +28,8 @@ export interface EncodedValues {
    * @returns resolves when all promises are settled, or by the signal; rejects only with what `emit` or a `PublicReason` throws.
    */
   follow(emit: (frame: string) => void, signal: AbortSignalLike): Promise<void>
+  /** Rejects what is still open, and what may yet be named, for this reason: `follow` emits that and resolves. */
+  giveUp(reason: unknown): void
 }
 
 /** The browser learns that there was an error, and nothing of it. */
@@ -35,38 +38,43 @@ const withoutReason: PublicReason = () => new Error('Redacted')
 /**
  * Encodes values for `createValueDecoder`; the format is described in `value-stream.ts`. Functions and symbols of one's
  * own become `undefined`; an instance of a class becomes what its `toJSON` gives, else an object of its own properties.
- * @param values rejections of promises in it must already be `RejectedValue`: whatever they are, the browser sees it.
+ * @param publicReason tells of each rejection, wherever the promise stands; what it returns is all that the browser sees.
  * @throws what a getter or a `toJSON` of the values throws.
  */
 export function createValueEncoder(values: unknown, publicReason: PublicReason = withoutReason): EncodedValues {
   const frameOf = createFrameWriter()
   const root = frameOf('', values)
 
-  function settlement(number: number, kept: 0 | 1, value: unknown): Frame {
-    try {
-      return frameOf(`${number},${kept},`, value)
-    } catch (thrown) {
-      if (kept === 1) return settlement(number, 0, publicReason(thrown))
-      return frameOf(`${number},0,`, withoutReason(thrown))
+  function settlement(number: number, kept: boolean, value: unknown): Frame {
+    let reason = value
+    if (kept) {
+      try {
+        return frameOf(`${number},1,`, value)
+      } catch (thrown) {
+        reason = thrown
+      }
     }
+    return frameOf(`${number},0,`, publicReason(reason))
   }
 
+  let giveUp: (reason: unknown) => void = () => undefined
   return {
     root: root.text,
+    giveUp: (reason) => giveUp(reason),
     follow: (emit, signal) =>
       new Promise((resolve, reject) => {
-        const state = { open: 0, over: false }
+        const state = { open: new Set<number>(), over: false, givenUp: undefined as { reason: unknown } | undefined }
         const finish = (): void => {
           state.over = true
           signal.removeEventListener('abort', finish)
           resolve()
         }
-        const settle = (number: number, kept: 0 | 1, value: unknown): void => {
-          if (state.over) return
+        const settle = (number: number, kept: boolean, value: unknown): void => {
+          if (state.over || !state.open.has(number)) return
           try {
             const frame = settlement(number, kept, value)
             emit(frame.text)
-            state.open -= 1
+            state.open.delete(number)
             watch(frame.promises)
           } catch (thrown) {
             reject(thrown)
@@ -74,14 +82,19 @@ export function createValueEncoder(values: unknown, publicReason: PublicReason =
           }
         }
         const watch = (promises: Frame['promises']): void => {
-          state.open += promises.length
           for (const [number, promise] of promises) {
+            state.open.add(number)
             void Promise.resolve(promise).then(
-              (value) => settle(number, 1, value),
-              (reason: unknown) => settle(number, 0, reason),
+              (value) => settle(number, true, value),
+              (reason: unknown) => settle(number, false, reason),
             )
           }
-          if (state.open === 0) finish()
+          if (state.open.size === 0) finish()
+          else if (state.givenUp !== undefined) giveUp(state.givenUp.reason)
+        }
+        giveUp = (reason) => {
+          state.givenUp = { reason }
+          for (const number of state.open) settle(number, false, reason)
         }
         signal.addEventListener('abort', finish)
         // Watched even where nobody is there any more: a rejection that nobody watches ends the process.
@@ -93,7 +106,6 @@ export function createValueEncoder(values: unknown, publicReason: PublicReason =
 
 /**
  * The frames of values that JSON cannot say, as a stream; read by `decodeValues`.
- * @param values rejections of promises in it must already be `RejectedValue`.
  * @param signal ends the stream with its reason.
  * @throws what a getter or a `toJSON` of the values throws.
  */

@@ -22,6 +22,9 @@ const FOREIGN_CONTROL_FLOW = /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK;40
 /** What SDKs make of an answer with an error status, if they are told to. */
 const HTTP_CLIENT_ERROR = /^HTTP Client Error with status code: (\d{3})$/
 
+/** How browsers tell of an error that they do not hand over, and what SDKs then make a message or value of. */
+const TOLD_ERROR = /^(?:uncaught (?:exception: )?)?(\w+): (.*)$/is
+
 /** Statuses that are answers and no failures: redirects, refusals, and a client that has gone away (499, nginx's). */
 export const QUIET_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 401, 403, 404, 499])
 
@@ -57,6 +60,8 @@ function isQuietError(name: string, message: string): boolean {
 }
 
 function isQuietMessage(message: string): boolean {
+  const [, name = '', text = ''] = TOLD_ERROR.exec(message) ?? []
+  if (QUIET_NAMES.has(name) || FOREIGN_CONTROL_FLOW.test(text)) return true
   if (message === ROUTE_CANCELLED || message === CONNECTION_ABORTED || FOREIGN_CONTROL_FLOW.test(message)) return true
   if (message.startsWith(`${ABORT_NAME}:`)) return !TOO_LATE.test(message)
   return QUIET_STATUSES.has(Number(HTTP_CLIENT_ERROR.exec(message)?.[1]))

@@ -45,8 +45,13 @@ const PHASES = ['beforeFiles', 'afterFiles', 'fallback']
  * @throws {RuleError} for the first fault found.
  */
 export function compileRules(rules: RuleSet | undefined): CompiledRules {
+  const site = { for: 'redirect', list: 'rules', index: -1 } as const
+  if (rules !== undefined && !isObject(rules)) {
+    const wayOut = 'Write { redirects, rewrites, headers }, no function'
+    throw new RuleError('rules-not-array', site, undefined, 'these are not lists by name', wayOut)
+  }
   const lists: RuleFields = { ...rules }
-  refuseUnknown(lists, LISTS, { for: 'redirect', list: 'rules', index: -1 })
+  refuseUnknown(lists, LISTS, site)
   const { rewrites } = lists
   const phases: RuleFields = isObject(rewrites) ? rewrites : { afterFiles: rewrites }
   refuseUnknown(phases, PHASES, { for: 'rewrite', list: 'rewrites', index: -1 })

@@ -65,7 +65,7 @@ export function compileDestination(text: string, names: ReadonlySet<string>, ref
   const queryStart = beforeHash.indexOf('?')
   const location = queryStart === -1 ? beforeHash : beforeHash.slice(0, queryStart)
   const search = queryStart === -1 ? '' : beforeHash.slice(queryStart)
-  const hash = compileTemplate(hashParts.join('#'), names)
+  const hash = compileHash(hashParts.join('#'), names, refuse)
 
   const [authority = ''] = /^https?:\/\/[^/\\]*/i.exec(location) ?? []
   const host = authority === '' ? undefined : compileHost(authority, names, refuse)
@@ -97,13 +97,23 @@ function parsePath(text: string, names: ReadonlySet<string>, refuse: Refuse): re
   }
   for (const token of tokens) {
     if (typeof token === 'string' || names.has(String(token.name))) continue
-    refuse(
-      'destination-unknown-params',
-      `destination uses ${typeof token.name === 'string' ? `:${token.name}` : 'a group'}, which neither source nor has captures`,
-      'Capture it under that name or take it out',
-    )
+    refuseUnknown(typeof token.name === 'string' ? `:${token.name}` : 'a group', refuse)
   }
   return tokens
+}
+
+/** A backslash before a colon makes it one, as in a path. */
+function compileHash(text: string, names: ReadonlySet<string>, refuse: Refuse): TextTemplate {
+  for (const [, name = ''] of text.matchAll(/(?<!\\):(\w+)/g)) if (!names.has(name)) refuseUnknown(`:${name}`, refuse)
+  return compileTemplate(text, names)
+}
+
+function refuseUnknown(param: string, refuse: Refuse): never {
+  return refuse(
+    'destination-unknown-params',
+    `destination uses ${param}, which neither source nor has captures`,
+    'Capture it under that name or take it out; a colon that is meant literally has a backslash before it',
+  )
 }
 
 /**

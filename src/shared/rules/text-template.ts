@@ -1,6 +1,9 @@
 import type { Capture, Captures } from './captures.ts'
 
-/** Text with params in it, outside of a path: `:id`, `:path*`. A colon before anything else is a colon. */
+/**
+ * Text with params in it, outside of a path: `:id`, `:path*`. A colon before anything else is a colon, and so is one behind a
+ * backslash, which goes.
+ */
 export type TextTemplate = readonly (string | TemplateParam)[]
 
 /** One param of a template. */
@@ -10,7 +13,7 @@ export interface TemplateParam {
   readonly repeats: boolean
 }
 
-const PARAM = /:(\w+)([*+?]?)/g
+const PARAM = /(?<!\\):(\w+)([*+?]?)/g
 
 /** @param names what the rule can capture; a colon before any other name stays as written. */
 export function compileTemplate(text: string, names: ReadonlySet<string>): TextTemplate {
@@ -21,14 +24,18 @@ export function compileTemplate(text: string, names: ReadonlySet<string>): TextT
     const [whole, name = '', modifier] = found
     if (!names.has(name)) continue
     literal += text.slice(end, found.index)
-    if (literal !== '') parts.push(literal)
+    if (literal !== '') parts.push(withoutQuotes(literal))
     parts.push({ name, repeats: modifier === '*' || modifier === '+' })
     literal = ''
     end = found.index + whole.length
   }
   literal += text.slice(end)
-  if (literal !== '') parts.push(literal)
+  if (literal !== '') parts.push(withoutQuotes(literal))
   return parts
+}
+
+function withoutQuotes(literal: string): string {
+  return literal.replace(/\\(?=:\w)/g, '')
 }
 
 /** Whether a template is nothing but params, none of which was captured. */

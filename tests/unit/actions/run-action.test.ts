@@ -33,6 +33,7 @@ function run<Input, Args extends readonly unknown[], Result>(
     params: {},
     context: { headers, revalidate },
     call: { givenHeaders: headers },
+    watch: () => undefined,
   } as never)
 }
 

@@ -74,6 +74,20 @@ describe('a server module that would never run', () => {
   })
 })
 
+test('a loader that has no name of the server stops the build, before anything of it is handed out', async () => {
+  const entry = `'/': { page: () => import('./home-page.tsx'), loader: () => import('./secrets.ts') }`
+  const fault = await buildFault({ ...routes(entry), 'src/app/secrets.ts': 'export const loader = () => ({})' })
+  expect(fault).toContain(`src/app/secrets.ts is the loader of '/', and its code would reach the browser`)
+  expect(fault).toContain('.server.ts')
+})
+
+test('a page that has one stops it as well, without a stack', async () => {
+  const entry = `'/': { page: () => import('./page.server.tsx') }`
+  const fault = await buildFault({ ...routes(entry), 'src/app/page.server.tsx': 'export default () => null' })
+  expect(fault).toContain(`src/app/page.server.tsx is the page of '/', which browsers load`)
+  expect(fault).not.toMatch(/^\s+at /m)
+})
+
 test('a module of the table that does not exist is shown in its line', async () => {
   const fault = await buildFault(routes(`'/': { page: () => import('./missing.tsx') }`))
   expect(fault).toContain('Could not resolve "./missing.tsx"')

@@ -12,7 +12,14 @@ const HEAD = { build: 'b1', route: '/mills/[id]', params: { id: '7', rest: ['a',
 /** A writer that keeps its lines. */
 function writer(signal: AbortSignal = OPEN) {
   const lines: string[] = []
-  return { lines, answer: createRouteDataWriter((line) => lines.push(line), signal) }
+  return {
+    lines,
+    answer: createRouteDataWriter(
+      (line) => lines.push(line),
+      signal,
+      (reason) => reason,
+    ),
+  }
 }
 
 /** Writes segments after the usual head. */

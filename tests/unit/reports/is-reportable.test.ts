@@ -25,6 +25,9 @@ const never = [
   ["Node's word for a client that has gone", new Error('aborted')],
   ['control flow of a page brought over', new Error('NEXT_REDIRECT')],
   ['a refusal of a page brought over', new Error('NEXT_HTTP_ERROR_FALLBACK;404')],
+  ['control flow as Chromium tells of an error that it keeps', new Error('Uncaught Error: NEXT_REDIRECT')],
+  ['the same, as Firefox does', new Error('Error: NEXT_NOT_FOUND')],
+  ['a redirect as Chromium tells of it', new Error('Uncaught RedirectSignal: Redirect to /x')],
 ] as const
 
 const always = [
@@ -35,6 +38,8 @@ const always = [
   ['a render that took too long', new RequestAborted('timeout')],
   ['a route that did not load', new RouteLoadError('script', '/x.js')],
   ['an error that begins like one', new Error('NEXT_REDIRECTED too often')],
+  ['an error that browsers tell of', new Error('Uncaught TypeError: x is no function')],
+  ['a text that ends like one', new Error('Payment: aborted')],
 ] as const
 
 describe('what is thrown and never reported', () => {

@@ -261,6 +261,11 @@ describe('rewrites', () => {
     expect(resolve({}, ['/p/[id]'], '/p/%C3')).toEqual({ kind: 'undecodable' })
   })
 
+  it('a colon that is meant literally stands in a hash behind a backslash', () => {
+    const rule = { source: '/a/:b', destination: '/c#line\\:5:b' }
+    expect(redirect(rule, '/a/x')).toMatchObject({ location: '/c#line:5x' })
+  })
+
   it('a URL that no rule touches keeps its query to the letter', () => {
     const rules: RuleSet = { rewrites: [{ source: '/x', destination: '/y' }] }
     expect(resolve(rules, ['/p'], '/p?a=+%zz&&b')).toMatchObject({ kind: 'route', search: '?a=+%zz&&b' })
@@ -270,6 +275,7 @@ describe('rewrites', () => {
 describe('the message of a faulty rule', () => {
   it.each<[unknown, string, RegExp]>([
     [{ redirects: {} }, 'rules-not-array', /^redirects: /],
+    [() => ({ redirects: [] }), 'rules-not-array', /^rules: .*no function/],
     [{ redirect: [] }, 'unknown-field', /"redirect".*redirects, rewrites, headers/],
     [{ rewrites: { afterfiles: [] } }, 'unknown-field', /"afterfiles".*beforeFiles, afterFiles, fallback/],
     [
@@ -281,6 +287,12 @@ describe('the message of a faulty rule', () => {
     [{ rewrites: [{ source: '/a', destination: 'https://x.test:99999/' }] }, 'destination-unparsable', /host/],
     [{ rewrites: [{ source: '/a', destination: 'https://:h.test/' }] }, 'destination-unknown-params', /:h/],
     [{ rewrites: [{ source: '/a', destination: '/b/:c(' }] }, 'destination-unparsable', /parse/],
+    [
+      { redirects: [{ source: '/a', destination: '/b#:c', permanent: true }] },
+      'destination-unknown-params',
+      /:c.*backslash/,
+    ],
+    [{ rewrites: [{ source: '/a/:c', destination: 'https://x.test/#:c:d' }] }, 'destination-unknown-params', /:d/],
     [
       { redirects: [{ source: '/a', destination: 'javascript:alert(1)', permanent: true }] },
       'destination-bad-start',

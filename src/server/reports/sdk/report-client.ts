@@ -100,7 +100,9 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
       }
       // Causes are looked for in the original, which only a scope's own method hands on.
       const mechanism = { type: `auto.http.millrace.${place}`, handled: false }
-      client.captureException(thrown, { mechanism, originalException: thrown }, scope)
+      // The SDK puts what is no error into a sentence, which a symbol does not let itself be put into.
+      const told = typeof thrown === 'symbol' ? String(thrown) : thrown
+      client.captureException(told, { mechanism, originalException: told }, scope)
     },
     captureTransaction(event) {
       const eventId = randomUUID().replaceAll('-', '')

@@ -1,0 +1,23 @@
+import { SERVER_KINDS } from './asset-manifest.ts'
+import { BuildFault } from './build-fault.ts'
+import type { RouteSources } from './read-application.ts'
+import { isServerModule } from './server-wall.ts'
+
+/**
+ * Checks that the table's modules are named for the side that loads them. The wall goes by names: it would hand out a loader
+ * that has no server's name, with all that is in it.
+ * @throws {BuildFault} for the first one that is not.
+ */
+export function checkTableModules(sources: RouteSources): void {
+  for (const [pattern, kinds] of Object.entries(sources)) {
+    for (const [kind, source] of Object.entries(kinds)) {
+      if (SERVER_KINDS.has(kind) === isServerModule(source)) continue
+      const what = `${source} is the ${kind} of '${pattern}'`
+      throw new BuildFault(
+        SERVER_KINDS.has(kind)
+          ? `${what}, and its code would reach the browser: a module that only the server may load has a name that ends in .server.ts. Rename it.`
+          : `${what}, which browsers load, and a *.server.* module never reaches them. Name a module with a component, or rename this one.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** What stands for an object that was thrown; it goes with that. */
+const replacements = new WeakMap<object, Error>()
+
+/**
+ * What was thrown, if the runtime and React can look at it. Else an error in its place: a proxy or getter that throws when
+ * it is asked would take the document, or the process, with it from within the code that is to tell of the failure; and
+ * what can be awaited React takes for something that is still on its way.
+ * @returns the same error for the same object.
+ */
+export function soundThrown(thrown: unknown): unknown {
+  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown
+  const fault = faultOf(thrown)
+  if (fault === undefined) return thrown
+  const known = replacements.get(thrown)
+  if (known !== undefined) return known
+  const error = new Error(fault)
+  replacements.set(thrown, error)
+  return error
+}
+
+/** Asks for all that a failure is asked for on its way to the log, the page and the report. */
+function faultOf(thrown: object): string | undefined {
+  try {
+    // `in` and `instanceof` have traps of their own, and not every value has a text.
+    const isError = thrown instanceof Error
+    for (const name of ['digest', 'name', 'message', 'stack', 'cause'] as const) {
+      const member: unknown = name in thrown ? (thrown as Record<typeof name, unknown>)[name] : undefined
+      if (isError && name !== 'cause') String(member)
+    }
+    if (typeof thrown === 'function') String(thrown)
+    return 'then' in thrown && typeof thrown.then === 'function'
+      ? 'something was thrown that can be awaited'
+      : undefined
+  } catch {
+    return 'something was thrown that cannot be described'
+  }
+}
