@@ -29,7 +29,7 @@ const ASSETS = '/_m/assets/'
 const METHODS = 'GET, HEAD, OPTIONS'
 
 /**
- * Answers the URLs of contract section 3: assets, build id, health. Route data is only recognised here, and answered
+ * Answers the URLs of the runtime itself: assets, build id, health. Route data is only recognised here, and answered
  * where the page is. One look at the path tells the rest apart.
  */
 export function serveRuntime(parts: RuntimeParts): RequestHandler {
