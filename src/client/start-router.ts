@@ -61,7 +61,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const history = createHistoryStack(window, () => Math.random().toString(36).slice(2))
   const here = location.pathname + location.search + location.hash
   const storage = sessionStorageOf(window)
-  const positions = createScrollPositions(window, storage, () => history.current.key)
+  const positions = createScrollPositions(window, storage, () => history.shown)
   const styles = createStylesheets(document)
   const files = createSegmentFiles(state.build, async (url) => {
     const answer = await fetch(url, { priority: 'low' })
@@ -101,14 +101,14 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     enabled: () => !outdated,
     onChange: changed,
   })
+  // Whoever has gone back meanwhile is at an entry of another page.
+  if (here === first.href) history.settle()
   const effects = createPageEffects({
     document,
     history,
     positions,
     styles,
     files,
-    // Whoever has gone back meanwhile is at an entry of another page.
-    key: here === first.href ? history.current.key : '',
   })
   const drafts = keepDrafts(window, storage, () => pathOf(router.screen.href).replace(/#.*/s, ''))
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
@@ -133,6 +133,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         const type = arrival && !isAtOnce ? `navigation-${arrival.kind}` : undefined
         render(screen, type, (arrival ?? screen.fallback) && running > 0)
       },
+      leaving: effects.leaving,
       arrived(screen) {
         effects.arrived(screen)
         if (screen.arrival === undefined) return
@@ -267,7 +268,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     document.addEventListener('visibilitychange', work, { once: true })
   }
 
-  history.listen(router.traverse, router.moved)
+  history.listen(router.traverse, router.moved, effects.leaving)
   effects.hydrated()
   listenToClicks(window, (event) => {
     const target = clickTarget(event, location)

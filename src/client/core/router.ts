@@ -41,6 +41,8 @@ export interface Arrival {
 export interface RouterHost {
   /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
   render(screen: RouterScreen): void
+  /** What is on the screen is about to be scrolled elsewhere; React tells itself when it takes a page away. */
+  leaving(): void
   /** The screen is in the document, or its fallback: styles, scroll, focus. Called after the history has moved. */
   arrived(screen: RouterScreen): void
   /** Has the browser load a document. */
@@ -237,6 +239,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   /** Within the page: nothing to load. */
   function moveTo(href: string, kind: 'push' | 'replace' | 'traverse'): void {
     cancel()
+    host.leaving()
     strayed = 0
     screen = { ...screen, href }
     if (kind !== 'traverse') history[kind](href)

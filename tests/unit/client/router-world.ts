@@ -201,7 +201,9 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     get current() {
       return current()
     },
+    shown: '',
     restoresScroll: true,
+    settle: () => undefined,
     push(href) {
       entries.splice(position.index + 1, Infinity, href)
       moveTo(position.index + 1)
@@ -278,6 +280,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     broadcast: () => undefined,
     host: {
       render: (screen) => void rendered.push(screen),
+      leaving: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
       leave: (href, kind) => leave(href, kind),
     },
