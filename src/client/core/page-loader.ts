@@ -1,6 +1,6 @@
 import { rawSearch } from '../../shared/raw-search.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
-import { findBoundary, layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
+import { findBoundary, layoutId, leafModule, type Outcome, type RouteView } from '../react/route-view.ts'
 import { localHref } from './local-href.ts'
 import { retryDelay } from './retry.ts'
 import type { RouteCode } from './route-code.ts'
@@ -80,6 +80,12 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     return route?.chain ?? (table.root ? [table.root] : [])
   }
 
+  /** What an answer names may be nothing that this table has; another page must not be shown in its place. */
+  function isKnown({ route, outcome }: LoadedPage): boolean {
+    if (!outcome) return !!route
+    return route !== undefined && leafModule({ chain: chainOf(route), outcome }) !== undefined
+  }
+
   /** The innermost error boundary whose layouts have their data; none: only a document load can say what is wrong. */
   function failedPage(path: string): LoadedPage | undefined {
     const { page } = store.plan(path)
@@ -120,6 +126,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
             href = target.includes('#') ? target : target + hash
             continue
           }
+          if (!isKnown(loaded)) throw new RouteLoadError('route data', path)
           page = loaded
         } catch (thrown) {
           failure = thrown
