@@ -300,6 +300,11 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   }
   if (document.readyState === 'complete') whenLoaded()
   else window.addEventListener('load', whenLoaded, { once: true })
+  // The browser takes a document out of its cache for the back button, however old it is, and asks nobody.
+  const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
+  // Whoever goes on by another document has given up the click before: it must not take the page away on the way back.
+  window.addEventListener('pagehide', router.giveUp)
   // The visitor was faster than this code.
   if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
 

@@ -90,6 +90,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' |
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
   fallBack(fallback: Outcome): void
   setOnline(online: boolean): void
+  /** Cancels what a click has begun. A move in the history goes on: the address bar is there already. */
+  giveUp(): void
 }
 
 /**
@@ -366,6 +368,9 @@ export function createRouter(parts: RouterParts): RouterCore {
           void start(href, 'traverse')
         })
       }
+    },
+    giveUp() {
+      if ('slow' in navigation && navigation.target.kind !== 'traverse') cancel()
     },
     setOnline(next) {
       if (next === online) return
