@@ -64,7 +64,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   const history = createHistoryStack(window, () => Math.random().toString(36).slice(2))
   const here = location.pathname + location.search + location.hash
   const storage = sessionStorageOf(window)
-  const positions = createScrollPositions(window, storage, () => history.current.key)
+  const positions = createScrollPositions(window, storage, () => history.shown)
   const styles = createStylesheets(document)
   const files = createSegmentFiles(state.build, async (url) => {
     const answer = await fetch(url, { priority: 'low' })
@@ -104,14 +104,14 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     enabled: () => !outdated,
     onChange: changed,
   })
+  // Whoever has gone back meanwhile is at an entry of another page.
+  if (here === first.href) history.settle()
   const effects = createPageEffects({
     document,
     history,
     positions,
     styles,
     files,
-    // Whoever has gone back meanwhile is at an entry of another page.
-    key: here === first.href ? history.current.key : '',
   })
   const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
@@ -136,6 +136,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         const type = arrival && !isAtOnce ? `navigation-${arrival.kind}` : undefined
         render(screen, type, (arrival ?? screen.fallback) && running > 0)
       },
+      leaving: effects.leaving,
       arrived(screen) {
         effects.arrived(screen)
         if (screen.arrival === undefined) return
@@ -272,7 +273,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     document.addEventListener('visibilitychange', work, { once: true })
   }
 
-  history.listen(router.traverse, router.moved)
+  history.listen(router.traverse, router.moved, effects.leaving)
   effects.hydrated()
   listenToClicks(window, (event) => {
     const target = clickTarget(event, location)
@@ -304,6 +305,11 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   }
   if (document.readyState === 'complete') whenLoaded()
   else window.addEventListener('load', whenLoaded, { once: true })
+  // The browser takes a document out of its cache for the back button, however old it is, and asks nobody.
+  const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
+  // Whoever goes on by another document has given up the click before: it must not take the page away on the way back.
+  window.addEventListener('pagehide', router.giveUp)
   // The visitor was faster than this code.
   if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
 

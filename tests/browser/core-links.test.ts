@@ -242,10 +242,13 @@ describe('a visitor is about to follow a link', () => {
   })
 })
 
-moduleTest('clicks in drawings, on fragments and in edited text are the browser’s', async ({ open }) => {
+moduleTest('clicks on fragments and in edited text are the browser’s, those in drawings are not', async ({ open }) => {
   const page = await openLinks(
     open,
-    `<svg width="50" height="50"><a href="/svg"><rect width="50" height="50"></rect></a></svg>
+    `<svg width="50" height="50">
+       <a href="/svg"><rect width="50" height="50"></rect></a>
+       <a href="/tab" target="_blank"><circle></circle></a><a href="https://a:b"><path></path></a>
+     </svg>
      <a href="#part">part</a><p id="part" contenteditable><a href="/edited">edited</a></p>
      <area href="/area"><a href="/page?x#y"><i>page</i></a>`,
   )
@@ -253,12 +256,17 @@ moduleTest('clicks in drawings, on fragments and in edited text are the browser�
   await page.evaluate(`
     addEventListener('click', () => addEventListener('click', (event) => event.preventDefault(), { once: true }), true)
   `)
-  for (const selector of ['rect', '[href="#part"]', '[href="/edited"]']) {
+  for (const selector of ['circle', 'path', '[href="#part"]', '[href="/edited"]']) {
     await page.dispatchEvent(selector, 'click', { button: 0 })
     expect(await told(page)).toEqual(['click left to the browser'])
   }
   await page.dispatchEvent('i', 'click', { button: 0 })
   expect(await told(page)).toEqual(['click /page'])
+  await page.dispatchEvent('rect', 'click', { button: 0 })
+  expect(await told(page)).toEqual(['click /svg'])
+  await page.hover('rect')
+  await until(page, 'told.length > 0')
+  expect(await told(page)).toEqual(['intent /svg'])
 })
 
 test.for([

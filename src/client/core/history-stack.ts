@@ -21,12 +21,16 @@ export interface Traversal {
 export interface HistoryStack {
   /** Where the address bar is. */
   readonly current: StackEntry
+  /** Key of the entry that the page on screen belongs to; empty before `settle`. The address bar may be ahead of it. */
+  readonly shown: string
   /** Whether the browser itself restores the window's scroll position of the document as it was loaded. */
   readonly restoresScroll: boolean
   /** Adds an entry behind the current one; those that were there are gone. `href` must be of this origin. */
   push(href: string): StackEntry
   /** Puts another entry in the current one's place. `href` must be of this origin. */
   replace(href: string): StackEntry
+  /** The page of the current entry is on the screen. */
+  settle(): void
   /** Moves by entries; the listener hears of it later, unless there is no such entry. */
   go(delta: number): void
   /**
@@ -37,9 +41,10 @@ export interface HistoryStack {
   /**
    * Sets the listener; there is one at a time.
    * @param onFragment told of an entry that the browser made for a move inside of the page on screen: path, query, fragment.
-   * Called before the browser scrolls: the position of the entry that is left can still be recorded.
+   * @param onMade told that others have made an entry for the page on screen, while `shown` is still the former one. Called
+   * before the browser scrolls: the position of the entry that is left can still be recorded.
    */
-  listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void): void
+  listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void, onMade?: () => void): void
 }
 
 /** What is on its way back to an entry. */
@@ -66,6 +71,8 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
   let reversal: Reversal | undefined
   let onTraverse: ((traversal: Traversal) => void) | undefined
   let onFragment: ((href: string) => void) | undefined
+  let onMade: (() => void) | undefined
+  let shown = ''
 
   function adopt(entry: StackEntry): StackEntry {
     history.replaceState({ ...history.state, [MEMBER]: entry }, '')
@@ -80,6 +87,13 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
   /** Somebody else has made the entry; `replaced` where it stands in the current one's place. */
   function adoptForeign(replaced = hrefOf(location) === href): void {
     if (!entryOf(history.state)) arriveAt(adopt(replaced ? current : { key: newKey(), index: current.index + 1 }))
+  }
+
+  /** The page on screen has another entry now. */
+  function settleAnew(): void {
+    if (shown === current.key) return
+    onMade?.()
+    shown = current.key
   }
 
   function takeScrolling(): void {
@@ -109,19 +123,31 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
       return
     }
     const isMade = !known || (navigation && known.key === from.key)
-    if (isMade && withoutHash(href) === withoutHash(left)) return onFragment?.(href)
+    if (isMade && withoutHash(href) === withoutHash(left)) {
+      settleAnew()
+      return onFragment?.(href)
+    }
     // Back from entries that nobody told of: at least one.
     onTraverse?.({ href, entry: current, delta: current.index - from.index || (known ? -1 : 0) })
   })
   navigation?.addEventListener('currententrychange', ({ navigationType }) => {
-    if (navigationType === 'push' || navigationType === 'replace') adoptForeign(navigationType === 'replace')
+    if (navigationType === 'replace') adoptForeign(true)
+    if (navigationType !== 'push') return
+    const made = entryOf(history.state)
+    // Ours has a key of its own by now; who copies a state copies our member as well.
+    if (made && made.key !== current.key) return
+    arriveAt(adopt({ key: newKey(), index: current.index + 1 }))
+    settleAnew()
   })
 
   // Earlier, the browser would drop what it has not restored yet.
   if (document.readyState === 'complete') takeScrolling()
   else window.addEventListener('load', () => window.setTimeout(takeScrolling))
   // Whoever comes back to this entry by loading its document finds the browser in charge again.
-  window.addEventListener('pagehide', () => (history.scrollRestoration = 'auto'))
+  window.addEventListener('pagehide', () => {
+    // Where the address bar is ahead of the page, the browser takes the position of that page for the entry's own.
+    history.scrollRestoration = shown !== '' && shown !== current.key ? 'manual' : 'auto'
+  })
   window.addEventListener('pageshow', ({ persisted }) => persisted && takeScrolling())
 
   return {
@@ -129,7 +155,14 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
       adoptForeign()
       return current
     },
+    get shown() {
+      return shown
+    },
     restoresScroll,
+    settle() {
+      adoptForeign()
+      shown = current.key
+    },
     push(to) {
       adoptForeign()
       return write({ key: newKey(), index: current.index + 1 }, 'pushState', to)
@@ -147,9 +180,10 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
         history.go(reversal.index - current.index)
       })
     },
-    listen(traverse, fragment) {
+    listen(traverse, fragment, made) {
       onTraverse = traverse
       onFragment = fragment
+      onMade = made
     },
   }
 }

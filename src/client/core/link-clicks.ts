@@ -3,9 +3,12 @@ import { isRuntimePath } from '../../shared/runtime-paths.ts'
 /** What of `Location` a link is compared with: where the page on screen is. */
 export type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>
 
+/** A link, in HTML or in a drawing. */
+export type LinkElement = HTMLAnchorElement | SVGAElement
+
 /** A click that means a navigation inside of the application. */
 export interface ClickTarget {
-  readonly anchor: HTMLAnchorElement
+  readonly anchor: LinkElement
   readonly url: URL
 }
 
@@ -20,7 +23,7 @@ export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget 
   if (event.defaultPrevented || button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return undefined
   const anchor = eventAnchor(event)
   const url = anchor && linkUrl(anchor, base)
-  if (!url || anchor.isContentEditable) return undefined
+  if (!url || ('isContentEditable' in anchor && anchor.isContentEditable)) return undefined
   // The browser moves itself, and knows what `:target` is.
   if (url.href.includes('#') && url.pathname === base.pathname && url.search === base.search) return undefined
   return { anchor, url }
@@ -50,11 +53,11 @@ export function listenToClicks(window: Window, onClick: (event: MouseEvent) => v
 }
 
 /** The innermost link that an event happened in, also inside of a shadow tree. */
-export function eventAnchor(event: Event): HTMLAnchorElement | undefined {
+export function eventAnchor(event: Event): LinkElement | undefined {
   return event.composedPath().find(isLink)
 }
 
-function isLink(target: EventTarget): target is HTMLAnchorElement {
+function isLink(target: EventTarget): target is LinkElement {
   const element = target as Element // or the document or the window, which have no name
   return element.localName === 'a' && element.hasAttribute('href')
 }
@@ -63,13 +66,22 @@ function isLink(target: EventTarget): target is HTMLAnchorElement {
  * Where a link leads within this site and this tab.
  * @returns `undefined` for links that the browser must follow itself.
  */
-export function linkUrl(anchor: HTMLAnchorElement, base: Pick<PageLocation, 'origin'>): URL | undefined {
-  // The `href` of a link in SVG is an object. A `blob:` URL has the origin of its maker.
-  if (anchor.origin !== base.origin || !/^https?:$/.test(anchor.protocol) || anchor.username || anchor.password) {
+export function linkUrl(anchor: LinkElement, base: Pick<PageLocation, 'origin'>): URL | undefined {
+  const url = urlOf(anchor)
+  // A `blob:` URL has the origin of its maker.
+  if (url?.origin !== base.origin || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
+  const target =
+    anchor.getAttribute('target') ?? anchor.ownerDocument.querySelector('base[target]')?.getAttribute('target')
+  if ((target && target.toLowerCase() !== '_self') || anchor.hasAttribute('download')) return undefined
+  const isBrowsers = /(?:^|\s)external(?:\s|$)/i.test(anchor.getAttribute('rel') ?? '') || isRuntimePath(url.pathname)
+  return isBrowsers ? undefined : url
+}
+
+/** The `href` of a link in a drawing is an object, and not resolved. */
+function urlOf({ href, baseURI }: LinkElement): URL | undefined {
+  try {
+    return new URL(typeof href === 'string' ? href : href.baseVal, baseURI)
+  } catch {
     return undefined
   }
-  const target = anchor.getAttribute('target') ?? anchor.ownerDocument.querySelector('base')?.getAttribute('target')
-  if ((target && target.toLowerCase() !== '_self') || anchor.hasAttribute('download')) return undefined
-  const isBrowsers = /(?:^|\s)external(?:\s|$)/i.test(anchor.rel) || isRuntimePath(anchor.pathname)
-  return isBrowsers ? undefined : new URL(anchor.href)
 }

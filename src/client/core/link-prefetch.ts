@@ -1,11 +1,11 @@
-import { eventAnchor, linkUrl } from './link-clicks.ts'
+import { eventAnchor, linkUrl, type LinkElement } from './link-clicks.ts'
 
 /** What becomes of the links of a page that are likely to be followed. */
 export interface LinkPrefetchOptions {
   readonly document: Document
   readonly window: Window & Pick<typeof globalThis, 'IntersectionObserver' | 'MutationObserver'>
   /** A visitor points at a link, touches it, or has moved the focus to it. May be told several times. */
-  intent(url: URL, anchor: HTMLAnchorElement): void
+  intent(url: URL, anchor: LinkElement): void
   /** A visitor presses, touches or moves the focus to something, be it in a link or not. */
   turned(event: Event): void
   /** A link that asks for it has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
@@ -22,7 +22,7 @@ export interface LinkWatch {
   scan(): void
 }
 
-type Links = NodeListOf<HTMLAnchorElement> | readonly HTMLAnchorElement[]
+type Links = NodeListOf<LinkElement> | readonly LinkElement[]
 
 const REST_MS = 50 // a mouse on its way across a list of links points at none of them
 const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
@@ -40,10 +40,10 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   /** May ask for `render`. */
   let rendered: Links = []
   /** Of the watched: in view. */
-  const inView = new Set<HTMLAnchorElement>()
+  const inView = new Set<LinkElement>()
   /** What has been reported as visible, by URL. */
   let told = new Map<string, { readonly url: URL; readonly when: 'viewport' | 'render' }>()
-  let pointed: HTMLAnchorElement | undefined
+  let pointed: LinkElement | undefined
   let rest: number | undefined
   /** A look at the links will come by itself. */
   let isDue = false
@@ -74,7 +74,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
     for (const [href, { url, when }] of told) if (!former.has(href)) options.visible(url, when)
   }
 
-  function count(anchor: HTMLAnchorElement, when: 'viewport' | 'render'): void {
+  function count(anchor: LinkElement, when: 'viewport' | 'render'): void {
     const url = modeOf(anchor) === when && linkUrl(anchor, { origin })
     if (!url) return
     url.hash = ''
@@ -85,7 +85,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
     for (const entry of entries) {
       // What is told at first of a thousand links that are out of view is no change.
       if (!entry.isIntersecting && inView.size === 0) continue
-      if (inView[entry.isIntersecting ? 'add' : 'delete'](entry.target as HTMLAnchorElement)) lookWhenIdle()
+      if (inView[entry.isIntersecting ? 'add' : 'delete'](entry.target as LinkElement)) lookWhenIdle()
     }
   }
 

@@ -7,7 +7,7 @@ import type { SegmentFilesSource } from './segment-files.ts'
 
 /** What happens around React when a page comes or goes: styles, scroll, focus. */
 export interface PageEffects {
-  /** The former page is still in the document. */
+  /** The former page is still in the document, or the page on screen is about to be scrolled elsewhere. */
   leaving(): void
   /** The new one is, or a fallback in its place. */
   arrived(screen: RouterScreen): void
@@ -22,33 +22,30 @@ export interface PageEffectsParts {
   readonly positions: ScrollPositions
   readonly styles: Stylesheets
   readonly files: SegmentFilesSource
-  /** Of the history's entry that the first page belongs to. */
-  readonly key: string
 }
 
 export function createPageEffects(parts: PageEffectsParts): PageEffects {
   const { document, history, positions, styles, files } = parts
-  let { key } = parts
   let focused: Element | null = null
 
   return {
     leaving() {
-      positions.save(key)
+      positions.save(history.shown)
       focused = document.activeElement
     },
     arrived({ href, page, arrival }) {
       styles.show(page.styles, (path) => files.listed?.names(path) ?? false)
-      key = history.current.key
+      history.settle()
       // Beside the fallback somebody may be typing; these have the focus only because the page has come.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
       const { hash } = new URL(href, document.baseURI)
-      const restored = arrival.kind === 'traverse' && positions.restore(key)
+      const restored = arrival.kind === 'traverse' && positions.restore(history.shown)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()
       // What had the focus may have gone with the former page: a button to try again, the link to a next page.
       if (arrival.focus || focused?.isConnected === false) announcePage(document, focused)
     },
     hydrated() {
-      positions.restore(key, history.restoresScroll ? 'containers' : 'all')
+      positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all')
     },
   }
 }

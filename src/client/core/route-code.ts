@@ -4,6 +4,7 @@ import type { ModuleCache } from '../react/module-cache.ts'
 import { shownChain, viewModules, type RouteView } from '../react/route-view.ts'
 import { preloadScripts } from './load-scripts.ts'
 import type { Stylesheets } from './load-styles.ts'
+import type { ModuleLoader } from '../../shared/route-definition.ts'
 import { RouteCancelled, RouteLoadError, urlIn } from './router-errors.ts'
 
 /** Code and styles of a route that have not come by then: the browser itself may do better with a whole document. */
@@ -43,7 +44,7 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
     try {
       await loading
     } catch (cause) {
-      throw new RouteLoadError('script', urlIn(cause) ?? firstFile(shape, 'scripts'), { cause })
+      throw new RouteLoadError('script', urlIn(cause) ?? missingFile(shape, 'scripts'), { cause })
     }
   }
 
@@ -56,9 +57,15 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
     return hrefs
   }
 
-  function firstFile(shape: ViewShape, sort: keyof ModuleFiles): string {
+  /** The first file that is not here. */
+  function missingFile(shape: ViewShape, sort: keyof ModuleFiles): string {
     // The list of them is what has not come.
-    return (files.listed && filesOf(shape, files.listed, sort)[0]) ?? files.url
+    if (!files.listed) return files.url
+    const isMissing = (loader: ModuleLoader | undefined): boolean => !loader || modules.get(loader) === undefined
+    const named = filesOf(shape, files.listed, sort, sort === 'scripts' ? isMissing : undefined)
+    const isComing = (href: string): boolean =>
+      !document.querySelector<HTMLLinkElement>(`link[rel=stylesheet][href="${CSS.escape(href)}"]`)?.sheet
+    return (sort === 'styles' ? named.find(isComing) : named[0]) ?? files.url
   }
 
   return {
@@ -67,7 +74,7 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
         const late = setTimeout(() => {
           const isScript = viewModules(shape).some((loader) => modules.get(loader) === undefined)
           const [part, sort] = isScript ? (['script', 'scripts'] as const) : (['stylesheet', 'styles'] as const)
-          reject(new RouteLoadError(part, firstFile(shape, sort)))
+          reject(new RouteLoadError(part, missingFile(shape, sort)))
         }, ROUTE_LOAD_TIMEOUT_MS)
         signal.addEventListener('abort', () => reject(new RouteCancelled()))
         Promise.all([loadStyles(shape), loadModules(shape)])
@@ -86,11 +93,21 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
   }
 }
 
-/** The files of everything that a view shows, in the order in which the server lists them. */
-function filesOf(shape: ViewShape, listed: SegmentFiles, sort: keyof ModuleFiles): readonly string[] {
-  const files = shownChain(shape).flatMap(({ key }, at, { length }) => {
-    const leaf = at === length - 1 ? [shape.outcome?.kind ?? 'page'] : []
-    return ['layout', 'loading', ...leaf].flatMap((kind) => listed.of(key, kind)?.[sort] ?? [])
+/**
+ * The files of everything that a view shows, in the order in which the server lists them.
+ * @param counts leaves out the files of modules of which it says `false`.
+ */
+function filesOf(
+  shape: ViewShape,
+  listed: SegmentFiles,
+  sort: keyof ModuleFiles,
+  counts: (loader: ModuleLoader | undefined) => boolean = () => true,
+): readonly string[] {
+  const files = shownChain(shape).flatMap(({ key, definition }, at, { length }) => {
+    const leaf = at === length - 1 ? [shape.outcome?.kind ?? ('page' as const)] : []
+    return (['layout', 'loading', ...leaf] as const).flatMap((kind) =>
+      counts(definition[kind]) ? (listed.of(key, kind)?.[sort] ?? []) : [],
+    )
   })
   return [...new Set(files)]
 }

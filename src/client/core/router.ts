@@ -41,6 +41,8 @@ export interface Arrival {
 export interface RouterHost {
   /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
   render(screen: RouterScreen): void
+  /** What is on the screen is about to be scrolled elsewhere; React tells itself when it takes a page away. */
+  leaving(): void
   /** The screen is in the document, or its fallback: styles, scroll, focus. Called after the history has moved. */
   arrived(screen: RouterScreen): void
   /** Has the browser load a document. */
@@ -88,6 +90,8 @@ export interface RouterCore extends Omit<LoadedRouter, 'leaving' | 'committed' |
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
   fallBack(fallback: Outcome): void
   setOnline(online: boolean): void
+  /** Cancels what a click has begun. A move in the history goes on: the address bar is there already. */
+  giveUp(): void
 }
 
 /**
@@ -237,6 +241,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   /** Within the page: nothing to load. */
   function moveTo(href: string, kind: 'push' | 'replace' | 'traverse'): void {
     cancel()
+    host.leaving()
     strayed = 0
     screen = { ...screen, href }
     if (kind !== 'traverse') history[kind](href)
@@ -363,6 +368,9 @@ export function createRouter(parts: RouterParts): RouterCore {
           void start(href, 'traverse')
         })
       }
+    },
+    giveUp() {
+      if ('slow' in navigation && navigation.target.kind !== 'traverse') cancel()
     },
     setOnline(next) {
       if (next === online) return

@@ -124,6 +124,22 @@ test('an answer is not given up between its last record and its end: its connect
   expect([0, 1].map((at) => world.request(at).aborted)).toEqual([false, true])
 })
 
+describe('an answer that names what this table does not have is a document load, and shows no other page', () => {
+  test.for([
+    ['a route', [head('/elsewhere')]],
+    ['no route, and no fallback either', [head(null)]],
+    ['a boundary further in than the page', [head('/a'), { outcome: { kind: 'error', at: 9 } }]],
+    ['a fallback that nobody has written', [head('/a'), { outcome: { kind: 'forbidden', at: 0 } }]],
+  ] as const)('%s', async ([, records]) => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(...records)
+    expect(world.rendered).toEqual([])
+    expect(world.left).toEqual(['push /a'])
+  })
+})
+
 test('511 is a portal that wants to be seen: the document, at once', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   const world = createWorld()

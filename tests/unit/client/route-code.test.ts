@@ -72,3 +72,34 @@ test('nobody waits for it any more: it is cancelled', async () => {
   await vi.advanceTimersByTimeAsync(0)
   expect(String(end.reason)).toBe('RouteCancelled: Route cancelled')
 })
+
+test('what is named as missing is missing: neither the layout that is on the screen, nor a stylesheet that is here', async () => {
+  const listed = encodeSegmentFiles({
+    '/': { layout: { scripts: ['/_m/assets/layout.js'], styles: ['/_m/assets/layout.css'] } },
+    '/a': { page: { scripts: ['/_m/assets/page.js'], styles: ['/_m/assets/page.css'] } },
+  })
+  const modules = createModuleCache()
+  await modules.load([module])
+  const reasons: string[] = []
+  for (const page of [never, module]) {
+    const code = createRouteCode({
+      document: {
+        querySelector: (selector: string) => ({ sheet: selector.includes('layout.css') ? {} : null }),
+      } as unknown as Document,
+      modules,
+      files: createSegmentFiles('b1', async () => listed),
+      styles: { load: never, show: () => undefined, preload: () => undefined },
+    })
+    vi.stubGlobal('CSS', { escape: String })
+    const chain = [
+      { key: '/', definition: { layout: module } },
+      { key: '/a', definition: { page } },
+    ]
+    code.load({ chain }, new AbortController().signal).catch((reason: unknown) => reasons.push(String(reason)))
+    await vi.advanceTimersByTimeAsync(3800)
+  }
+  expect(reasons).toEqual([
+    'RouteLoadError: Failed to load script: /_m/assets/page.js',
+    'RouteLoadError: Failed to load stylesheet: /_m/assets/page.css',
+  ])
+})

@@ -31,6 +31,20 @@ test('click what turns out to be a file, pending: the browser takes it, and the 
   expect(world.events).toEqual(['start /file', 'leave /file', 'start /a', 'commit /a'])
 })
 
+test('another document is loaded: a click before is given up, a move in the history is not', async () => {
+  const world = createWorld()
+  await world.visit('/a')
+  await world.click('/b')
+  world.router.giveUp()
+  await flush()
+  expect(world.request(1).aborted).toBe(true)
+  expect(world.router.navigation.state).toBe('cancelled')
+  await world.back()
+  world.router.giveUp()
+  expect(world.router.navigation).toMatchObject({ target: { href: '/' } })
+  expect(world.events).not.toContain('cancel /')
+})
+
 describe('back, and before its page is there', () => {
   test('click C: C stands behind the page that was on the screen, which is not lost', async () => {
     const world = createWorld()

@@ -205,7 +205,9 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     get current() {
       return current()
     },
+    shown: '',
     restoresScroll: true,
+    settle: () => undefined,
     push(href) {
       entries.splice(position.index + 1, Infinity, href)
       moveTo(position.index + 1)
@@ -282,6 +284,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     broadcast: () => undefined,
     host: {
       render: (screen) => void rendered.push(screen),
+      leaving: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
       leave: (href, kind) => leave(href, kind),
     },
