@@ -237,7 +237,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       known.keepSegment(id, href, cacheKey, { ...meta[id], values, size: JSON.stringify(values)?.length ?? 0 })
       return cacheKey
     })
-    known.shown(keys)
+    known.shown(keys, href)
     return { keys }
   }
 

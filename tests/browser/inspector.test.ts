@@ -90,6 +90,16 @@ describe('the inspector', () => {
       .getByRole('cell', { name: 'fresh' })
       .waitFor()
     await page.getByTestId('queue').getByText('Nothing is being fetched ahead.').waitFor()
+    // What has been shown may be used again: the data, and what the URL is.
+    const url = row(page, 'entries', 'path /lab/cache/1')
+    await url.getByRole('cell', { name: 'fresh' }).waitFor()
+    await follow(page, '/lab/cache/1')
+    await page.getByRole('heading', { name: 'Key 1' }).waitFor()
+    await page.goBack()
+    await url.getByRole('cell', { name: 'reusable' }).waitFor()
+    await row(page, 'entries', /\/lab\/cache\/\[key\]#page/)
+      .getByRole('cell', { name: 'reusable' })
+      .waitFor()
   })
 })
 

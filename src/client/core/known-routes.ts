@@ -11,6 +11,7 @@ import {
   type EntryState,
   type RouteCache,
 } from './route-cache.ts'
+import { withoutHash } from './local-href.ts'
 import { segmentKey } from './segment-key.ts'
 
 /** What an answer has said of a URL: which route answers it, or where it leads. */
@@ -34,8 +35,8 @@ export interface KnownRoutes {
   noteUses(id: string, uses: SegmentMeta['uses']): void
   keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
   keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
-  /** These entries are on the screen. */
-  shown(keys: readonly string[]): void
+  /** These entries are on the screen, and what is known of this URL. */
+  shown(keys: readonly string[], href: string): void
   /** Drops entries by tag or path. */
   revalidate(targets: readonly string[]): void
 }
@@ -117,9 +118,10 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
       const key = verdict.scope === 'path' ? `path ${path}` : `url ${href}`
       keep(key, { value: verdict, lifetimeMs, tags: [], path, size: key.length })
     },
-    shown(keys) {
-      onScreen = keys
-      change({ type: 'show', keys })
+    shown(keys, href) {
+      const url = withoutHash(href)
+      onScreen = [...keys, `path ${pathOf(url)}`, `url ${url}`]
+      change({ type: 'show', keys: onScreen })
     },
     revalidate(targets) {
       change({ type: 'revalidate', targets })

@@ -214,7 +214,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     const { visit, fallback, lifetime: former } = shown
     if (sameView(view, shown.view)) {
       screen = { ...shown, page: { ...page, styles: shown.page.styles } }
-      known.shown(page.keys)
+      known.shown(page.keys, href)
     } else render({ href, view, visit, fallback, page, lifetime: former })
   }
 
@@ -309,7 +309,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       // A page that is about to come shows what is so by then.
       if (navigation.state === 'committing') return
       revalidation?.abort()
-      known.shown(keys)
+      known.shown(keys, screen.href)
       if (!sameView(view, screen.view)) {
         render({ ...screen, arrival: undefined, view, page: { ...screen.page, keys, stale: false } })
       }
@@ -342,7 +342,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       const former = screen
       screen = shown
       rendering = false
-      known.shown(page.keys)
+      known.shown(page.keys, href)
       if (arrival !== undefined) {
         strayed = 0
         if (arrival.kind === 'push') history.push(href)
