@@ -16,6 +16,11 @@ export interface LoaderContext {
   readonly headers: Headers
   /** Whether the answer is for a guess at what somebody may want next: nobody sees it before a click. */
   readonly prefetch: boolean
+  /**
+   * What middleware of the application has left in `response.locals`, for documents, data, actions and resource routes
+   * alike. Its members are typed by declaring them in `Express.Locals`. Like a cookie it belongs to one visitor.
+   */
+  readonly locals: Readonly<Record<string, unknown> & Express.Locals>
   /** Address of the client, as far as `TRUST_PROXY` lets it be believed. */
   readonly address: string
   /** Signs and encrypts with the keys of this server. */

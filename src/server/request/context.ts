@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
+import type { Response } from 'express'
 import type { Logger } from 'pino'
 import { refuseInReadScope } from '../cache/read-scope.ts'
 import type { CachedOptions, CachedRead, CacheKey, LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
@@ -211,6 +212,12 @@ export class RequestContext implements LoaderContext {
   get address(): string {
     this.#lookAtVisitor('context.address')
     return this.provenance.address
+  }
+
+  get locals(): LoaderContext['locals'] {
+    this.#lookAtVisitor('context.locals')
+    // Express makes them before any middleware runs.
+    return (this.res as Response).locals
   }
 
   get secrets(): Secrets {

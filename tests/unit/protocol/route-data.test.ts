@@ -99,7 +99,7 @@ describe('an answer arrives as it was written', () => {
     expect(arrived).toMatchObject({ failed: undefined, head: { v: 1, ...head }, calls: ['head'] })
   })
 
-  test.for<RouteDataHead['redirect']>([{ to: '/x' }, { to: 'https://a.test/', external: true }])(
+  test.for<NonNullable<RouteDataHead['redirect']>>([{ to: '/x' }, { to: 'https://a.test/', external: true }])(
     'of an action that leads to what is no page of the table: what it drops',
     async (redirect) => {
       const { lines, answer } = writer()
