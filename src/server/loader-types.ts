@@ -29,6 +29,11 @@ export interface LoaderContext {
   readonly dataDir: string
   /** Error reports that are kept here; `undefined` where a DSN is set and they go to the service. */
   readonly reports: ReportInbox | undefined
+  /**
+   * Runs work when the answer is over, also where the visitor has left: nobody waits for it. What it throws is logged and
+   * reported. A server that is stopped waits for it, within `SHUTDOWN_GRACE_MS`; one that is killed does not.
+   */
+  after(work: () => unknown): void
   /** Value of a cookie, as an action of the same request has set it or else as it was sent; decoded. */
   cookie(name: string): string | undefined
   /**

@@ -237,6 +237,11 @@ export class RequestContext implements LoaderContext {
     return purposeOf(this.req) === 'prefetch'
   }
 
+  after(work: () => unknown): void {
+    refuseInReadScope('context.after()')
+    this.onFinish(() => this.services.afterwards.run(work, this))
+  }
+
   cookie(name: string): string | undefined {
     this.#lookAtVisitor('context.cookie()')
     const set = this.#headers?.getSetCookie().findLast((text) => text.startsWith(`${name}=`))
