@@ -15,6 +15,7 @@ import {
   type BundleContext,
 } from '../build/bundle-options.ts'
 import { contentHash } from '../build/content-hash.ts'
+import { buildStyles } from '../build/build-styles.ts'
 import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
@@ -119,6 +120,9 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const { metafile, outputFiles } = server.value
     if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild gave no metafile')
     const entry = metafileKey(root, browserEntry(context))
+    const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
+    // Browsers get stylesheets one by one, and a link whose stylesheet fails says nothing.
+    await buildStyles(context, styles.groups, modules, assets.plugin)
     return {
       context,
       browser: browser.value.metafile,
@@ -128,7 +132,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
         hash: contentHash(...(outputFiles ?? []).map(({ hash }) => hash)),
       },
       sources,
-      styles: groupStyles(browser.value.metafile, entry, browserModules(sources)),
+      styles,
       assets,
       modules,
     }
