@@ -18,6 +18,7 @@ import { contentHash } from '../build/content-hash.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
+import { describeMessages } from '../build/esbuild-messages.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
 import { bundleInspection, evaluateInspection, type RouteSources } from '../build/read-application.ts'
 import { createServerWall } from '../build/server-wall.ts'
@@ -36,6 +37,8 @@ export interface DevGeneration {
     readonly hash: string
   }
   readonly sources: RouteSources
+  /** What the compilers found odd and took nevertheless, for the terminal; empty where nothing is. */
+  readonly warnings: string
   readonly styles: StyleGroups
   readonly assets: AssetFiles
   readonly modules: CssModules
@@ -122,7 +125,8 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const entry = metafileKey(root, browserEntry(context))
     const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
     // Browsers get stylesheets one by one, and a link whose stylesheet fails says nothing.
-    await buildStyles(context, styles.groups, modules, assets.plugin)
+    const built = await buildStyles(context, styles.groups, modules, assets.plugin)
+    const warnings = [...browser.value.warnings, ...built.warnings]
     return {
       context,
       browser: browser.value.metafile,
@@ -133,6 +137,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
       },
       sources,
       styles,
+      warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
       assets,
       modules,
     }

@@ -126,6 +126,17 @@ test('a stylesheet that names a file which is not there is told as a failed buil
   await page.next('built')
 })
 
+test('what browsers will not understand in a stylesheet is said in the terminal, once', async () => {
+  await using page = await openPage()
+  const warned = (): number => printed.filter((text) => text.includes('card.module.css')).length
+  await project.change({ 'src/app/card.module.css': '.card { color: navy }\n.card } {\n' })
+  await page.next('update', 'reload')
+  expect(warned()).toBe(1)
+  await project.change({ [PAGE]: component('Changed') })
+  await page.next('update', 'reload')
+  expect(warned()).toBe(1)
+})
+
 test('a class that is new in a stylesheet refreshes the components that use it', async () => {
   await read('/_m/assets/src/app/card.tsx')
   await using page = await openPage()
