@@ -122,7 +122,7 @@ export async function readRouteData(stream: TextStream, sink: RouteDataSink, rej
     } else {
       // Where an action leads to what is no page here, its answer still says what is to be dropped. Ids of all other
       // segments begin with a slash.
-      check(head.route !== undefined || /^#/.test(record['segment'] as string))
+      check(head.route !== undefined || String(record['segment']).startsWith('#'))
       if ('segment' in record) return acceptSegment(record, line)
       const { outcome, redirect } = record
       if (isOutcome(outcome)) sink.outcome(outcome)
