@@ -139,7 +139,7 @@ export async function buildApplication(
     await folder.keepFormer({ buildId: manifest.buildId, names, now: Date.now(), keepMs })
     await folder.publish()
 
-    const warnings = [...browser.warnings, ...server.warnings]
+    const warnings = [...browser.warnings, ...server.warnings, ...styles.warnings]
     return {
       manifest,
       sizes: sizeSections(publicFiles, serverScripts, chunkNotes(browser.metafile, server.metafile)),

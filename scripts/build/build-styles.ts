@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
+import { build, type Message, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
 import { styleOptions, type BundleContext } from './bundle-options.ts'
 import { CSS_MODULE, type CssModules } from './css-modules.ts'
@@ -12,6 +12,8 @@ export interface BuiltStyles {
   readonly metafile?: Metafile
   /** Key of each group's stylesheet in the metafile's outputs. */
   readonly outputs: ReadonlyMap<StyleGroup, string>
+  /** What browsers will not understand in plain stylesheets. Those of modules come with the scripts' warnings. */
+  readonly warnings: readonly Message[]
 }
 
 const GROUP = 'style-group'
@@ -24,17 +26,20 @@ export async function buildStyles(
   modules: CssModules,
   assets: Plugin,
 ): Promise<BuiltStyles> {
-  if (groups.length === 0) return { outputFiles: [], outputs: new Map() }
+  if (groups.length === 0) return { outputFiles: [], outputs: new Map(), warnings: [] }
   const entries = groups.map(({ name }, index) => ({ in: `${GROUP}:${index}`, out: name }))
-  const { outputFiles = [], metafile } = await build(
-    styleOptions(context, entries, [assets, groupedStyles(context.root, groups, modules)]),
-  )
+  const {
+    outputFiles = [],
+    metafile,
+    warnings,
+  } = await build(styleOptions(context, entries, [assets, groupedStyles(context.root, groups, modules)]))
   const outputs = new Map<StyleGroup, string>()
   for (const [key, { entryPoint }] of Object.entries(metafile?.outputs ?? {})) {
     const group = groups[Number(entryPoint?.slice(entryPoint.lastIndexOf(':') + 1))]
     if (entryPoint !== undefined && group !== undefined) outputs.set(group, key)
   }
-  return { outputFiles, outputs, ...(metafile === undefined ? {} : { metafile }) }
+  const ofFiles = warnings.filter(({ location }) => location?.file.startsWith(`${MODULE}:`) !== true)
+  return { outputFiles, outputs, warnings: ofFiles, ...(metafile === undefined ? {} : { metafile }) }
 }
 
 function groupedStyles(root: string, groups: readonly StyleGroup[], modules: CssModules): Plugin {

@@ -6,10 +6,10 @@ export function isEsbuildFailure(thrown: unknown): thrown is BuildFailure {
   return thrown instanceof Error && 'errors' in thrown && Array.isArray(thrown.errors) && 'warnings' in thrown
 }
 
-/** esbuild's messages as text: what is wrong, file:line:column, and the line itself. */
+/** esbuild's messages as text, each once: what is wrong, file:line:column, and the line itself. */
 export async function describeMessages(messages: readonly Message[], kind: 'error' | 'warning'): Promise<string> {
   const formatted = await formatMessages([...messages], { kind, color: false, terminalWidth: 120 })
-  return formatted.map((text) => text.trim()).join('\n\n')
+  return [...new Set(formatted.map((text) => text.trim()))].join('\n\n')
 }
 
 /**

@@ -15,8 +15,10 @@ import {
   type BundleContext,
 } from '../build/bundle-options.ts'
 import { contentHash } from '../build/content-hash.ts'
+import { buildStyles } from '../build/build-styles.ts'
 import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
+import { describeMessages } from '../build/esbuild-messages.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
 import { bundleInspection, evaluateInspection, type RouteSources } from '../build/read-application.ts'
 import { checkServerModules } from '../build/server-modules.ts'
@@ -36,6 +38,8 @@ export interface DevGeneration {
     readonly hash: string
   }
   readonly sources: RouteSources
+  /** What the compilers found odd and took nevertheless, for the terminal; empty where nothing is. */
+  readonly warnings: string
   readonly styles: StyleGroups
   readonly assets: AssetFiles
   readonly modules: CssModules
@@ -121,6 +125,10 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild gave no metafile')
     checkServerModules(metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
+    const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
+    // Browsers get stylesheets one by one, and a link whose stylesheet fails says nothing.
+    const built = await buildStyles(context, styles.groups, modules, assets.plugin)
+    const warnings = [...browser.value.warnings, ...built.warnings]
     return {
       context,
       browser: browser.value.metafile,
@@ -130,7 +138,8 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
         hash: contentHash(...(outputFiles ?? []).map(({ hash }) => hash)),
       },
       sources,
-      styles: groupStyles(browser.value.metafile, entry, browserModules(sources)),
+      styles,
+      warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
       assets,
       modules,
     }

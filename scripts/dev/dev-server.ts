@@ -92,6 +92,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       const imported = importedPackageFiles(root, generation.browser)
       const packages = JSON.stringify([...imported].toSorted())
       const former = state.current
+      if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
       const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported)
       modules.adopt(generation, vendors)
       return { generation, vendors, packages, manifest: '' }

@@ -11,3 +11,81 @@ declare module '*.svg' {
   const url: string
   export default url
 }
+
+declare module '*.png' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.jpg' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.jpeg' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.gif' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.webp' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.avif' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.ico' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.woff' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.woff2' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.mp3' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.mp4' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.webm' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.pdf' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}

@@ -234,7 +234,12 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
       known.noteUses(id, meta[id]?.uses)
       const cacheKey = known.keyOf(id, href, params)
       const values = { data: data[id], ...(id.endsWith('#page') ? { search } : {}) }
-      known.keepSegment(id, href, cacheKey, { ...meta[id], values, size: JSON.stringify(values)?.length ?? 0 })
+      // What JSON cannot say is not measured by it either; as much as one document brings may go beside the bound.
+      known.keepSegment(id, href, cacheKey, {
+        ...meta[id],
+        values,
+        size: JSON.stringify(state.values ? values : 0).length,
+      })
       return cacheKey
     })
     known.shown(keys, href)

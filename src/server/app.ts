@@ -20,6 +20,7 @@ import { readConfig } from './config.ts'
 import type { AppDefinition } from './define-app.ts'
 import { createAdmission, type Admission } from './ops/admission.ts'
 import { answerFailures } from './ops/answer-failures.ts'
+import { createAppLife, type AppLife } from './ops/app-life.ts'
 import { limitVisitors } from './ops/visitor-limits.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
@@ -104,6 +105,8 @@ export interface MillraceApp extends Express {
   /** The connection to the store that instances share, where there is one. */
   readonly redis: RedisLink | undefined
   readonly caches: ServerCaches
+  /** What the application does beside answering. The server starts it before it listens, a test where it needs it. */
+  readonly life: AppLife
   /** Options of `createServer` with which requests cost less; the application works without them as well. */
   readonly messageClasses: MessageClasses
   /** Loads every module of the table, so that no visitor waits for one. */
@@ -247,6 +250,7 @@ export function createApp({
 
   return Object.assign(app, {
     readiness,
+    life: createAppLife(definition.start, readiness, services.afterwards, { log, dataDir: services.dataDir, worker }),
     admission,
     log,
     messageClasses,

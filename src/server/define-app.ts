@@ -1,9 +1,24 @@
 import type { ComponentType } from 'react'
 import type { RequestHandler } from 'express'
+import type { Logger } from 'pino'
 import type { DocumentProps, TypedSegment } from '../client/module-types.ts'
 import type { PolicySources } from './render/policy-sources.ts'
 import type { VisitorLimits } from './ops/visitor-limits.ts'
 import type { RuleSet } from '../shared/rules/rule-types.ts'
+
+/** What an application is given when its server starts. */
+export interface AppStart {
+  readonly log: Logger
+  /** Absolute path of the folder for embedded stores. */
+  readonly dataDir: string
+  /** Which of several processes this is, counted from 1 and never twice; `undefined` where there is but one. */
+  readonly worker: number | undefined
+  /** Aborted as soon as the process is to end: for work that has no end of its own. Answers may still be under way. */
+  readonly signal: AbortSignal
+}
+
+/** Ends what an application has begun. */
+export type AppStop = () => void | Promise<void>
 
 /** An application as the server takes it. */
 export interface AppDefinition {
@@ -15,6 +30,11 @@ export interface AppDefinition {
   readonly rules?: RuleSet
   /** Express middleware of the application; runs after the URL guard and before rules and pages. */
   readonly middleware?: readonly RequestHandler[]
+  /**
+   * Runs once in each process that serves, before it takes visitors. What it throws ends the start. What it returns runs
+   * when the last answer is over, within `SHUTDOWN_GRACE_MS`. The build does not run it.
+   */
+  readonly start?: (server: AppStart) => AppStop | void | Promise<AppStop | void>
   /** Error reports. */
   readonly reports?: {
     /**

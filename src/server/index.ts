@@ -1,5 +1,5 @@
 /** What an application's `app.ts` and its `*.server.ts` modules may import. Never part of the browser's bundle. */
-export { defineApp, type AppDefinition } from './define-app.ts'
+export { defineApp, type AppDefinition, type AppStart, type AppStop } from './define-app.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export { action } from './actions/action.ts'
 export type { Action, ActionCall, ActionDefinition, ActionState, UploadedFile, UploadLimits } from './actions/action.ts'

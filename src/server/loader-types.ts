@@ -16,6 +16,11 @@ export interface LoaderContext {
   readonly headers: Headers
   /** Whether the answer is for a guess at what somebody may want next: nobody sees it before a click. */
   readonly prefetch: boolean
+  /**
+   * What middleware of the application has left in `response.locals`, for documents, data, actions and resource routes
+   * alike. Its members are typed by declaring them in `Express.Locals`. Like a cookie it belongs to one visitor.
+   */
+  readonly locals: Readonly<Record<string, unknown> & Express.Locals>
   /** Address of the client, as far as `TRUST_PROXY` lets it be believed. */
   readonly address: string
   /** Signs and encrypts with the keys of this server. */
@@ -24,6 +29,11 @@ export interface LoaderContext {
   readonly dataDir: string
   /** Error reports that are kept here; `undefined` where a DSN is set and they go to the service. */
   readonly reports: ReportInbox | undefined
+  /**
+   * Runs work when the answer is over, also where the visitor has left: nobody waits for it. What it throws is logged and
+   * reported. A server that is stopped waits for it, within `SHUTDOWN_GRACE_MS`; one that is killed does not.
+   */
+  after(work: () => unknown): void
   /** Value of a cookie, as an action of the same request has set it or else as it was sent; decoded. */
   cookie(name: string): string | undefined
   /**

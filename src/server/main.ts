@@ -141,7 +141,8 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     log.info({ signal }, 'shutting down')
     member?.link.tell({ kind: 'leaving' })
     const deadline = AbortSignal.timeout(config.shutdownGraceMs)
-    const orderly = await drain({ server, readiness: app.readiness, config })
+    const drained = await drain({ server, readiness: app.readiness, config })
+    const orderly = (await app.life.stop(deadline)) && drained
     // What this server has to say itself comes first.
     await app.reporter?.flush()
     // What the service does not take in time waits on the disk for the next start.
@@ -177,6 +178,16 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
+
+  // Nobody is answered before the application has what it needs.
+  try {
+    await app.life.start()
+  } catch (thrown) {
+    log.fatal({ err: describeThrown(thrown) }, 'the application could not be started')
+    complain(`start of app.ts: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    return leave(1)
+  }
+  if (app.readiness.state() === 'draining') return
 
   // What the start itself costs is no load.
   const watch = (): void => {

@@ -79,6 +79,15 @@ describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
     expect(pathOf(page)).toBe(path)
   })
 
+  browserTest('that signs in and redirects to where a rule redirects leads there', async ({ open }) => {
+    const { page, settle } = await openActions(await open({ javaScript }), scripts)
+    await press(page, 'Enter')
+    await heading(page, 'Home')
+    await settle()
+    expect(pathOf(page)).toBe('/')
+    expect(await page.context().cookies()).toMatchObject([{ name: 'visitor' }])
+  })
+
   browserTest.for([
     ['Missing', 404, 'No such page'],
     ['Closed', 403, 'Forbidden'],

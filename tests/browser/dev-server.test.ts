@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { startDevServer, type DevServer } from '../../scripts/dev/dev-server.ts'
 import { browserTest as testInBrowser } from '../support/browser.ts'
+import { isSameDocument, untilAlive } from '../support/router-page.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -149,3 +150,14 @@ browserTest(
     await page.close() // before its server is gone
   },
 )
+
+browserTest('a page with deferred data has a router too: its links need no document', async ({ project, open }) => {
+  const page = await open()
+  await page.goto(`${project.dev.url}/late`)
+  await page.getByTestId('late').getByText('late', { exact: true }).waitFor()
+  await untilAlive(page)
+  await page.getByRole('link', { name: 'Counter' }).click()
+  await page.getByRole('heading', { name: 'First version' }).waitFor()
+  expect(await isSameDocument(page)).toBe(true)
+  await page.close() // before its server is gone
+})

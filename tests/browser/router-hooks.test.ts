@@ -187,3 +187,16 @@ describe('useOnline', () => {
     await page.getByTestId('online').getByText('online').waitFor()
   })
 })
+
+describe('a page whose data JSON cannot say', () => {
+  browserTest('has a router like any other: its links need no document', async ({ open }) => {
+    const page = await openAlive(open, '/ledger')
+    await heading(page, 'Ledger 9007199254740993')
+    await clickLink(page, '/mills/1')
+    await heading(page, 'Mill 1')
+    expect(await isSameDocument(page)).toBe(true)
+    await page.goBack()
+    await heading(page, 'Ledger 9007199254740993')
+    expect(await isSameDocument(page)).toBe(true)
+  })
+})

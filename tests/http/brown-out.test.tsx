@@ -164,6 +164,10 @@ describe('refused as ever is', () => {
     ['a page that must not be stored', { routes: { '/': open(undefined, 'public, no-store').route } }],
     ['a page whose loader has read a cookie', { routes: { '/': open(({ context }) => context.cookie('a')).route } }],
     ['a page whose loader has read the request', { routes: { '/': open(({ request: asked }) => asked.url).route } }],
+    [
+      'a page whose loader has read what middleware knows of the visitor',
+      { routes: { '/': open(({ context }) => context.locals).route } },
+    ],
     ['a page whose loader has read the address', { routes: { '/': open(({ context }) => context.address).route } }],
     [
       'a page whose loader has opened a session',

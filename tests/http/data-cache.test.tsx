@@ -84,6 +84,7 @@ describe('what belongs to one visitor', () => {
     ['context.cookie()', ({ context }) => context.cookie('session')],
     ['request', ({ request: asked }) => asked.headers.get('cookie')],
     ['context.address', ({ context }) => context.address],
+    ['context.locals', ({ context }) => context.locals],
     ['context.headers', ({ context }) => context.headers.get('set-cookie')],
   ])('cannot be had while a value for all is made: %s', async ([what, look]) => {
     const loader = async (args: LoaderArgs) => ({

@@ -74,6 +74,36 @@ describe('loaders', () => {
     expect(cookie.headers['set-cookie']).toEqual(['a=1', 'b=2'])
   })
 
+  test.for(['/', '/_m/data/'])(
+    '%s: a cookie of middleware makes it private, and its Vary is added to ours',
+    async (url) => {
+      const { app } = tinyApp({
+        routes: {
+          '/': {
+            page: hello,
+            loader: moduleOf({
+              loader: ({ context }: LoaderArgs) => context.headers.set('Cache-Control', 'public, max-age=60'),
+            }),
+          },
+        },
+        middleware: [
+          (req, res, next) => {
+            if (req.headers['x-new'] !== undefined) res.cookie('variant', 'a')
+            res.vary('Origin')
+            next()
+          },
+        ],
+      })
+      const known = await request(app).get(url)
+      expect(known.headers['cache-control']).toBe('public, max-age=60')
+      const varies = url === '/' ? ['Accept-Encoding'] : ['Accept-Encoding', 'X-Millrace-Build']
+      expect(known.headers['vary']?.split(', ').toSorted()).toEqual([...varies, 'Origin'].toSorted())
+      const fresh = await request(app).get(url).set('X-New', '1')
+      expect(fresh.headers['set-cookie']).toEqual(['variant=a; Path=/'])
+      expect(fresh.headers['cache-control']).toBe('private, no-store')
+    },
+  )
+
   test('cannot make a document shared that carries a nonce', async () => {
     const { app } = tinyApp({
       routes: {

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { UnavailableError } from '../../src/server/index.ts'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs, LoaderContext } from '../../src/server/loader-types.ts'
 import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { withServer } from '../support/listening.ts'
 import { requestRaw } from '../support/raw-http.ts'
@@ -370,4 +370,30 @@ describe('middleware of the application', () => {
   test('may answer any URL as it likes, so that nothing is said about other queries', async () => {
     expect((await getData(app, '/_m/data/open')).records[0]).toMatchObject({ scope: 'url' })
   })
+})
+
+test('what middleware leaves for a request reaches loaders of documents and data, and handlers', async () => {
+  const visitorOf = ({ locals }: LoaderContext): string => `visitor ${String(locals['visitor'])}`
+  const { app } = tinyApp({
+    assets,
+    middleware: [
+      (req, res, next) => {
+        res.locals['visitor'] = req.headers['x-visitor']
+        next()
+      },
+    ],
+    routes: {
+      '/': {
+        page: page(({ data }: { data: string }) => <p>{data}</p>),
+        loader: loads(({ context }) => visitorOf(context)),
+      },
+      '/handler': {
+        handler: moduleOf({ GET: ({ context }: LoaderArgs) => new Response(visitorOf(context)) }) as never,
+      },
+    },
+  })
+  const get = async (url: string, name: string) => (await getData(app, url, { 'X-Visitor': name })).text
+  expect(await get('/', 'ann')).toContain('<p>visitor ann</p>')
+  expect(await get('/_m/data/', 'bob')).toContain('"data":"visitor bob"')
+  expect(await get('/handler', 'cid')).toBe('visitor cid')
 })

@@ -11,7 +11,7 @@ import type { RejectedValue } from '../../shared/protocol/hand-off.ts'
 import { createRouteDataWriter } from '../../shared/protocol/encode-route-data.ts'
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../assets/content-encoding.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
-import { addGivenHeaders, serverTiming, varyOf } from '../render/answer-headers.ts'
+import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../render/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../render/body-stream.ts'
 import { reportFailure } from '../render/failure.ts'
 import type { HeaderList } from '../render/security-headers.ts'
@@ -203,7 +203,7 @@ function cachingOf(status: number, context: RequestContext, progress: DataProgre
   if (status >= 400) return 'no-store'
   const given = context.givenHeaders
   const value = given?.get('cache-control') ?? PRIVATE
-  return given?.has('set-cookie') === true || !progress.isWhole() ? PRIVATE : value
+  return setsCookie(context) || !progress.isWhole() ? PRIVATE : value
 }
 
 const PRIVATE = 'private, no-store'

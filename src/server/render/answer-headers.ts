@@ -8,6 +8,11 @@ export function varyOf(context: RequestContext): string {
   return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
 }
 
+/** Whether the answer sets a cookie, by a loader or before it by middleware or a rule: then it belongs to one visitor. */
+export function setsCookie({ givenHeaders, res }: RequestContext): boolean {
+  return givenHeaders?.has('set-cookie') === true || res.hasHeader('set-cookie')
+}
+
 /**
  * One entry a loader, then the time to the first byte. Metric names are tokens, so segments are named in the description.
  * The context keeps the times for metrics.

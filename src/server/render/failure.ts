@@ -49,7 +49,7 @@ export function retryHeaders(retryAfter: number | undefined): HeaderList {
 }
 
 /** Where an exception came from, for the log. */
-export type FailurePlace = 'loader' | 'render' | 'stream' | 'deferred' | 'handler' | 'action' | 'server'
+export type FailurePlace = 'after' | 'loader' | 'render' | 'stream' | 'deferred' | 'handler' | 'action' | 'server'
 
 /**
  * Logs a failure once and gives the digest for the page. Control flow and a client that went away are no failures:

@@ -9,7 +9,7 @@ import type { LoaderTiming } from '../load/start-loaders.ts'
 import { traceTimings } from '../reports/sdk/request-trace.ts'
 import type { RequestContext } from '../request/context.ts'
 import { isSecure } from '../request/trusted-proxy.ts'
-import { addGivenHeaders, serverTiming, varyOf } from './answer-headers.ts'
+import { addGivenHeaders, serverTiming, setsCookie, varyOf } from './answer-headers.ts'
 import { createBodyStream } from './body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
@@ -125,12 +125,7 @@ function keepShared({ parts, caching, context, body, ...sent }: Shareable): void
 
 /** Middleware and rules may have made the answer one for a visitor. */
 function isForAll({ req, res, givenHeaders }: RequestContext): boolean {
-  return (
-    req.headers.authorization === undefined &&
-    givenHeaders?.has('vary') !== true &&
-    !res.hasHeader('vary') &&
-    !res.hasHeader('set-cookie')
-  )
+  return req.headers.authorization === undefined && givenHeaders?.has('vary') !== true && !res.hasHeader('vary')
 }
 
 /** Beyond this many characters, putting strings together costs more than handing the socket several. */
@@ -224,7 +219,7 @@ function cachingOf({ status, handOff }: DocumentParts, context: RequestContext):
   if (value === undefined) return PRIVATE
   // What a rule has set is judged like a loader's wish, and sent by us: a shared document must not carry a nonce.
   context.res.removeHeader('cache-control')
-  if (context.givenHeaders?.has('set-cookie') === true) return { value: 'private, no-store', shared: false }
+  if (setsCookie(context)) return { value: 'private, no-store', shared: false }
   const caching = { value, shared: /\bpublic\b|\bs-maxage\b/i.test(value) }
   return handOff.start === undefined ? caching : privateCaching(caching)
 }
@@ -275,6 +270,9 @@ function sharedHeaders({ assets }: DocumentParts, context: RequestContext, cachi
   return headers
 }
 
+/** Headers of which several add up. Without our `Vary` caches would give one encoding to all. */
+const LISTS = new Set(['set-cookie', 'vary'])
+
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
@@ -289,8 +287,7 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   const preset = new Set(already)
   for (let index = 0; index < all.length; index += 2) {
     const name = all[index] ?? ''
-    if (name.toLowerCase() === 'set-cookie' || !preset.has(name.toLowerCase()))
-      res.appendHeader(name, all[index + 1] ?? '')
+    if (LISTS.has(name.toLowerCase()) || !preset.has(name.toLowerCase())) res.appendHeader(name, all[index + 1] ?? '')
   }
   res.writeHead(status)
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
+import type { Response } from 'express'
 import type { Logger } from 'pino'
 import { refuseInReadScope } from '../cache/read-scope.ts'
 import type { CachedOptions, CachedRead, CacheKey, LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
@@ -213,6 +214,12 @@ export class RequestContext implements LoaderContext {
     return this.provenance.address
   }
 
+  get locals(): LoaderContext['locals'] {
+    this.#lookAtVisitor('context.locals')
+    // Express makes them before any middleware runs.
+    return (this.res as Response).locals
+  }
+
   get secrets(): Secrets {
     return this.services.secrets
   }
@@ -228,6 +235,11 @@ export class RequestContext implements LoaderContext {
   /** Whether the answer is for a guess at what somebody may want next. */
   get prefetch(): boolean {
     return purposeOf(this.req) === 'prefetch'
+  }
+
+  after(work: () => unknown): void {
+    refuseInReadScope('context.after()')
+    this.onFinish(() => this.services.afterwards.run(work, this))
   }
 
   cookie(name: string): string | undefined {

@@ -14,6 +14,7 @@ import { openRedis, type RedisLink } from '../stores/redis-link.ts'
 import { createRedisOnceStore } from '../stores/redis-once-store.ts'
 import { createRedisRateLimits } from '../stores/redis-rate-limits.ts'
 import { openRuntimeDatabase } from '../stores/runtime-database.ts'
+import { createAfterwards, type Afterwards } from './afterwards.ts'
 import { sharedOnceStore, sharedRateLimits, watchSharedStore } from '../stores/shared-first.ts'
 
 /** What all requests of a server share, and its applications reach by a request's context. */
@@ -32,6 +33,8 @@ export interface RequestServices {
   readonly once: OnceStore
   /** Where reports end that have no service to go to; `undefined` where a DSN is set. */
   readonly inbox: InboxStore | undefined
+  /** Work that goes on when its answer is over. */
+  readonly afterwards: Afterwards
   /** As `Readiness.onDraining`. */
   readonly onDraining: Readiness['onDraining']
   /** Closes the stores. */
@@ -78,6 +81,7 @@ export function createServices(
     dataDir,
     secrets,
     redis,
+    afterwards: createAfterwards(),
     onDraining,
     get limits() {
       return (opened.limits ??= openLimits())

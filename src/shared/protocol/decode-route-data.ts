@@ -120,7 +120,9 @@ export async function readRouteData(stream: TextStream, sink: RouteDataSink, rej
       complete = true
       sink.done?.()
     } else {
-      check(head.route !== undefined)
+      // Where an action leads to what is no page here, its answer still says what is to be dropped. Ids of all other
+      // segments begin with a slash.
+      check(head.route !== undefined || String(record['segment']).startsWith('#'))
       if ('segment' in record) return acceptSegment(record, line)
       const { outcome, redirect } = record
       if (isOutcome(outcome)) sink.outcome(outcome)

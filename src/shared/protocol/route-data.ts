@@ -54,7 +54,8 @@ export interface RouteDataRedirect {
 
 /**
  * The first line of every answer. Exactly one of `route`, `redirect` and `document` is present; only where an action has
- * been called, `route` may stand beside `redirect` and means the page that it leads to.
+ * been called, `route` may stand beside `redirect` and means the page that it leads to; without `route`, nothing but the
+ * action's own answer follows a `redirect`.
  */
 export interface RouteDataHead {
   readonly v: typeof ROUTE_DATA_VERSION

@@ -22,6 +22,10 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['remove.bind(null, entry.id)', `remove.bind(null, 'a')`, `Type 'string' is not assignable to type 'number'`],
     ['Welcome, ${state.email}', 'Welcome, ${state.name}', `Property 'name' does not exist`],
   ],
+  'docs/beside-requests.md': [
+    ['async start(', 'async begin(', `'begin' does not exist in type 'AppDefinition'`],
+    ['context.after(', 'context.later(', `Property 'later' does not exist`],
+  ],
   'docs/caching.md': [
     ['staleSeconds: 600', 'stale: 600', `'stale' does not exist in type 'CachedOptions'`],
     ['revalidate(`mill:${input.id}`', 'revalidate(input', `'Mill' is not assignable`],

@@ -114,6 +114,29 @@ test('a saved stylesheet is fetched anew, without anything else', async () => {
   expect(await read(styles)).toContain('color: teal')
 })
 
+test('a stylesheet that names a file which is not there is told as a failed build, and mending it is enough', async () => {
+  await using page = await openPage()
+  const card = 'src/app/card.module.css'
+  const text = await project.read(card)
+  await project.change({ [card]: `${text}\n.drawn { background: url('./nowhere.svg'); }\n` })
+  const { failure } = await page.next('failure')
+  expect(failure.message).toContain('nowhere.svg')
+  expect(failure.frames[0]?.file).toContain(card)
+  await project.change({ [card]: text })
+  await page.next('built')
+})
+
+test('what browsers will not understand in a stylesheet is said in the terminal, once', async () => {
+  await using page = await openPage()
+  const warned = (): number => printed.filter((text) => text.includes('card.module.css')).length
+  await project.change({ 'src/app/card.module.css': '.card { color: navy }\n.card } {\n' })
+  await page.next('update', 'reload')
+  expect(warned()).toBe(1)
+  await project.change({ [PAGE]: component('Changed') })
+  await page.next('update', 'reload')
+  expect(warned()).toBe(1)
+})
+
 test('a class that is new in a stylesheet refreshes the components that use it', async () => {
   await read('/_m/assets/src/app/card.tsx')
   await using page = await openPage()

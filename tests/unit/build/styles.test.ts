@@ -101,3 +101,13 @@ test('styles of a component that is loaded later still come with the page that l
   expect(entry).toEqual([])
   expect(modules.get('page.tsx')?.flatMap(({ files }) => files)).toEqual(['page.css', 'chart.css'])
 })
+
+test.for(['base.css', 'card.module.css'])('what browsers will not understand in %s is said once', async (file) => {
+  await using other = await copyProject()
+  const path = `src/app/${file}`
+  await other.change({ [path]: `${await other.read(path)}\n.odd } {\n` })
+  const { warnings } = await buildApplication(other.options, {})
+  expect(warnings.split('Unexpected "}"')).toHaveLength(2)
+  expect(warnings).toContain(file)
+  expect(report.warnings).toBe('')
+})

@@ -203,6 +203,16 @@ describe('what has been found', () => {
     ['a param that is a number', 'malformed', ['{"v":1,"build":"b","route":"/","params":{"id":1}}', DONE]],
     ['an unknown scope', 'malformed', ['{"v":1,"build":"b","route":"/","scope":"site"}', DONE]],
     ['a segment after a redirect', 'malformed', ['{"v":1,"build":"b","redirect":{"to":"/"}}', '{"segment":"x"}', DONE]],
+    [
+      'an outcome after a redirect',
+      'malformed',
+      ['{"v":1,"build":"b","redirect":{"to":"/"}}', '{"outcome":{"kind":"error","at":0}}', DONE],
+    ],
+    [
+      'a stream after a redirect',
+      'malformed',
+      ['{"v":1,"build":"b","redirect":{"to":"/"}}', '{"segment":"#action","stream":0}', DONE],
+    ],
     ['two heads', 'malformed', [HEAD, HEAD, DONE]],
     ['a record of no kind', 'malformed', [HEAD, '{"x":1}', DONE]],
     ['a segment twice', 'malformed', [HEAD, '{"segment":"x"}', '{"segment":"x"}', DONE]],

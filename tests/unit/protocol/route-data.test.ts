@@ -106,6 +106,20 @@ describe('an answer arrives as it was written', () => {
     expect(arrived).toMatchObject({ failed: undefined, head: { v: 1, ...head }, calls: ['head'] })
   })
 
+  test.for<NonNullable<RouteDataHead['redirect']>>([{ to: '/x' }, { to: 'https://a.test/', external: true }])(
+    'of an action that leads to what is no page of the table: what it drops',
+    async (redirect) => {
+      const { lines, answer } = writer()
+      answer.head({ build: 'b', redirect })
+      answer.segment('#action', { data: { revalidate: ['/*'] } }, { lifetime: 0 })
+      await answer.finish()
+      const { failed, head, segments } = await read(lines)
+      expect(failed).toBeUndefined()
+      expect(head).toMatchObject({ redirect })
+      expect(segments.get('#action')?.values.data).toEqual({ revalidate: ['/*'] })
+    },
+  )
+
   test('with a verdict after a segment', async () => {
     const { lines, answer } = writer()
     answer.head(HEAD)
