@@ -48,8 +48,9 @@ async function buildFirst(
   const child = spawn(process.execPath, [join(import.meta.dirname, 'build.ts'), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const [code] = (await once(child, 'exit')) as [number | null]
+  const [code, killer] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   for (const signal of SIGNALS) process.off(signal, end)
+  if (killer !== null) console.error(`The build was ended by ${killer}.`)
   process.exitCode = code ?? 1
   if (process.exitCode !== 0) return false
   const { buildId } = JSON.parse(readFileSync(join(options.out, BUILD_INFO), 'utf8')) as BuildInfo

@@ -14,7 +14,7 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
     exported.includes('loader') ? undefined : 'exports no loader: write export async function loader() { … }.',
   handler(exported) {
     const lower = exported.find(
-      (name) => /^(?:get|head|post|put|patch|delete|options)$/i.test(name) && !METHOD.test(name),
+      (name) => /^(?:get|post|put|patch|delete)$/i.test(name) && !exported.includes(name.toUpperCase()),
     )
     if (lower !== undefined) return `exports ${lower}: a method is written in capitals, ${lower.toUpperCase()}.`
     return exported.some((name) => METHOD.test(name))

@@ -100,6 +100,31 @@ describe('each entry of the history has its own scroll position', () => {
     slow.release()
   })
 
+  browserTest(
+    'back to a slow page, while the one that is still there fails: that page keeps its own',
+    async ({ open }) => {
+      const page = await open({ allow: [/on purpose/] })
+      await page.clock.install()
+      await page.goto('/lab')
+      await untilAlive(page)
+      await scrollTo(page, 700)
+      await follow(page, '/lab/crash/client')
+      await page.getByTestId('throw-render').waitFor()
+      await page.clock.fastForward(301_000) // what is known of the first page is too old to be shown
+      const slow = await hold(page, /\/_m\/data\/lab\?/)
+      await page.evaluate(() => history.back())
+      await slow.asked
+      await page.getByTestId('throw-render').click()
+      await heading(page, 'Application error: a client-side exception has occurred')
+      await page.evaluate(() => history.forward())
+      await expect.poll(() => pathOf(page)).toBe('/lab/crash/client')
+      slow.release()
+      await page.goBack()
+      await heading(page, 'Lab')
+      await isAt(page, 700)
+    },
+  )
+
   browserTest('back to a page that must come as a document, because the server has another build', async ({ open }) => {
     const page = await openAlive(open, '/lab', [/409/])
     await scrollTo(page, 700)

@@ -115,6 +115,25 @@ describe('a promise that fails somewhere in what an author returns ends no proce
   })
 })
 
+test('a value that a promise in it brings again is sent, and the server goes on', async () => {
+  const circle: { readonly size: bigint; self?: Promise<unknown> } = { size: 1n }
+  circle.self = Promise.resolve(circle)
+  // Where this goes round for ever no other turn comes, and no time limit either: so it is counted.
+  let asked = 0
+  const then = circle.self.then.bind(circle.self)
+  Object.assign(circle.self, {
+    // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
+    then(...handlers: Parameters<typeof then>) {
+      asked += 1
+      return asked > 100 ? undefined : then(...handlers)
+    },
+  })
+  const { app } = tinyApp({ routes: { '/': { page: still, loader: moduleOf({ loader: () => [circle] }) } } })
+  expect((await request(app).get('/').expect(200)).text).toMatch(/<\/html>$/)
+  await request(app).get('/_m/data/').expect(200)
+  expect(asked).toBeLessThan(100)
+})
+
 test('a promise deep in loader data that never settles is given up with the render', async () => {
   const { app, logs } = tinyApp({
     routes: {

@@ -238,6 +238,14 @@ describe('a resource route', () => {
         handler: moduleOf({ POST: async ({ request: sent }: LoaderArgs) => new Response(await sent.text()) }),
       },
       '/once': { handler: moduleOf({ GET: () => once }) },
+      '/first': {
+        handler: moduleOf({
+          async POST({ request: sent }: LoaderArgs) {
+            for await (const chunk of sent.body ?? []) return new Response(chunk)
+            return new Response('nothing')
+          },
+        }),
+      },
     },
   })
   afterEach(() => void vi.useRealTimers())
@@ -263,6 +271,15 @@ describe('a resource route', () => {
       await nextTurn()
       await connection.send('2\r\nde\r\n0\r\n\r\n')
       expect((await connection.response()).text).toBe('abcde')
+    })
+  })
+
+  test('that has read enough of a body answers at once, and no other request follows on that connection', async () => {
+    await withServer(app, async (port) => {
+      using connection = await connectRaw(port)
+      await connection.send('POST /first HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nbegun')
+      const answer = await connection.response()
+      expect([answer.status, answer.text, answer.header('connection')]).toEqual([200, 'begun', 'close'])
     })
   })
 

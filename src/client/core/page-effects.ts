@@ -35,9 +35,9 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
     },
     arrived({ href, page, arrival }) {
       styles.show(page.styles, (path) => files.listed?.names(path) ?? false)
-      history.settle()
       // Beside the fallback somebody may be typing; these have the focus only because the page has come.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
+      history.settle()
       const { hash } = new URL(href, document.baseURI)
       const restored = arrival.kind === 'traverse' && positions.restore(history.shown)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()

@@ -10,13 +10,17 @@ import { reportFailure, type FailurePlace } from '../render/failure.ts'
  * @param place where it came from, for the log.
  */
 export function watchPromises(value: unknown, context: RequestContext, place: FailurePlace): void {
+  watchUnseen(value, context, place, new Set())
+}
+
+/** @param seen objects that have been looked at: what a promise brings may hold that promise, and would go round for ever. */
+function watchUnseen(value: unknown, context: RequestContext, place: FailurePlace, seen: Set<object>): void {
   try {
     // Nearly always; it makes no list of what it has seen.
     if (isJsonValue(value)) return
   } catch {
     // Whoever sends the value meets the getter too, and tells of it.
   }
-  const seen = new Set<object>()
   // A list stands for recursion, so that depth costs no stack.
   const open: unknown[] = [value]
   while (open.length > 0) {
@@ -26,7 +30,7 @@ export function watchPromises(value: unknown, context: RequestContext, place: Fa
     // Not thenables: those begin their work when they are asked.
     if (types.isPromise(next)) {
       next.then(
-        (brought) => watchPromises(brought, context, place),
+        (brought) => watchUnseen(brought, context, place, seen),
         (reason: unknown) => {
           if (context.aborted === undefined) reportFailure(reason, context, place)
         },

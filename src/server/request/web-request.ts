@@ -1,6 +1,7 @@
 import { BODY_SILENCE_MS } from '../actions/body-limits.ts'
 import { openBodySource } from '../actions/body-source.ts'
 import type { RequestContext } from './context.ts'
+import { dropBody } from './drop-body.ts'
 
 /** Methods whose requests carry no body in the web platform's eyes. */
 const BODILESS = new Set(['GET', 'HEAD'])
@@ -31,7 +32,7 @@ export function toWebRequest(context: RequestContext): Request {
 }
 
 /** Read as it is asked for. Who sends too slowly makes it fail, as in a call of an action; how much is taken says the reader. */
-function bodyOf({ req, signal }: RequestContext): ReadableStream<Uint8Array> {
+function bodyOf({ req, res, signal }: RequestContext): ReadableStream<Uint8Array> {
   const source = openBodySource(req, { bytes: Infinity, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
     {
@@ -40,7 +41,11 @@ function bodyOf({ req, signal }: RequestContext): ReadableStream<Uint8Array> {
         if (chunk === undefined) controller.close()
         else controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
       },
-      cancel: (reason) => source.close(reason),
+      cancel(reason) {
+        source.close(reason)
+        // Said after the answer it would be too late: the client would have sent its next request behind this body.
+        dropBody(req, res)
+      },
     },
     { highWaterMark: 0 },
   )

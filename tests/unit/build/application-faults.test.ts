@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { buildFault } from './fixture-project.ts'
+import { buildApplication } from '../../../scripts/build/build-application.ts'
+import { buildFault, copyProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -71,6 +72,12 @@ describe('a server module that would never run', () => {
   ] as const)('%s: %s', async ([kind, code, complaint]) => {
     const fault = await buildFault(withModule(kind, code))
     expect(fault).toContain(`src/app/it.server.ts, the ${kind} of '/it', ${complaint}`)
+  })
+
+  test('is none that exports a method in capitals, whatever it is called in small letters beside that', async () => {
+    const code = `export const get = () => new Response('')\nexport { get as GET }`
+    await using project = await copyProject(withModule('handler', code))
+    await expect(buildApplication(project.options, {})).resolves.toBeDefined()
   })
 })
 

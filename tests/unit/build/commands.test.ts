@@ -81,6 +81,14 @@ describe('an application', () => {
   })
 })
 
+test('a build that is ended from outside, as for want of memory, is told of', async () => {
+  const killed = `if (process.argv[1]?.endsWith('build.ts')) process.kill(process.pid, 'SIGKILL')`
+  const env = { NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(killed)}"` }
+  const { child, errors } = run('start.ts', env, '--app', APP, '--out', join(temp.path, 'killed'))
+  expect(await errors).toContain('The build was ended by SIGKILL.')
+  expect(await exitCode(child)).toBe(1)
+})
+
 test('a signal in the middle of the build ends it, too, and leaves nothing', async () => {
   const out = join(temp.path, 'cut')
   const { child } = run('start.ts', {}, '--app', APP, '--out', out)

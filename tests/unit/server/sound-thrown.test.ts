@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { soundThrown } from '../../../src/server/render/sound-thrown.ts'
+import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
+
+test.for([new RedirectSignal('/a', 307), new RefusalSignal('notFound')])(
+  '%s is taken as it is, without the stack that nobody reads',
+  (signal) => {
+    let asked = 0
+    Object.defineProperty(signal, 'stack', {
+      get() {
+        asked += 1
+        return ''
+      },
+    })
+    expect(soundThrown(signal)).toBe(signal)
+    expect(asked).toBe(0)
+  },
+)
+
+test('a failure is asked for its stack here, where it may throw', () => {
+  const failure = Object.defineProperty(new Error('x'), 'stack', {
+    get() {
+      throw new Error('y')
+    },
+  })
+  expect(soundThrown(failure)).toEqual(new Error('something was thrown that cannot be described'))
+})
