@@ -22,7 +22,7 @@ export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
         <meta
           key={property}
           property={`og:${property}`}
-          content={/(?:url|image|audio|video)$/.test(property) ? absoluteUrl(content, origin) : content}
+          content={/(url|image|audio|video)$/.test(property) ? absoluteUrl(content, origin) : content}
         />
       ))}
       {Object.entries(meta).map(([name, content]) => (
