@@ -1,7 +1,6 @@
 import { findBoundary } from '../../client/react/route-view.ts'
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
-import { isJsonValue } from '../../shared/protocol/hand-off.ts'
 import type { SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../shared/route-table.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
@@ -89,7 +88,7 @@ async function haveSucceeded(segments: readonly Outside[]): Promise<boolean> {
 
 /** @throws {LostValueError} outside production, for what would not arrive as it is. */
 function valuesOf({ id, search }: StartedSegment, { value }: Deferrable): SegmentValues {
-  if (!isJsonValue(value)) refuseLostValues({ [id]: value })
+  refuseLostValues({ [id]: value })
   return {
     ...(value === undefined ? {} : { data: value }),
     ...(search === undefined ? {} : { search: search.value }),
