@@ -1,6 +1,6 @@
 import { rawSearch } from '../../shared/raw-search.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
-import { findBoundary, layoutId, leafModule, type Outcome, type RouteView } from '../react/route-view.ts'
+import { findBoundary, layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
 import { localHref, withoutHash } from './local-href.ts'
 import type { Retry } from './retry.ts'
 import type { RouteCode } from './route-code.ts'
@@ -80,7 +80,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
   /** What an answer names may be nothing that this table has; another page must not be shown in its place. */
   function isKnown({ route, outcome }: LoadedPage): boolean {
     if (!outcome) return !!route
-    return route !== undefined && leafModule({ chain: chainOf(route), outcome }) !== undefined
+    return route !== undefined && !!chainOf(route)[outcome.at]?.definition[outcome.kind]
   }
 
   /** The innermost error boundary whose layouts have their data; none: only a document load can say what is wrong. */
