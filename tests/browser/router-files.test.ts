@@ -27,10 +27,10 @@ describe('code or styles of a page that never come', () => {
     page.on('request', (request) => {
       if (request.resourceType() === 'script' && !url.test(request.url()))
         others.push(
-          request.response().then(
-            (response) => response?.finished(),
-            () => undefined, // asked for by the document that comes instead, and cut off by the end of the test
-          ),
+          request
+            .response()
+            .then((response) => response?.finished())
+            .catch(() => undefined), // asked for by the document that comes instead, and cut off by the end of the test
         )
     })
     const documents = recordDocuments(page)

@@ -61,6 +61,8 @@ export const browserTest = test
       })
       const complaints = recordComplaints(context, javaScript)
       endings.push(async () => {
+        // What a test still holds back fails with the context, and nobody is left to hear of it.
+        await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })))
         await context.close()
         return unexpectedComplaints(complaints, allow)
       })
