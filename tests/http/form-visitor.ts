@@ -32,12 +32,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#x27;': "'",
 }
 
-/** Makes a visitor of the server at this origin. */
-export function formVisitor(origin: string): FormVisitor {
+/**
+ * Makes a visitor of the server at this origin.
+ * @param browser headers that go with every request.
+ */
+export function formVisitor(origin: string, browser: Readonly<Record<string, string>> = {}): FormVisitor {
   const cookies = new Map<string, string>()
 
   async function request(path: string, init: RequestInit = {}): Promise<VisitedPage> {
-    const headers = new Headers({ Accept: 'text/html', 'Sec-Fetch-Site': 'same-origin', ...init.headers })
+    const headers = new Headers({ Accept: 'text/html', 'Sec-Fetch-Site': 'same-origin', ...browser, ...init.headers })
     if (cookies.size > 0) headers.set('Cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
     const answer = await fetch(origin + path, { ...init, headers, redirect: 'manual' })
     const setCookies = answer.headers.getSetCookie()

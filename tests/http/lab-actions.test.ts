@@ -231,6 +231,17 @@ describe('the session', () => {
     expect(await privatePage()).toBe(401)
   })
 
+  test('goes on in Safari, which keeps no Secure cookie of this machine', async () => {
+    const userAgent = 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15'
+    const visitor = formVisitor(origin, { 'User-Agent': userAgent })
+    const guest = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-guest', { role: 'guest' })
+    expect(guest.text('flash')).toBe('You are signed in as guest.')
+    const { status, setCookies } = await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
+    expect(status).toBe(200)
+    expect(setCookies.filter((line) => /secure/i.test(line))).toEqual([])
+    expect((await visitor.get('/lab/private')).text('private')).toBe('admin')
+  })
+
   test('cannot be begun as anybody else', async () => {
     const visitor = newVisitor()
     const page = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-admin', { role: 'root' })

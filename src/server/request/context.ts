@@ -11,6 +11,7 @@ import type { RequestSpan } from '../reports/sdk/request-transaction.ts'
 import type { RequestTrace } from '../reports/sdk/request-trace.ts'
 import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import { keepsSecureCookies } from '../sessions/secure-cookies.ts'
 import type { Provenance } from './trusted-proxy.ts'
 import type { RandomText } from './random-text.ts'
 import type { RequestServices } from './services.ts'
@@ -235,6 +236,10 @@ export class RequestContext implements LoaderContext {
   /** Whether the answer is for a guess at what somebody may want next. */
   get prefetch(): boolean {
     return purposeOf(this.req) === 'prefetch'
+  }
+
+  get secureCookies(): boolean {
+    return keepsSecureCookies(this.provenance, this.req.headers['user-agent'])
   }
 
   after(work: () => unknown): void {

@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod'
-import { SealedCookie, type Checked, type SessionContext } from './sealed-cookie.ts'
+import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
 
 export type { SessionContext } from './sealed-cookie.ts'
 
@@ -10,7 +10,10 @@ const NAME = /^[\w-]{1,64}$/
 
 /** How a kind of session is kept. */
 export interface SessionOptions<Data> {
-  /** The cookie is named `__Host-<name>`: 1 to 64 letters, digits, `-` and `_`. `session` unless told. */
+  /**
+   * The cookie is named `__Host-<name>`: 1 to 64 letters, digits, `-` and `_`. `session` unless told. Safari drops such a
+   * cookie on `http://localhost`; there it is `<name>`, and not `Secure`.
+   */
   readonly name?: string
   /**
    * Checks the data whenever it is read: after a deployment, what does not fit any more is no session. Data travels as
@@ -76,11 +79,11 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
 
   const openFor = async (context: SessionContext): Promise<Session<Data>> => {
     const [main, message] = await Promise.all([
-      SealedCookie.open(context, { name: `__Host-${name}`, maxAgeSeconds, check: checkData, now }),
+      SealedCookie.open(context, { name: sealedCookieName(name, context), maxAgeSeconds, check: checkData, now }),
       // A name of its own, and a dot in it, which no session's name has. Taking the message must not write the session:
       // an answer that comes late would bring back what has been signed out meanwhile.
       SealedCookie.open(context, {
-        name: `__Host-${name}.flash`,
+        name: sealedCookieName(`${name}.flash`, context),
         maxAgeSeconds: FLASH_MAX_AGE_SECONDS,
         check: checkText,
         now,

@@ -11,6 +11,8 @@ export interface SessionContext {
   readonly headers: Headers
   /** The answer is fetched ahead and may never be shown, so it takes no flash message. */
   readonly prefetch?: boolean
+  /** `false` where the browser would drop a `Secure` cookie; see `keepsSecureCookies`. */
+  readonly secureCookies?: boolean
   /** Value of a cookie of the request. */
   cookie(name: string): string | undefined
 }
@@ -141,8 +143,19 @@ export class SealedCookie<Value> {
 }
 
 /** `__Host-` asks for `Secure`, `Path=/` and no `Domain` (RFC 6265bis): no other host can set or shadow the cookie. */
+const HOST_PREFIX = '__Host-'
+
+/** Name of a cookie for the browser of a request. */
+export function sealedCookieName(
+  name: string,
+  { secureCookies = true }: Pick<SessionContext, 'secureCookies'>,
+): string {
+  return secureCookies ? HOST_PREFIX + name : name
+}
+
 function cookieLine(name: string, value: string, maxAge: number): string {
-  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure: true, sameSite: 'lax' })
+  const secure = name.startsWith(HOST_PREFIX)
+  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
 /** The value as the next request will get it. */

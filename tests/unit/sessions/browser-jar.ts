@@ -7,7 +7,7 @@ export interface BrowserJar {
   /** What it holds, by name. */
   readonly cookies: Map<string, string>
   /** Begins a request with what it holds now. */
-  request(options?: { readonly prefetch?: boolean }): SessionContext
+  request(options?: Pick<SessionContext, 'prefetch' | 'secureCookies'>): SessionContext
   /** Takes the answer of a request. */
   receive(context: SessionContext): void
 }
