@@ -52,7 +52,9 @@ export function restoreDrafts(document: Document, storage: Storage | undefined):
     const drafts = new Map(saved)
     for (const [address, control] of controlsOf(document)) {
       const value = drafts.get(address)
-      if (value !== undefined && JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
+      if (value === undefined) continue
+      // What Firefox has put back by itself no script has heard of.
+      if (isDirty(control) || JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
     }
   } catch {
     // What another script or version has left there is no draft.
@@ -106,13 +108,15 @@ function valueOf(control: Control): Draft[1] {
 function setValue(control: Control, value: Draft[1]): void {
   if (isCheckable(control)) {
     // A radio button goes off when another one goes on.
-    if (control.type === 'checkbox' || value === true) control.click()
-    return
+    if (control.type === 'radio' && value !== true) return
+    control.checked = value !== true
+    return control.click()
   }
   if ('options' in control) {
     for (const option of control.options) option.selected = Array.isArray(value) && value.includes(option.value)
   } else {
-    // React puts a setter of its own on the element, which would hide the change from it.
+    // React puts a setter of its own on the element, and compares what it has heard by that with what it then finds.
+    control.value = ''
     Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, value)
   }
   for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }))
