@@ -278,13 +278,20 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     document.addEventListener('visibilitychange', work, { once: true })
   }
 
-  history.listen(router.traverse, router.moved, effects.leaving)
+  // Without the Navigation API, Safari tells of an entry for a fragment only when it has scrolled there.
+  let isSaved = false
+  history.listen(router.traverse, router.moved, () => isSaved || effects.leaving())
   effects.hydrated()
   listenToClicks(window, (event) => {
     const target = clickTarget(event, location)
-    if (target === undefined) return
-    event.preventDefault()
-    router.follow(target.anchor, target.url)
+    if (target?.isWithin) {
+      effects.leaving()
+      isSaved = true
+      setTimeout(() => (isSaved = false))
+    } else if (target) {
+      event.preventDefault()
+      router.follow(target.anchor, target.url)
+    }
   })
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))

@@ -14,8 +14,8 @@ const options = { document, window, intent: tell('intent'), turned: ({ target })
 const watch = watchLinks(options)
 listenToClicks(window, (event) => {
   const target = clickTarget(event, location)
-  if (target) event.preventDefault()
-  told.push('click ' + (target?.url.pathname ?? 'left to the browser'))
+  if (target && !target.isWithin) event.preventDefault()
+  told.push('click ' + (target?.isWithin ? 'within the page' : target?.url.pathname ?? 'left to the browser'))
 })
 Object.assign(window, { watch, told, turned })
 `
@@ -242,32 +242,37 @@ describe('a visitor is about to follow a link', () => {
   })
 })
 
-moduleTest('clicks on fragments and in edited text are the browser’s, those in drawings are not', async ({ open }) => {
-  const page = await openLinks(
-    open,
-    `<svg width="50" height="50">
+moduleTest(
+  'clicks on fragments stay within the page, those in edited text are the browser’s, and in drawings not',
+  async ({ open }) => {
+    const page = await openLinks(
+      open,
+      `<svg width="50" height="50">
        <a href="/svg"><rect width="50" height="50"></rect></a>
        <a href="/tab" target="_blank"><circle></circle></a><a href="https://a:b"><path></path></a>
      </svg>
      <a href="#part">part</a><p id="part" contenteditable><a href="/edited">edited</a></p>
      <area href="/area"><a href="/page?x#y"><i>page</i></a>`,
-  )
-  // Behind the last listener, which it would lead astray.
-  await page.evaluate(`
+    )
+    // Behind the last listener, which it would lead astray.
+    await page.evaluate(`
     addEventListener('click', () => addEventListener('click', (event) => event.preventDefault(), { once: true }), true)
   `)
-  for (const selector of ['circle', 'path', '[href="#part"]', '[href="/edited"]']) {
-    await page.dispatchEvent(selector, 'click', { button: 0 })
-    expect(await told(page)).toEqual(['click left to the browser'])
-  }
-  await page.dispatchEvent('i', 'click', { button: 0 })
-  expect(await told(page)).toEqual(['click /page'])
-  await page.dispatchEvent('rect', 'click', { button: 0 })
-  expect(await told(page)).toEqual(['click /svg'])
-  await page.hover('rect')
-  await until(page, 'told.length > 0')
-  expect(await told(page)).toEqual(['intent /svg'])
-})
+    for (const selector of ['circle', 'path', '[href="/edited"]']) {
+      await page.dispatchEvent(selector, 'click', { button: 0 })
+      expect(await told(page)).toEqual(['click left to the browser'])
+    }
+    await page.dispatchEvent('[href="#part"]', 'click', { button: 0 })
+    expect(await told(page)).toEqual(['click within the page'])
+    await page.dispatchEvent('i', 'click', { button: 0 })
+    expect(await told(page)).toEqual(['click /page'])
+    await page.dispatchEvent('rect', 'click', { button: 0 })
+    expect(await told(page)).toEqual(['click /svg'])
+    await page.hover('rect')
+    await until(page, 'told.length > 0')
+    expect(await told(page)).toEqual(['intent /svg'])
+  },
+)
 
 test.for([
   [undefined, false],

@@ -148,7 +148,8 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     // Where the address bar is ahead of the page, the browser takes the position of that page for the entry's own.
     history.scrollRestoration = shown !== '' && shown !== current.key ? 'manual' : 'auto'
   })
-  window.addEventListener('pageshow', ({ persisted }) => persisted && takeScrolling())
+  // Safari restores the position of a page that it has kept only after this event.
+  window.addEventListener('pageshow', ({ persisted }) => persisted && window.setTimeout(takeScrolling))
 
   return {
     get current() {

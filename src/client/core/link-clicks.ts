@@ -10,13 +10,15 @@ export type LinkElement = HTMLAnchorElement | SVGAElement
 export interface ClickTarget {
   readonly anchor: LinkElement
   readonly url: URL
+  /** It leads to a fragment of the page on screen: the browser moves itself, and knows what `:target` is. */
+  readonly isWithin: boolean
 }
 
 /**
  * Tells which navigation of this application a click means. To be asked after all other listeners of the page, so that
  * `preventDefault` anywhere counts.
  * @returns `undefined` where the click is the browser's own business: new tabs and windows, downloads, other sites, other
- * schemes, links inside of text that is being edited, and moves to a fragment of the page on screen.
+ * schemes, and links inside of text that is being edited.
  */
 export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget | undefined {
   const { button, metaKey, ctrlKey, shiftKey, altKey } = event
@@ -24,9 +26,8 @@ export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget 
   const anchor = eventAnchor(event)
   const url = anchor && linkUrl(anchor, base)
   if (!url || ('isContentEditable' in anchor && anchor.isContentEditable)) return undefined
-  // The browser moves itself, and knows what `:target` is.
-  if (url.href.includes('#') && url.pathname === base.pathname && url.search === base.search) return undefined
-  return { anchor, url }
+  const isWithin = url.href.includes('#') && url.pathname === base.pathname && url.search === base.search
+  return { anchor, url, isWithin }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clickTarget, linkUrl } from '../../../src/client/core/link-clicks.ts'
+import { clickTarget, linkUrl, type ClickTarget } from '../../../src/client/core/link-clicks.ts'
 
 const PAGE = 'https://here.test/shop/list?page=2#top'
 
@@ -32,10 +32,12 @@ function fakeAnchor({ href, baseTarget, isContentEditable = false, localName = '
 
 const UNTOUCHED = { button: 0, defaultPrevented: false, metaKey: false, ctrlKey: false, shiftKey: false, altKey: false }
 
-function click(path: readonly unknown[], event: Partial<typeof UNTOUCHED> = {}): string | undefined {
+function targetOf(path: readonly unknown[], event: Partial<typeof UNTOUCHED> = {}): ClickTarget | undefined {
   const whole = { ...UNTOUCHED, ...event, composedPath: () => [...path, { nodeName: '#document' }, {}] }
-  return clickTarget(whole as unknown as MouseEvent, new URL(PAGE))?.url.href
+  return clickTarget(whole as unknown as MouseEvent, new URL(PAGE))
 }
+
+const click = (...args: Parameters<typeof targetOf>): string | undefined => targetOf(...args)?.url.href
 
 describe('a click on a link is a navigation of the application', () => {
   test.for([
@@ -82,8 +84,6 @@ describe('a click on a link is left to the browser', () => {
     ['to a file of the build', { href: '/_m/assets/mill-1b9d6bcd.pdf' }],
     ['to what the server answers by itself', { href: '/healthz' }],
     ['inside of edited text', { href: '/a', isContentEditable: true }],
-    ['to a fragment of this page', { href: '#other' }],
-    ['to the start of this page', { href: '#' }],
   ] as const)('%s', ([, link]) => {
     expect(click([fakeAnchor(link)])).toBeUndefined()
   })
@@ -99,6 +99,17 @@ describe('a click on a link is left to the browser', () => {
     expect(click([fakeAnchor({ href: '/about' })])).toBe('https://here.test/about')
     expect(click([fakeAnchor({ href: '/about' })], event)).toBeUndefined()
   })
+})
+
+test.for([
+  ['#other', true],
+  ['#', true],
+  ['/shop/list?page=2#top', true],
+  ['/shop/list?page=2', false],
+  ['/shop/list#top', false],
+  ['/shop?page=2#top', false],
+] as const)('a click on a link to %s stays within the page on screen: %s', ([href, isWithin]) => {
+  expect(targetOf([fakeAnchor({ href })])?.isWithin).toBe(isWithin)
 })
 
 describe('the link that counts', () => {
