@@ -12,7 +12,7 @@ import { sendMethods, sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import { soundThrown } from '../render/sound-thrown.ts'
 import type { RequestContext } from '../request/context.ts'
-import { dropBody } from '../request/drop-body.ts'
+import { dropBody, outlastsAnswer } from '../request/drop-body.ts'
 import { parseSearch } from '../request/search-params.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -72,6 +72,7 @@ function sendFailure(thrown: unknown, context: RequestContext): void {
     reportFailure(thrown, context, 'handler')
     return void context.res.destroy()
   }
+  if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
   const verdict = controlFlowOf(thrown)
   if (verdict instanceof RefusalSignal) {
     return sendText(context, REFUSAL_STATUS[verdict.kind], verdict.kind === 'notFound' ? 'Not found' : 'Refused')
@@ -112,9 +113,12 @@ export async function sendResponse(response: Response, context: RequestContext):
     headers.push('Cache-Control', 'no-store')
   }
   addGivenHeaders(headers, context)
+  // The handler may read on while it answers, and may as well have left it at that: said later it would be too late.
+  if (outlastsAnswer(req)) res.shouldKeepAlive = false
   send(context, response.status, headers)
   if (bodiless || response.body === null) {
     await response.body?.cancel()
+    if (!req.complete) dropBody(req, res)
     res.end()
     return
   }
@@ -151,7 +155,10 @@ async function pump(
     for (;;) {
       const { done, value } = await reader.read()
       if (context.aborted !== undefined) return body.destroy()
-      if (done) return body.end()
+      if (done) {
+        if (!context.req.complete) dropBody(context.req, context.res)
+        return body.end()
+      }
       body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
       if (!body.hasCapacity()) await new Promise<void>((resolve) => (wake = resolve))
     }
