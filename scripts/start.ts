@@ -13,7 +13,7 @@ import { BUILD_INFO, staleness, type BuildInfo } from './build/build-info.ts'
 import { readBuildArguments, type BuildOptions } from './build/build-options.ts'
 
 const HELP = ['-h', '--help']
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function start(args: readonly string[]): Promise<void> {
   if (args.some((argument) => HELP.includes(argument))) {

@@ -93,7 +93,7 @@ export async function buildApplication(
       buildReports(context),
       buildServer(context, onServer),
     ])
-    checkServerModules(server.metafile, sources)
+    checkServerModules(root, server.metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
     const groups = groupStyles(browser.metafile, entry, browserModules(sources))
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
 import type { RouteSources } from './read-application.ts'
@@ -25,16 +27,32 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
 
 /**
  * Checks that each server module of the table exports what it is asked for. A guard by another name would never run.
+ * @param root the project.
  * @param metafile of the server's bundle.
  * @throws {BuildFault} for the first that does not.
  */
-export function checkServerModules(metafile: Metafile, sources: RouteSources): void {
+export function checkServerModules(root: string, metafile: Metafile, sources: RouteSources): void {
   const exported = new Map(Object.values(metafile.outputs).map(({ entryPoint, exports }) => [entryPoint, exports]))
   for (const [pattern, kinds] of Object.entries(sources)) {
     for (const [kind, source] of Object.entries(kinds)) {
       const names = exported.get(source)
-      const fault = names && FAULTS[kind]?.(names)
+      const judge = FAULTS[kind]
+      if (names === undefined || judge === undefined) continue
+      const fault = starFault(root, metafile, source) ?? judge(names)
       if (fault !== undefined) throw new BuildFault(`${source}, the ${kind} of '${pattern}', ${fault}`)
     }
   }
+}
+
+const STAR = /^[ \t]*export[ \t]*\*[ \t]*from[ \t]*(['"])(.+?)\1/gm
+
+/** A package that Node loads hands no name on by a star: esbuild's chunk of a module has the names that it knows. */
+function starFault(root: string, { inputs }: Metafile, source: string): string | undefined {
+  const packages = (inputs[source]?.imports ?? []).flatMap(({ path, external }) => (external === true ? path : []))
+  if (packages.length === 0) return undefined
+  const stars = [...readFileSync(join(root, source), 'utf8').matchAll(STAR)].map(([, , from = '']) => from)
+  const lost = stars.find((from) => packages.includes(from))
+  return (
+    lost && `has export * from '${lost}', of which nothing would be exported: name it, export { … } from '${lost}'.`
+  )
 }

@@ -123,7 +123,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const sources = await readSources(contexts)
     const { metafile, outputFiles } = server.value
     if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild gave no metafile')
-    checkServerModules(metafile, sources)
+    checkServerModules(root, metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
     const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
     // Browsers get stylesheets one by one, and a link whose stylesheet fails says nothing.

@@ -14,6 +14,8 @@ export interface DevChannel {
   requestFailed(failure: DevFailure): void
   /** What the build says now. */
   readonly failures: readonly DevFailure[]
+  /** How many good builds there have been; documents carry the number, so that their pages notice what they have missed. */
+  readonly builds: number
   close(): void
 }
 
@@ -26,6 +28,7 @@ const RECENT_MS = 3_000 // from a failed render to the moment at which its page 
 export function createDevChannel(session: string, now: () => number): DevChannel {
   const pages = new Set<ServerResponse>()
   const failures: DevFailure[] = []
+  const state = { builds: 0 }
   const recent: { readonly failure: DevFailure; readonly at: number }[] = []
 
   function write(response: ServerResponse, message: DevMessage): void {
@@ -39,9 +42,12 @@ export function createDevChannel(session: string, now: () => number): DevChannel
   return {
     send,
     failures,
+    get builds() {
+      return state.builds
+    },
     join(response) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
-      write(response, { type: 'hello', session })
+      write(response, { type: 'hello', session, build: state.builds })
       const late = recent.filter(({ at }) => now() - at < RECENT_MS)
       recent.splice(0, recent.length, ...late)
       for (const failure of failures) write(response, { type: 'failure', failure })
@@ -56,7 +62,8 @@ export function createDevChannel(session: string, now: () => number): DevChannel
     built() {
       failures.length = 0
       recent.length = 0
-      send({ type: 'built' })
+      state.builds += 1
+      send({ type: 'built', build: state.builds })
     },
     requestFailed(failure) {
       recent.push({ failure, at: now() })

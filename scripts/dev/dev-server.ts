@@ -13,6 +13,7 @@ import { createGateway } from './gateway.ts'
 import { createModuleServer } from './module-server.ts'
 import { planReaction } from './plan-reaction.ts'
 import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
+import { createSaveQueue } from './save-queue.ts'
 import { createServerProcess } from './server-process.ts'
 import { locateInModules } from './source-positions.ts'
 import { bundleVendors, importedPackageFiles, type VendorBundle } from './vendor-bundle.ts'
@@ -62,11 +63,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const build = createDevBuild(options, env)
   const modules = createModuleServer(root)
   const idle = await bundleVendors(root, new Map())
-  const state: { current?: Current; count: number; work: Promise<void>; readonly changed: Set<string> } = {
-    count: 0,
-    work: Promise.resolve(),
-    changed: new Set(),
-  }
+  const state: { current?: Current; count: number } = { count: 0 }
 
   function requestFailed(kind: 'server' | 'browser', error: ThrownError): void {
     channel.requestFailed(thrownFailure(root, kind, error))
@@ -75,10 +72,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const server = createServerProcess(
     env,
     {
-      line(text) {
+      line(text, isCurrent) {
         const line = parseLogLine(text)
         const error = line && errorOf(line)
-        if (error !== undefined) requestFailed('server', error)
+        if (error !== undefined && isCurrent) requestFailed('server', error)
         print(line === undefined ? text : readableLine(line))
       },
     },
@@ -118,26 +115,27 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       writeFile(join(folder, 'server/main.js'), MAIN),
       writeFile(join(folder, 'manifest.json'), manifest),
     ])
-    server.replace(join(folder, 'server/main.js'))
     await rm(join(out, String(state.count - 2)), { recursive: true, force: true })
+    server.replace(join(folder, 'server/main.js'))
   }
 
-  async function update(): Promise<void> {
+  /** @returns whether the sources build: pages have not been told of these files as long as they do not. */
+  async function update(files: readonly string[]): Promise<boolean> {
     const former = state.current
     const adopted = await adopt()
-    if (adopted === undefined) return // what has changed stays noted for the next good build
-    const changed = [...state.changed].map((file) => displayPath(root, file))
-    state.changed.clear()
+    if (adopted === undefined) return false
+    const changed = files.map((file) => displayPath(root, file))
     const reaction = former && (await reactionTo(former, adopted, changed))
     const current = {
       ...adopted,
       manifest: JSON.stringify(devManifest(adopted.generation, modules.urls, adopted.vendors)),
     }
-    state.current = current
     const sameServer = former?.generation.server.hash === adopted.generation.server.hash
     if (!sameServer || former?.manifest !== current.manifest) await runServer(current)
+    state.current = current
     channel.built()
     if (reaction !== undefined) channel.send(reaction)
+    return true
   }
 
   /** Other packages mean another React, and a module that does not compile alone can be no update. */
@@ -146,14 +144,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     return planReaction(former.generation, next.generation, changed, modules).catch(() => ({ type: 'reload' }))
   }
 
-  function onChange(files: readonly string[]): void {
-    for (const file of files) state.changed.add(file)
-    state.work = state.work.then(update).catch(onDefect)
-  }
-
   function onDefect(error: unknown): void {
     print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
   }
+
+  const saves = createSaveQueue(update, onDefect)
 
   const gateway = createGateway({
     channel,
@@ -173,9 +168,9 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   // Texts in `docs` are no sources, but pages are made of them.
   const folders = [join(root, 'src'), join(root, 'docs')]
-  const watcher = watchSources(app.startsWith(join(root, 'src')) ? folders : [...folders, app], onChange)
-  onChange([])
-  await state.work
+  const watcher = watchSources(app.startsWith(join(root, 'src')) ? folders : [...folders, app], saves.add)
+  saves.add([])
+  await saves.idle()
   const { port } = gateway.address() as AddressInfo
 
   return {
@@ -185,7 +180,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       channel.close()
       gateway.close()
       gateway.closeAllConnections()
-      await state.work
+      await saves.idle()
       await Promise.all([server.stop(), build.dispose()])
       await rm(out, { recursive: true, force: true })
     },

@@ -10,6 +10,7 @@ export type ReplaceAnswer = (status: number, headers: IncomingMessage['headers']
 
 /**
  * Hands a request to the application's server and its answer back, chunk by chunk, under the same `Host`.
+ * @param timing one more entry of the answer's `Server-Timing`.
  * @param replace asked about failed documents only, whose bodies are held back for that.
  * @throws when the server cannot be reached; nothing has been answered then.
  */
@@ -17,6 +18,7 @@ export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   port: number,
+  timing: string,
   replace: ReplaceAnswer,
 ): Promise<void> {
   const answer = await ask(request, response, port)
@@ -26,16 +28,20 @@ export async function forward(
     const instead = replace(status, answer.headers, body)
     if (instead !== undefined) {
       response
-        .writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' })
+        .writeHead(status, {
+          'Content-Type': 'text/html; charset=utf-8',
+          'Cache-Control': 'no-store',
+          'Server-Timing': timing,
+        })
         .end(instead)
       return
     }
     response
-      .writeHead(status, answer.statusMessage, headersOf(answer, ['transfer-encoding', 'content-length']))
+      .writeHead(status, answer.statusMessage, headersOf(answer, timing, ['transfer-encoding', 'content-length']))
       .end(body)
     return
   }
-  response.writeHead(status, answer.statusMessage, headersOf(answer, []))
+  response.writeHead(status, answer.statusMessage, headersOf(answer, timing, []))
   response.flushHeaders()
   await pipeline(answer, response).catch(() => undefined) // either side has gone: the other one is closed
 }
@@ -47,7 +53,7 @@ function ask(request: IncomingMessage, response: ServerResponse, port: number): 
       port,
       method: request.method,
       path: request.url,
-      headers: withoutCompression(request.rawHeaders),
+      headers: readableHeaders(request),
     })
     upstream.once('response', resolve)
     upstream.once('error', reject)
@@ -56,10 +62,14 @@ function ask(request: IncomingMessage, response: ServerResponse, port: number): 
   })
 }
 
-/** Bodies are looked at here, and travel no further than this machine. */
-function withoutCompression(rawHeaders: readonly string[]): readonly string[] {
+/**
+ * Bodies are looked at here, and travel no further than this machine. A document is never one that the browser has kept:
+ * it would carry the number of a former build.
+ */
+function readableHeaders({ rawHeaders, headers }: IncomingMessage): readonly string[] {
+  const dropped = ['accept-encoding', ...(headers['sec-fetch-dest'] === 'document' ? ['if-none-match'] : [])]
   return rawHeaders.flatMap((name, index) =>
-    index % 2 === 1 || name.toLowerCase() === 'accept-encoding' ? [] : [name, rawHeaders[index + 1] ?? ''],
+    index % 2 === 1 || dropped.includes(name.toLowerCase()) ? [] : [name, rawHeaders[index + 1] ?? ''],
   )
 }
 
@@ -74,9 +84,12 @@ async function readText(message: IncomingMessage): Promise<string> {
   return parts.join('')
 }
 
-function headersOf(answer: IncomingMessage, dropped: readonly string[]): OutgoingHttpHeaders {
+function headersOf(answer: IncomingMessage, timing: string, dropped: readonly string[]): OutgoingHttpHeaders {
   const kept = Object.entries(answer.headersDistinct).filter(([name]) => !dropped.includes(name))
-  return Object.fromEntries(kept.map(([name, values = []]) => [name, values.length === 1 ? values[0] : values]))
+  const headers = Object.fromEntries(
+    kept.map(([name, values = []]) => [name, values.length === 1 ? values[0] : values]),
+  )
+  return { ...headers, 'server-timing': [...(answer.headersDistinct['server-timing'] ?? []), timing] }
 }
 
 /** Joins an upgraded connection to the application's server, which answers the handshake. */

@@ -1,5 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { DEV_EVENTS_PATH, DEV_STACK_PATH, type DevFailure } from '../../src/client/dev/dev-messages.ts'
+import {
+  DEV_BUILD_TIMING,
+  DEV_EVENTS_PATH,
+  DEV_STACK_PATH,
+  type DevFailure,
+} from '../../src/client/dev/dev-messages.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
@@ -121,15 +126,21 @@ async function answerByApplication(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const timing = (): string => `${DEV_BUILD_TIMING};desc="${channel.builds}"`
   const fail = (status: number): void => {
     if (response.headersSent) return void response.destroy()
-    response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' })
+    response.writeHead(status, {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'Server-Timing': timing(),
+    })
     response.end(failurePage(devClient()))
   }
   if (channel.failures.length > 0 && request.headers['sec-fetch-dest'] === 'document') return fail(500)
   try {
     // A failed document that loads no scripts could show nothing of its cause.
-    await forward(request, response, await port(), (_status, _headers, body) =>
+    const current = await port()
+    await forward(request, response, current, timing(), (_status, _headers, body) =>
       body.includes(DEV_ENTRY) ? undefined : failurePage(devClient()),
     )
   } catch {

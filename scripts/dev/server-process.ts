@@ -4,10 +4,13 @@ import { createInterface } from 'node:readline'
 
 /** The application's server in a process of its own, replaced by a new one at each change. */
 export interface ServerProcess {
-  /** Starts another generation; requests wait for it. The former one ends when this one is ready. */
+  /**
+   * Starts another generation; requests wait for it. The former one ends when this one is ready, or at once where it was
+   * not ready itself: nothing it could say is of the sources as they are.
+   */
   replace(main: string): void
   /**
-   * The port of the current generation, once it listens. One that has ended since is started anew.
+   * The port of the newest generation, once it listens. One that has ended since is started anew.
    * @throws {ServerStartError} when it ended without listening; it is not tried again before `replace`.
    */
   port(): Promise<number>
@@ -17,7 +20,8 @@ export interface ServerProcess {
 
 /** What the server writes. */
 export interface ServerOutput {
-  line(text: string): void
+  /** @param isCurrent whether no other generation has been started since the one that wrote this. */
+  line(text: string, isCurrent: boolean): void
 }
 
 /** A server that ended before it listened. */
@@ -35,6 +39,8 @@ export class ServerStartError extends Error {
 interface Generation {
   readonly child: ChildProcess
   readonly port: Promise<number>
+  /** Whether the port is known. */
+  listens: boolean
 }
 
 const LISTENING = /\bhttps?:\/\/[^\s"]+?:(\d+)/
@@ -60,16 +66,18 @@ export function createServerProcess(
     })
     running.add(child)
     const errors: string[] = []
+    const generation = { child, listens: false }
     const port = new Promise<number>((found, failed) => {
       const tell = (text: string): void => {
-        if (!retired.has(child)) output.line(text)
+        if (!retired.has(child)) output.line(text, state.current?.child === child)
       }
       const { stdout, stderr } = child
       if (stdout === null || stderr === null) throw new Error('The server has no output to read.')
       createInterface({ input: stdout }).on('line', (text) => {
         const listening = LISTENING.exec(text)
-        if (listening === null || text.startsWith('{')) tell(text)
-        else found(Number(listening[1]))
+        if (listening === null || text.startsWith('{')) return tell(text)
+        generation.listens = true
+        found(Number(listening[1]))
       })
       createInterface({ input: stderr }).on('line', (text) => {
         errors.push(text)
@@ -81,7 +89,7 @@ export function createServerProcess(
         failed(new ServerStartError(errors.join('\n'), code))
       })
     })
-    return { child, port }
+    return Object.assign(generation, { port })
   }
 
   function replace(main: string): void {
@@ -94,9 +102,10 @@ export function createServerProcess(
       retired.add(former.child)
       void stop(former.child)
     }
+    if (former?.listens === false) retire()
     next.port.then(retire, (error: unknown) => {
       retire()
-      if (!(error instanceof ServerStartError) || next.child.signalCode !== null) return
+      if (!(error instanceof ServerStartError) || next.child.signalCode !== null || retired.has(next.child)) return
       state.failed = error
       onStartFailure(error)
     })
@@ -108,10 +117,16 @@ export function createServerProcess(
       replace(main)
     },
     async port() {
-      if (state.failed !== undefined) throw state.failed
-      if (state.main === '') throw new Error('No server has been built yet.')
-      if (state.current === undefined) replace(state.main)
-      return state.current?.port ?? 0
+      for (;;) {
+        if (state.failed !== undefined) throw state.failed
+        if (state.main === '') throw new Error('No server has been built yet.')
+        if (state.current === undefined) replace(state.main)
+        const awaited = state.current
+        const port = await awaited?.port.catch((error: unknown) => {
+          if (awaited === undefined || !retired.has(awaited.child)) throw error
+        })
+        if (port !== undefined && awaited === state.current) return port
+      }
     },
     async stop() {
       await Promise.all([...running].map(stop))

@@ -15,6 +15,7 @@ import { shareAssets } from './assets/share-assets.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config.ts'
 import { makeMetrics, openMetrics } from './metrics/open-metrics.ts'
 import { drain } from './ops/drain.ts'
+import { hearEndSignals } from './ops/end-signals.ts'
 import { guardConnections } from './ops/guard-connections.ts'
 import { listenFault } from './ops/listen-fault.ts'
 import { gatherLines } from './ops/gathered-log.ts'
@@ -159,8 +160,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     once.started = true
     void shutdown(signal, 0)
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  hearEndSignals(onSignal)
   member?.link.serve({
     drain: () => onSignal('drain'),
     leave: () => leave(1),

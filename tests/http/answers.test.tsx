@@ -85,6 +85,7 @@ const routes = {
     handler: moduleOf({
       GET: () => new Response('plain'),
       PUT: () => new Response('open', { headers: { 'Cache-Control': PUBLIC } }),
+      POST: () => new Response('open', { headers: { 'Cache-Control': PUBLIC, 'Set-Cookie': 'a=b' } }),
       PATCH: () => new Response('gone', { status: 410, headers: { 'Cache-Control': PUBLIC } }),
       DELETE: failing,
     }),
@@ -222,6 +223,7 @@ const ROWS: Readonly<Record<string, Ask>> = {
   'call from another site': call('store', 'name=ann', FOREIGN),
   'resource route': get('/resource'),
   'resource route that says how its answer may be kept': { head: 'PUT /resource', body: '' },
+  'the same, but it sets a cookie': { head: 'POST /resource', body: '' },
   'resource route that says so of a failure': { head: 'PATCH /resource', body: '' },
   'resource route that fails': { head: 'DELETE /resource' },
   'file of the build': get(`/_m/assets/${FILE}`),

@@ -15,6 +15,19 @@ function failing(): Promise<never> {
   return Promise.reject(Object.assign(new Error('canary'), { password: 'canary' }))
 }
 
+/** Whoever reads it gets another promise. */
+function getter(): object {
+  return {
+    get receipt() {
+      return failing()
+    },
+  }
+}
+
+function late(): object {
+  return { at: Promise.resolve(1) }
+}
+
 /** Rejections that nobody has heard of while `work` ran: each of them would end the process of a server. */
 async function unheard(work: () => Promise<void>): Promise<readonly unknown[]> {
   const reasons: unknown[] = []
@@ -39,6 +52,9 @@ describe('a promise that fails somewhere in what an author returns ends no proce
     ['in a Map', () => ({ receipts: new Map([['a', failing()]]) })],
     ['in a Set', () => ({ receipts: new Set([failing()]) })],
     ['in what a deferred value brings', () => ({ order: Promise.resolve({ receipt: failing() }) })],
+    ['behind a getter', getter],
+    ['behind a getter deep in an object', () => ({ order: [getter()] })],
+    ['behind a getter that is a member, among others that are not', () => ({ ...late(), order: getter() })],
     ['with a reason that is no error', () => ({ order: { receipt: Promise.reject({ password: 'canary' }) } })],
   ]
   const ways: readonly [string, 'get' | 'head', string][] = [
@@ -63,6 +79,16 @@ describe('a promise that fails somewhere in what an author returns ends no proce
     expect(digestLines(logs)).toMatchObject([{ msg: 'uncaught failure', place: 'deferred' }])
   })
 
+  test('behind a getter of what a deferred value brings, which each reader asks anew', async () => {
+    const loader = moduleOf({ loader: () => ({ order: Promise.resolve(getter()) }) })
+    const { app } = tinyApp({ routes: { '/': { page: still, loader } } })
+    const lost = await unheard(async () => {
+      await request(app).get('/').expect(200)
+      await request(app).get('/_m/data/').expect(200)
+    })
+    expect(lost).toEqual([])
+  })
+
   test('behind the refusal of the layout around it', async () => {
     const { app } = tinyApp({
       routes: {
@@ -78,7 +104,7 @@ describe('a promise that fails somewhere in what an author returns ends no proce
   })
 
   test.for(['shown as a state', 'sent away'])('in the value of an action that is %s', async (way) => {
-    const save = action({ handler: () => ({ receipt: failing(), order: { receipt: failing() } }) })
+    const save = action({ handler: () => ({ receipt: failing(), order: getter() }) })
     const { app, logs } = tinyApp({
       routes: { '/': { page: page(() => <form action={save as never} id="save" />) } },
       actions: { 'actions.server.ts': { save } },

@@ -39,6 +39,33 @@ describe('what caches may keep', () => {
     expect(answer.headers['content-security-policy']).toContain('nonce')
   })
 
+  const COOKIE = { 'Set-Cookie': 'a=b' }
+  test.for([
+    ['the handler', 'public, max-age=60', COOKIE, 'private, no-store'],
+    ['the handler', 'max-age=60', COOKIE, 'private, no-store'],
+    ['the handler', 'private="set-cookie", max-age=60', COOKIE, 'private, no-store'],
+    ['the handler', 'private, max-age=60', COOKIE, 'private, max-age=60'],
+    ['the handler', 'no-store', COOKIE, 'no-store'],
+    ['the handler', undefined, COOKIE, 'private, no-cache'],
+    ['the handler', 'public, max-age=60', {}, 'public, max-age=60'],
+    ['a rule', 'public, max-age=60', COOKIE, 'private, no-store'],
+    ['a rule', 'public, max-age=60', {}, 'public, max-age=60'],
+  ] as const)(
+    'a resource route of which %s says `%s` before which middleware sets %o: `%s`',
+    async ([who, value, preset, sent]) => {
+      const said = value === undefined ? {} : { 'Cache-Control': value }
+      const GET = (): Response => new Response('open', { headers: who === 'the handler' ? said : {} })
+      const { app } = tinyApp({
+        ...(who === 'a rule' ? { rules: publicRule } : {}),
+        routes: { '/open': { handler: moduleOf({ GET }) } },
+        middleware: [(_req, res, next) => (res.setHeaders(new Map(Object.entries(preset))), next())],
+      })
+      const answer = await request(app).get('/open').expect(200)
+      expect(answer.headers['cache-control']).toBe(sent)
+      expect(answer.headers['set-cookie']).toEqual('Set-Cookie' in preset ? ['a=b'] : undefined)
+    },
+  )
+
   test('a loader that looks at a header says so, beside the encoding', async () => {
     const { app } = tinyApp({
       routes: {

@@ -128,6 +128,18 @@ describe('a shutdown', () => {
     expect(server.logs().at(-1)).toMatchObject({ orderly: true })
   })
 
+  test('is as orderly when the terminal is closed, whatever is sent behind that', async () => {
+    const server = await started({ SHUTDOWN_DELAY_MS: '300' })
+    using busy = await connectRaw(server.port)
+    await busy.send(getRequest('/lab/stream?delay=800', { Connection: 'close' }))
+    expect((await busy.receive(12)).toString()).toBe('HTTP/1.1 200')
+    server.kill('SIGHUP')
+    await draining(server)
+    server.kill('SIGHUP')
+    expect((await busy.end()).rest.toString()).toMatch(/<\/body><\/html>\r\n0\r\n\r\n$/)
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
+
   test('ends event streams, which have no end of their own', async () => {
     const server = await started()
     using stream = await connectRaw(server.port)

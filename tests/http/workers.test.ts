@@ -129,13 +129,16 @@ describe('with WORKERS=2', () => {
     expect(await server.exited).toEqual({ code: 1, signal: null })
   })
 
-  test.runIf(hasProc)('a signal that reaches all processes at once is one signal', async () => {
-    const server = await started({ SHUTDOWN_DELAY_MS: '300' })
-    const workers = await childrenOf(server.pid)
-    server.kill('SIGINT')
-    for (const pid of workers) process.kill(pid, 'SIGINT')
-    expect(await server.exited).toEqual({ code: 0, signal: null })
-  })
+  test.runIf(hasProc).for(['SIGINT', 'SIGHUP'] as const)(
+    '%s to all processes at once is one signal',
+    async (signal) => {
+      const server = await started({ SHUTDOWN_DELAY_MS: '300' })
+      const workers = await childrenOf(server.pid)
+      server.kill(signal)
+      for (const pid of workers) process.kill(pid, signal)
+      expect(await server.exited).toEqual({ code: 0, signal: null })
+    },
+  )
 
   test('a second signal ends all at once', async () => {
     const server = await started({ SHUTDOWN_DELAY_MS: '60000', SHUTDOWN_GRACE_MS: '60000' })

@@ -132,7 +132,7 @@ export function createRouteStore(
       // Kept values of equal content are the former object, so that nothing is rendered anew for them.
       const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
       let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
-      if (!values && own?.over && own.ids.includes(id)) values = {}
+      if (!values && own?.over && outcome && own.ids.includes(id)) values = {}
       if (values) {
         if (values.data !== undefined) data[id] = values.data
         if ('search' in values) search = values.search
@@ -210,6 +210,9 @@ export function createRouteStore(
       const joins = [...planned.joins]
       const isComplete = !asksVerdict && missing.length === 0 && joins.length === 0
       if (isComplete && (!own || own.over || (!whole && isReady(own)))) return planned.page
+      // An answer that ends in order without what it was asked for is one that broke off. A call asks for nothing by name.
+      const lost = own?.over && !own.call && missing.some((id) => own.wants?.includes(id) ?? true)
+      if (lost) throw new RouteLoadError('route data', href, { passing: true })
       if (asksVerdict || missing.length > 0) {
         if (requests === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         requests += 1

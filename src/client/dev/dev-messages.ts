@@ -6,6 +6,9 @@ export const DEV_EVENTS_PATH = '/_m/dev'
 /** Where a page sends the stack of an error, to get it back in terms of the sources. */
 export const DEV_STACK_PATH = '/_m/dev/stack'
 
+/** Name of the entry of `Server-Timing` whose description is the number of the build that a document is of. */
+export const DEV_BUILD_TIMING = 'millrace-build'
+
 /** One call on a stack. */
 export interface DevFrame {
   /** The function's name; empty for code outside of any. */
@@ -40,10 +43,14 @@ export interface RenewedModule {
 
 /** One event. */
 export type DevMessage =
-  /** First on each connection. Another session than before means that the development server was started anew. */
-  | { readonly type: 'hello'; readonly session: string }
-  /** The build is good again: failures of former ones are history. */
-  | { readonly type: 'built' }
+  /**
+   * First on each connection. Another session than before means that the development server was started anew, and a later
+   * build than the page's that the page has missed what was sent of it: its connection is younger than its document, or
+   * was cut.
+   */
+  | { readonly type: 'hello'; readonly session: string; readonly build: number }
+  /** There is a good build: failures of former ones are history. */
+  | { readonly type: 'built'; readonly build: number }
   /** Modules to import anew where the page has them, and stylesheets to fetch anew, by their URL paths. */
   | { readonly type: 'update'; readonly modules: readonly RenewedModule[]; readonly styles: readonly string[] }
   /** Nothing less than a new document will do. */

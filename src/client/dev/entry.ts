@@ -5,6 +5,7 @@
 import type { ReportingPage } from '../reports/page-reports.ts'
 import { hearCaught } from './caught-errors.ts'
 import {
+  DEV_BUILD_TIMING,
   DEV_EVENTS_PATH,
   DEV_STACK_PATH,
   type DevFailure,
@@ -26,7 +27,7 @@ findInsight(window, createPanel(window, createPanelSetting(window)).inspect)
 
 function connect(events: EventSource, refresh: Refresh): void {
   const overlay = createOverlay(document)
-  const state = { session: '', updates: Promise.resolve() }
+  const state = { session: '', build: documentBuild(), updates: Promise.resolve() }
 
   /** Has the development server read the stack, which knows the sources of what it has served. */
   async function report(thrown: unknown): Promise<void> {
@@ -58,13 +59,16 @@ function connect(events: EventSource, refresh: Refresh): void {
   function receive(message: DevMessage): void {
     switch (message.type) {
       case 'hello':
-        if (state.session !== '' && state.session !== message.session) location.reload()
+        if ((state.session !== '' && state.session !== message.session) || state.build < message.build)
+          location.reload()
         state.session = message.session
+        state.build = message.build
         break
       case 'built':
         // A page that came from a failure has nothing in it to refresh.
         if (overlay.has('server') || document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
         overlay.clear('build')
+        state.build = message.build
         break
       case 'update':
         swapStylesheets(document, message.styles, String(Date.now()))
@@ -86,4 +90,11 @@ function connect(events: EventSource, refresh: Refresh): void {
   // Firefox reports an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
+}
+
+/** Infinite where the browser does not tell: such a page has missed nothing that it could know of. */
+function documentBuild(): number {
+  const [navigation] = performance.getEntriesByType('navigation')
+  const timing = navigation instanceof PerformanceNavigationTiming ? navigation.serverTiming : []
+  return Number(timing.find(({ name }) => name === DEV_BUILD_TIMING)?.description ?? Infinity)
 }

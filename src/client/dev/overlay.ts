@@ -29,7 +29,8 @@ export function createOverlay(document: Document): Overlay {
   shadow.adoptedStyleSheets = [style]
   const dialog = document.createElement('dialog')
   dialog.setAttribute('aria-label', 'Errors of the development server')
-  dialog.addEventListener('close', () => host.remove())
+  // The event comes later than the closing: another failure may be shown by then.
+  dialog.addEventListener('close', () => !dialog.open && host.remove())
   shadow.append(dialog)
 
   function render(): void {

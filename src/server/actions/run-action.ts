@@ -28,7 +28,7 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
     readonly givenHeaders: Headers | undefined
   }
   /** Hears of the promises in what the handler returns, in the turn in which it does: nobody may ask for them. */
-  readonly watch: (value: unknown) => void
+  readonly watch: <Value>(value: Value) => Value
 }
 
 /**
@@ -57,8 +57,9 @@ export async function runAction(
     const checked = await check(definition.input, call.input)
     if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
     const { files } = call
-    const value = await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate))
-    surroundings.watch(value)
+    const value = surroundings.watch(
+      await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate)),
+    )
     refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
     return done({ kind: 'value', value })

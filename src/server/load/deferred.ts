@@ -13,8 +13,8 @@ export interface Deferrable {
  * Prepares the members of a loader's result that are promises: each one ends when the request is aborted. No promise in
  * it, however deep, can become an unhandled rejection, whoever awaits it or does not.
  */
-export function deferMembers(value: unknown, context: RequestContext): Deferrable {
-  watchPromises(value, context, 'deferred')
+export function deferMembers(given: unknown, context: RequestContext): Deferrable {
+  const value = watchPromises(given, context, 'deferred')
   if (typeof value !== 'object' || value === null || !isPlainObject(value)) return { value, deferred: false }
   let prepared: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {

@@ -59,10 +59,9 @@ const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'sign
 export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   const { run, facts, context } = call
   const args = new Arguments(call)
-  const value = await run(args)
-  const result = deferMembers(value, context)
+  const result = deferMembers(await run(args), context)
   const watched = Arguments.watched(args)
   // Nobody sees what a promise will still read of them, and not everybody who reads them inside of the result.
-  if (watched !== undefined && (result.deferred || holdsSearch(value, watched))) facts.useAll()
+  if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()
   return result
 }

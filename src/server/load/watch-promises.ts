@@ -2,25 +2,68 @@ import { types } from 'node:util'
 import { isJsonValue } from '../../shared/protocol/hand-off.ts'
 import type { RequestContext } from '../request/context.ts'
 import { reportFailure, type FailurePlace } from '../render/failure.ts'
+import { readOnce } from './read-once.ts'
 
 /**
  * Hears of all promises in what an author has returned, wherever they stand and whatever they bring: the answer may go out
  * without them, as for `HEAD`, behind another segment's refusal or in a redirect, and a rejection that nobody hears of ends
  * the process. Rejections are failures of the request, until it is aborted: from then on they follow from that.
  * @param place where it came from, for the log.
+ * @returns the value to go on with: where a getter gives a promise it would give another one to each reader, so that one
+ *   is a copy whose getters have been asked.
  */
-export function watchPromises(value: unknown, context: RequestContext, place: FailurePlace): void {
-  watchUnseen(value, context, place, new Set())
+export function watchPromises<Value>(value: Value, context: RequestContext, place: FailurePlace): Value {
+  if (isPlainJson(value)) return value
+  const seen = new Set<object>()
+  const found = promisesIn(value, seen)
+  if (!found.fromGetter) {
+    watchAll(found.promises, context, place, seen)
+    return value
+  }
+  for (const promise of found.promises) promise.catch(() => undefined)
+  const read = readOnce(value) as Value
+  const readSeen = new Set<object>()
+  watchAll(promisesIn(read, readSeen).promises, context, place, readSeen)
+  return read
 }
 
 /** @param seen objects that have been looked at: what a promise brings may hold that promise, and would go round for ever. */
-function watchUnseen(value: unknown, context: RequestContext, place: FailurePlace, seen: Set<object>): void {
-  try {
-    // Nearly always; it makes no list of what it has seen.
-    if (isJsonValue(value)) return
-  } catch {
-    // Whoever sends the value meets the getter too, and tells of it.
+function watchAll(
+  promises: readonly Promise<unknown>[],
+  context: RequestContext,
+  place: FailurePlace,
+  seen: Set<object>,
+): void {
+  for (const promise of promises) {
+    promise.then(
+      (brought) => {
+        if (!isPlainJson(brought)) watchAll(promisesIn(brought, seen).promises, context, place, seen)
+      },
+      (reason: unknown) => {
+        if (context.aborted === undefined) reportFailure(reason, context, place)
+      },
+    )
   }
+}
+
+/** Nearly always; it makes no list of what it has seen. */
+function isPlainJson(value: unknown): boolean {
+  try {
+    return isJsonValue(value)
+  } catch {
+    return false // whoever sends the value meets the getter too, and tells of it
+  }
+}
+
+interface FoundPromises {
+  readonly promises: readonly Promise<unknown>[]
+  /** Whether one of them was given by a getter. */
+  readonly fromGetter: boolean
+}
+
+function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
+  const promises: Promise<unknown>[] = []
+  let fromGetter = false
   // A list stands for recursion, so that depth costs no stack.
   const open: unknown[] = [value]
   while (open.length > 0) {
@@ -29,14 +72,15 @@ function watchUnseen(value: unknown, context: RequestContext, place: FailurePlac
     seen.add(next)
     // Not thenables: those begin their work when they are asked.
     if (types.isPromise(next)) {
-      next.then(
-        (brought) => watchUnseen(brought, context, place, seen),
-        (reason: unknown) => {
-          if (context.aborted === undefined) reportFailure(reason, context, place)
-        },
-      )
-    } else for (const member of membersOf(next)) open.push(member)
+      promises.push(next)
+      continue
+    }
+    for (const member of membersOf(next)) {
+      open.push(member)
+      if (member instanceof Promise) fromGetter ||= hasGetter(next)
+    }
   }
+  return { promises, fromGetter }
 }
 
 /** As far as the encoder follows them: what has a `toJSON` may hang together with half the process. */
@@ -45,8 +89,25 @@ function membersOf(holder: object): readonly unknown[] {
     if (Array.isArray(holder)) return holder as readonly unknown[]
     if (holder instanceof Map) return [...holder.keys(), ...holder.values()]
     if (holder instanceof Set) return [...holder]
-    return ArrayBuffer.isView(holder) || 'toJSON' in holder ? [] : Object.values(holder)
+    return ArrayBuffer.isView(holder) || 'toJSON' in holder ? [] : readableValues(holder)
   } catch {
     return []
   }
+}
+
+/** One getter that throws does not hide what the others have begun. */
+function readableValues(holder: object): readonly unknown[] {
+  const values: unknown[] = []
+  for (const key of Object.keys(holder)) {
+    try {
+      values.push((holder as Record<string, unknown>)[key])
+    } catch {
+      // Whoever sends the value meets it too, and tells of it.
+    }
+  }
+  return values
+}
+
+function hasGetter(holder: object): boolean {
+  return Object.values(Object.getOwnPropertyDescriptors(holder)).some(({ get }) => get !== undefined)
 }

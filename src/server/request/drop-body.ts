@@ -7,6 +7,16 @@ const MOST_DROPPED_BYTES = 262_144
 const LINGER_MS = 1_000
 
 /**
+ * Whether what is still to come of a body is, or may be, more than is dropped: the connection will not serve another
+ * request unless somebody reads it.
+ */
+export function outlastsAnswer({ complete, headers }: Pick<IncomingMessage, 'complete' | 'headers'>): boolean {
+  const length = headers['content-length']
+  if (complete || (length === undefined && headers['transfer-encoding'] === undefined)) return false
+  return length === undefined || Number(length) > MOST_DROPPED_BYTES
+}
+
+/**
  * For a request that is answered though its body has not been read: lets the answer reach the client. A socket that is
  * closed with unread bytes is reset, and the reset may overtake the answer. So our side ends with the answer, the rest of
  * the body is read and dropped within bounds, and only then is the socket closed. To be called before the answer or right

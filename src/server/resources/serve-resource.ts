@@ -4,7 +4,7 @@ import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { negotiateEncoding } from '../assets/content-encoding.ts'
 import type { HandlerModule, LoaderArgs } from '../loader-types.ts'
-import { addGivenHeaders } from '../render/answer-headers.ts'
+import { addGivenHeaders, setsCookie } from '../render/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../render/body-stream.ts'
 import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
 import { send } from '../render/send-document.ts'
@@ -12,7 +12,7 @@ import { sendMethods, sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import { soundThrown } from '../render/sound-thrown.ts'
 import type { RequestContext } from '../request/context.ts'
-import { dropBody } from '../request/drop-body.ts'
+import { dropBody, outlastsAnswer } from '../request/drop-body.ts'
 import { parseSearch } from '../request/search-params.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -72,6 +72,7 @@ function sendFailure(thrown: unknown, context: RequestContext): void {
     reportFailure(thrown, context, 'handler')
     return void context.res.destroy()
   }
+  if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
   const verdict = controlFlowOf(thrown)
   if (verdict instanceof RefusalSignal) {
     return sendText(context, REFUSAL_STATUS[verdict.kind], verdict.kind === 'notFound' ? 'Not found' : 'Refused')
@@ -92,7 +93,7 @@ export async function sendResponse(response: Response, context: RequestContext):
   const { req, res } = context
   const headers: HeaderList = []
   for (const [name, value] of response.headers) {
-    if (!CONNECTION_HEADERS.has(name)) headers.push(name, value)
+    if (!CONNECTION_HEADERS.has(name) && name !== 'cache-control') headers.push(name, value)
   }
   const bodiless = req.method === 'HEAD' || response.body === null || NO_BODY.has(response.status)
   const compressible =
@@ -105,16 +106,14 @@ export async function sendResponse(response: Response, context: RequestContext):
     headers.push('Content-Encoding', encoding)
     dropHeader(headers, 'content-length')
   }
-  if (!response.headers.has('cache-control')) {
-    headers.push('Cache-Control', response.status >= 400 ? 'no-store' : 'private, no-cache')
-  } else if (response.status >= 400) {
-    dropHeader(headers, 'cache-control')
-    headers.push('Cache-Control', 'no-store')
-  }
+  headers.push('Cache-Control', cachingOf(response, context))
   addGivenHeaders(headers, context)
+  // The handler may read on while it answers, and may as well have left it at that: said later it would be too late.
+  if (outlastsAnswer(req)) res.shouldKeepAlive = false
   send(context, response.status, headers)
   if (bodiless || response.body === null) {
     await response.body?.cancel()
+    if (!req.complete) dropBody(req, res)
     res.end()
     return
   }
@@ -126,6 +125,19 @@ export async function sendResponse(response: Response, context: RequestContext):
   const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
   await pump(reader, createBodyStream(res, encoding), context)
   forget?.()
+}
+
+/** What a rule has set goes before what the handler says, but neither of them shares one visitor's cookie with others. */
+function cachingOf({ status, headers }: Response, context: RequestContext): string {
+  if (status >= 400) return 'no-store'
+  const said = headers.get('cache-control') ?? undefined
+  const value = context.res.getHeader('cache-control') ?? said
+  const isPersonal = headers.has('set-cookie') || setsCookie(context)
+  if (value === undefined || !isPersonal || /\bprivate\b(?!=)|\bno-store\b/i.test(String(value))) {
+    return said ?? 'private, no-cache'
+  }
+  context.res.removeHeader('cache-control')
+  return 'private, no-store'
 }
 
 const NO_BODY = new Set([204, 205, 304])
@@ -151,7 +163,10 @@ async function pump(
     for (;;) {
       const { done, value } = await reader.read()
       if (context.aborted !== undefined) return body.destroy()
-      if (done) return body.end()
+      if (done) {
+        if (!context.req.complete) dropBody(context.req, context.res)
+        return body.end()
+      }
       body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
       if (!body.hasCapacity()) await new Promise<void>((resolve) => (wake = resolve))
     }

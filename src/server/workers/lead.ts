@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { pino } from 'pino'
 import { openMetrics } from '../metrics/open-metrics.ts'
+import { hearEndSignals } from '../ops/end-signals.ts'
 import type { ServerProcess } from '../ops/server-process.ts'
 import { gatherMetrics } from './gather-metrics.ts'
 import { runPrimary } from './run-primary.ts'
@@ -24,6 +25,5 @@ export async function lead(self: ServerProcess, script: string): Promise<void> {
     complain,
     leave,
   })
-  process.on('SIGTERM', (signal) => primary.stop(signal))
-  process.on('SIGINT', (signal) => primary.stop(signal))
+  hearEndSignals(primary.stop)
 }

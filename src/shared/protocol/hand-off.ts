@@ -62,7 +62,10 @@ export interface TextReader {
 /** Nesting beyond this goes through the value stream, which needs no stack; JSON's own limit is far higher. */
 const MAX_JSON_DEPTH = 100
 
-/** Whether `JSON.parse(JSON.stringify(value))` gives the same value back. Cyclic values are refused by depth. */
+/**
+ * Whether `JSON.parse(JSON.stringify(value))` gives the same value back. Cyclic values are refused by depth. A promise that
+ * is met counts as heard: of one that a getter has made for this look alone, nobody else would hear that it fails.
+ */
 export function isJsonValue(value: unknown, depth = 0): boolean {
   switch (typeof value) {
     case 'string':
@@ -82,7 +85,10 @@ export function isJsonValue(value: unknown, depth = 0): boolean {
     return true
   }
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return false
+  if (prototype !== Object.prototype && prototype !== null) {
+    if (value instanceof Promise) value.catch(() => undefined)
+    return false
+  }
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]
     if (typeof member !== 'string' && !isJsonValue(member, depth + 1)) return false

@@ -108,12 +108,11 @@ function compileHeaders(fields: RuleFields, refuse: Refuse): CompiledHeaders {
   const headers = checkHeaders(fields['headers'], refuse)
   const rule = compileConditional(source, fields, refuse)
   const names = namesOf(rule)
+  // As in Next.js: what needs no backslash to be itself keeps the one that it has. Header values are no URLs.
+  const compile = (text: string): TextTemplate => compileTemplate(text, names, (name) => names.has(name))
   return {
     ...rule,
-    headers: headers.map(({ key, value }) => ({
-      key: compileTemplate(key, names),
-      value: compileTemplate(value, names),
-    })),
+    headers: headers.map(({ key, value }) => ({ key: compile(key), value: compile(value) })),
   }
 }
 

@@ -15,8 +15,17 @@ export interface TemplateParam {
 
 const PARAM = /(?<!\\):(\w+)([*+?]?)/g
 
-/** @param names what the rule can capture; a colon before any other name stays as written. */
-export function compileTemplate(text: string, names: ReadonlySet<string>): TextTemplate {
+/**
+ * @param names what the rule can capture; a colon before any other name stays as written.
+ * @param isQuoted before which names a backslash goes; all of them where absent.
+ */
+export function compileTemplate(
+  text: string,
+  names: ReadonlySet<string>,
+  isQuoted: (name: string) => boolean = () => true,
+): TextTemplate {
+  const withoutQuotes = (literal: string): string =>
+    literal.replace(/\\:(\w+)/g, (written, name: string) => (isQuoted(name) ? `:${name}` : written))
   const parts: (string | TemplateParam)[] = []
   let literal = ''
   let end = 0
@@ -32,10 +41,6 @@ export function compileTemplate(text: string, names: ReadonlySet<string>): TextT
   literal += text.slice(end)
   if (literal !== '') parts.push(withoutQuotes(literal))
   return parts
-}
-
-function withoutQuotes(literal: string): string {
-  return literal.replace(/\\(?=:\w)/g, '')
 }
 
 /** Whether a template is nothing but params, none of which was captured. */

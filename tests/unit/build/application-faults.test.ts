@@ -69,9 +69,25 @@ describe('a server module that would never run', () => {
     ['layoutLoader', 'export const guards = true\nexport const Loader = () => ({})', 'exports no loader'],
     ['handler', `export const get = () => new Response('')`, 'exports get: a method is written in capitals, GET'],
     ['handler', 'export const handler = () => new Response()', 'exports no method'],
+    // Also beside a loader: a search schema that came by it would check nothing.
+    [
+      'loader',
+      `export const loader = () => ({})\n export * from "cookie"`,
+      `has export * from 'cookie', of which nothing would be exported: name it, export { … } from 'cookie'.`,
+    ],
+    ['handler', `export * from 'cookie'`, `has export * from 'cookie'`],
   ] as const)('%s: %s', async ([kind, code, complaint]) => {
     const fault = await buildFault(withModule(kind, code))
     expect(fault).toContain(`src/app/it.server.ts, the ${kind} of '/it', ${complaint}`)
+  })
+
+  test.for([
+    ['names what it has of a package', `export { parseCookie as loader } from 'cookie'`],
+    ['has its names from a module of the project', `export * from './own.server.ts'`],
+  ] as const)('is none that %s', async ([, code]) => {
+    const own = { 'src/app/own.server.ts': 'export const loader = () => ({})' }
+    await using project = await copyProject({ ...withModule('loader', code), ...own })
+    await expect(buildApplication(project.options, {})).resolves.toBeDefined()
   })
 
   test('is none that exports a method in capitals, whatever it is called in small letters beside that', async () => {

@@ -49,6 +49,7 @@ async function read(path: string, headers: Readonly<Record<string, string>> = {}
 
 /** What an open page is told. */
 interface OpenPage extends AsyncDisposable {
+  readonly hello: Extract<DevMessage, { type: 'hello' }>
   /** The next message of one of these types; others are passed over. */
   next<Type extends DevMessage['type']>(...types: readonly Type[]): Promise<Extract<DevMessage, { type: Type }>>
 }
@@ -59,7 +60,7 @@ async function openPage(): Promise<OpenPage> {
   const stream = Readable.fromWeb(body as ReadableStream)
   stream.on('error', () => undefined)
   const lines = createInterface({ input: stream })[Symbol.asyncIterator]()
-  const page: OpenPage = {
+  const page: Omit<OpenPage, 'hello'> = {
     async next(...types) {
       for (;;) {
         const { value, done } = await lines.next()
@@ -73,8 +74,7 @@ async function openPage(): Promise<OpenPage> {
       leave.abort()
     },
   }
-  await page.next('hello')
-  return page
+  return { ...page, hello: await page.next('hello') }
 }
 
 test('a saved component is served, rendered by the server, and refreshed in open pages', async () => {
@@ -225,6 +225,18 @@ test('a broken source is shown where it is broken, also to pages that open later
   await page.next('built')
   await page.next('update')
   expect(await read('/(lab)/lab')).toContain('Mended')
+})
+
+test('a document tells of which build it is, and a page whose events begin later hears that there is another', async () => {
+  const timing = async (): Promise<string | null> => (await fetch(`${dev.url}/(lab)/lab`)).headers.get('server-timing')
+  expect(await timing()).toContain('millrace-build;desc="1"')
+  await using page = await openPage()
+  expect(page.hello).toEqual({ type: 'hello', session: 'one', build: 1 })
+  await project.change({ [PAGE]: component('Changed') })
+  expect(await page.next('built')).toEqual({ type: 'built', build: 2 })
+  await using later = await openPage()
+  expect(later.hello).toEqual({ type: 'hello', session: 'one', build: 2 })
+  expect(await timing()).toContain('millrace-build;desc="2"')
 })
 
 test('the wall stands in development too', async () => {

@@ -73,27 +73,36 @@ test.for([
 })
 
 describe('an answer that breaks off', () => {
-  test.for(['fail', 'cutOff'] as const)('behind its head (%s) is asked for again, and then shown', async (end) => {
-    const world = createWorld()
-    await world.click('/a')
-    await world.request(0).send(head('/a'))
-    await world.request(0)[end]()
-    await pass(300)
-    await world.request(1).done(...pageOf('/a'))
-    await world.commit()
-    expect(world.router.screen.view.data).toEqual({ '/a#page': '/a' })
-  })
+  test.for(['fail', 'cutOff', 'done'] as const)(
+    'behind its head (%s) is asked for again, and then shown',
+    async (end) => {
+      const world = createWorld()
+      await world.click('/a')
+      await world.request(0).send(head('/a'))
+      await world.request(0)[end]()
+      await pass(300)
+      await world.request(1).done(...pageOf('/a'))
+      await world.commit()
+      expect(world.router.screen.view.data).toEqual({ '/a#page': '/a' })
+    },
+  )
 
-  test('for good, in a layout with data: the error page stands outside of that layout', async () => {
-    const world = createWorld()
-    await world.click('/lab/one')
-    for (const delay of [300, 600, 1200, 0]) {
-      await world.requests.at(-1)?.fail()
-      await pass(delay)
-    }
-    await world.commit()
-    expect(world.router.screen.view.outcome).toEqual({ kind: 'error', at: 0, origin: 'client' })
-  })
+  const ends = { 'cut off': [], 'done without its segments': [head('/lab/one'), { done: true }] }
+  test.for(Object.entries(ends))(
+    'for good (%s), in a layout with data: the error page stands outside',
+    async ([, sent]) => {
+      const world = createWorld()
+      await world.click('/lab/one')
+      for (const delay of [300, 600, 1200, 0]) {
+        await world.requests.at(-1)?.send(...sent)
+        await world.requests.at(-1)?.cutOff()
+        await pass(delay)
+      }
+      expect(world.requests).toHaveLength(4)
+      await world.commit()
+      expect(world.router.screen.view.outcome).toEqual({ kind: 'error', at: 0, origin: 'client' })
+    },
+  )
 
   test('for good, where the layout is here already: the error page stands in it', async () => {
     const world = createWorld()
@@ -108,6 +117,20 @@ describe('an answer that breaks off', () => {
     await world.commit()
     expect(world.router.screen.view).toMatchObject({ outcome: { kind: 'error', at: 1 }, data: { '/lab#layout': 1 } })
   })
+})
+
+test('an answer that names another page than was thought, and lacks its data: that is asked for at once', async () => {
+  const world = createWorld()
+  await world.click('/lab/two')
+  await world.request(0).done(head('/lab/two'), segment('/lab#layout', 1), segment('/lab/two#page', 2))
+  await world.commit()
+  await world.click('/lab/one')
+  expect(world.requests[1]?.wants).toEqual(['/lab/one#page'])
+  await world.request(1).done(head('/a'))
+  expect(world.requests[2]).toMatchObject({ href: '/lab/one', wants: ['/a#page'] })
+  await world.request(2).done(head('/a'), segment('/a#page', 'rewritten'))
+  await world.commit()
+  expect(world.router.screen.view.data).toEqual({ '/a#page': 'rewritten' })
 })
 
 test('an answer is not given up between its last record and its end: its connection stays for the next', async () => {

@@ -13,6 +13,7 @@ const FOREIGN = new Set([
   'NOAUTH',
   'SIGTERM',
   'SIGINT',
+  'SIGHUP',
   'NODE_ENV',
   'SOURCE_DATE_EPOCH',
   'POST',

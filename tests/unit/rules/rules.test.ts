@@ -208,6 +208,14 @@ describe('headers', () => {
     ])
   })
 
+  it.each([
+    ['/a/:slug', String.raw`re\:q \\:x \:slug=:slug`, String.raw`re\:q \\:x :slug=mill`],
+    ['/a/mill', String.raw`re\:q \:slug`, String.raw`re\:q \:slug`],
+  ])('%s: a backslash goes only from before a colon that would be a param', (source, value, sent) => {
+    const quoting = compileRules({ headers: [{ source, headers: [{ key: 'x-a', value }] }] })
+    expect(headersFor(quoting, ruleRequest('/a/mill'))).toEqual([['x-a', sent]])
+  })
+
   it('no visitor can break a line or name a header that is none', () => {
     const echoed = headersFor(rules, ruleRequest('/echo?v=a%0D%0AX-Evil%3A%201%E4%BD%A0'))
     expect(echoed).toContainEqual(['x-v', 'a%0D%0AX-Evil: 1%E4%BD%A0'])
