@@ -187,6 +187,7 @@ export function createApp({
   const traceOrigins = checkOrigins('reports.traceOrigins', definition.reports?.traceOrigins)
   const isTracing = reporter !== undefined && (config.sentryTracesSampleRate > 0 || traceOrigins.length > 0)
   const outgoing = isTracing ? followOutgoingRequests({ traceOrigins, now: () => performance.now() }) : undefined
+  const visitorLimits = limitVisitors(definition.security?.limits)
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -194,6 +195,7 @@ export function createApp({
     calls: createCallsOnce(services, Date.now),
     admission,
     bodyLimit: config.actionBodyLimit,
+    refusesForm: visitorLimits?.refusesForm,
   }
   const renderer = createDocumentRenderer({
     document: definition.document,
@@ -210,7 +212,6 @@ export function createApp({
   app.set('query parser', false)
   const messageClasses = messageClassesOf(app)
 
-  const visitorLimits = limitVisitors(definition.security?.limits)
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
   app.use(
     inOrder(
@@ -237,7 +238,7 @@ export function createApp({
       }),
       ...(outgoing === undefined ? [] : [outgoing.handler]),
       takeActions(calls),
-      ...(visitorLimits === undefined ? [] : [visitorLimits]),
+      ...(visitorLimits === undefined ? [] : [visitorLimits.handler]),
     ),
   )
   if (definition.middleware !== undefined) app.use(plainUrl)

@@ -30,6 +30,8 @@ export interface ActionParts {
   readonly admission: Admission
   /** Most bytes of a body, where the action does not say. */
   readonly bodyLimit: number
+  /** Counts a form whose action only its body names; `true` where it has been refused and answered. */
+  readonly refusesForm?: ((context: RequestContext) => Promise<boolean>) | undefined
 }
 
 /** The page that an action is called on. */
@@ -75,6 +77,8 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   // A form may be meant for any page: which action it calls is in its body.
   if (named === undefined && !isForm) return refuse(page.takesForms === true ? 415 : 405)
   if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
+  // Others have been counted by their URL.
+  if (named === undefined && (await parts.refusesForm?.(context)) === true) return ANSWERED
 
   const guarded = named?.definition.guarded === false ? undefined : await askGuards(parts, page, context)
   if (guarded !== undefined) {
