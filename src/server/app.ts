@@ -43,6 +43,8 @@ import { plainUrl } from './request/plain-url.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
+import { attachUpgrade } from './rules/pending-upgrade.ts'
+import { responseOn } from './rules/proxy-upgrade.ts'
 import { routeScope } from './rules/route-scope.ts'
 import type { RedisLink } from './stores/redis-link.ts'
 import { serveRuntime } from './serve-runtime.ts'
@@ -111,9 +113,9 @@ export interface MillraceApp extends Express {
   readonly messageClasses: MessageClasses
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
-  /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
+  /** Whether an upgrade request leads to an external rewrite; only then may `upgrade` be called. */
   shouldUpgrade(req: IncomingMessage): boolean
-  /** Tunnels an upgrade request to the external rewrite it matches. */
+  /** Has an upgrade request take the way of every request, middleware included, and tunnels it if that leads there. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Ends what the application holds open: connections to upstreams, embedded stores. */
   dispose(): void
@@ -152,7 +154,7 @@ export function createApp({
   const readiness = createReadiness()
   const admission = createAdmission({ limit: config.maxPendingRenders })
   const judge = createRequestJudge(config)
-  const rules = createAppRules(compileRules(definition.rules), table, judge, log)
+  const rules = createAppRules(compileRules(definition.rules), table, judge)
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
   const documents = createDocumentCache(services, () => Date.now())
@@ -260,7 +262,12 @@ export function createApp({
       await modules.load(all)
     },
     shouldUpgrade: rules.shouldUpgrade,
-    upgrade: rules.upgrade,
+    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
+      // Until somebody has taken the connection over, nobody else hears of a visitor who resets it.
+      socket.on('error', () => socket.destroy())
+      attachUpgrade(req, { socket, head })
+      app(req, responseOn(req, socket, messageClasses.ServerResponse))
+    },
     reports,
     reporter,
     redis: services.redis,
