@@ -7,6 +7,7 @@ import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { validateRouteTable } from '../shared/route-table-faults.ts'
 import { createCallsOnce } from './actions/call-once.ts'
+import { createHeldBodies } from './actions/held-bodies.ts'
 import { createActionRegistry, type ActionModules } from './actions/registry.ts'
 import type { ActionParts } from './actions/serve-action.ts'
 import { takeActions, type CallJudge } from './actions/take-action.ts'
@@ -197,6 +198,7 @@ export function createApp({
     calls: createCallsOnce(services, Date.now),
     admission,
     bodyLimit: config.actionBodyLimit,
+    heldBodies: createHeldBodies(),
     refusesForm: visitorLimits?.refusesForm,
   }
   const renderer = createDocumentRenderer({
