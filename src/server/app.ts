@@ -7,6 +7,7 @@ import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { validateRouteTable } from '../shared/route-table-faults.ts'
 import { createCallsOnce } from './actions/call-once.ts'
+import { createHeldBodies } from './actions/held-bodies.ts'
 import { createActionRegistry, type ActionModules } from './actions/registry.ts'
 import type { ActionParts } from './actions/serve-action.ts'
 import { takeActions, type CallJudge } from './actions/take-action.ts'
@@ -43,6 +44,8 @@ import { plainUrl } from './request/plain-url.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
+import { attachUpgrade } from './rules/pending-upgrade.ts'
+import { responseOn } from './rules/proxy-upgrade.ts'
 import { routeScope } from './rules/route-scope.ts'
 import type { RedisLink } from './stores/redis-link.ts'
 import { serveRuntime } from './serve-runtime.ts'
@@ -111,9 +114,9 @@ export interface MillraceApp extends Express {
   readonly messageClasses: MessageClasses
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
-  /** Whether an upgrade request belongs to an external rewrite; only then may `upgrade` be called. */
+  /** Whether an upgrade request leads to an external rewrite; only then may `upgrade` be called. */
   shouldUpgrade(req: IncomingMessage): boolean
-  /** Tunnels an upgrade request to the external rewrite it matches. */
+  /** Has an upgrade request take the way of every request, middleware included, and tunnels it if that leads there. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Ends what the application holds open: connections to upstreams, embedded stores. */
   dispose(): void
@@ -152,7 +155,7 @@ export function createApp({
   const readiness = createReadiness()
   const admission = createAdmission({ limit: config.maxPendingRenders })
   const judge = createRequestJudge(config)
-  const rules = createAppRules(compileRules(definition.rules), table, judge, log)
+  const rules = createAppRules(compileRules(definition.rules), table, judge)
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
   const documents = createDocumentCache(services, () => Date.now())
@@ -187,6 +190,7 @@ export function createApp({
   const traceOrigins = checkOrigins('reports.traceOrigins', definition.reports?.traceOrigins)
   const isTracing = reporter !== undefined && (config.sentryTracesSampleRate > 0 || traceOrigins.length > 0)
   const outgoing = isTracing ? followOutgoingRequests({ traceOrigins, now: () => performance.now() }) : undefined
+  const visitorLimits = limitVisitors(definition.security?.limits)
   const calls: CallJudge = { registry: createActionRegistry(actionModules), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -194,6 +198,8 @@ export function createApp({
     calls: createCallsOnce(services, Date.now),
     admission,
     bodyLimit: config.actionBodyLimit,
+    heldBodies: createHeldBodies(),
+    refusesForm: visitorLimits?.refusesForm,
   }
   const renderer = createDocumentRenderer({
     document: definition.document,
@@ -210,7 +216,6 @@ export function createApp({
   app.set('query parser', false)
   const messageClasses = messageClassesOf(app)
 
-  const visitorLimits = limitVisitors(definition.security?.limits)
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
   app.use(
     inOrder(
@@ -237,7 +242,7 @@ export function createApp({
       }),
       ...(outgoing === undefined ? [] : [outgoing.handler]),
       takeActions(calls),
-      ...(visitorLimits === undefined ? [] : [visitorLimits]),
+      ...(visitorLimits === undefined ? [] : [visitorLimits.handler]),
     ),
   )
   if (definition.middleware !== undefined) app.use(plainUrl)
@@ -259,7 +264,12 @@ export function createApp({
       await modules.load(all)
     },
     shouldUpgrade: rules.shouldUpgrade,
-    upgrade: rules.upgrade,
+    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
+      // Until somebody has taken the connection over, nobody else hears of a visitor who resets it.
+      socket.on('error', () => socket.destroy())
+      attachUpgrade(req, { socket, head })
+      app(req, responseOn(req, socket, messageClasses.ServerResponse))
+    },
     reports,
     reporter,
     redis: services.redis,

@@ -85,6 +85,31 @@ describe('a page for everybody, while the server refuses documents', () => {
     expect(same.headers).toMatchObject({ etag: made.headers['etag'], age: '0', 'cache-control': 'public, max-age=60' })
   })
 
+  test('with the cookie that middleware gives to a new visitor, is kept by no cache on the way', async () => {
+    const { app } = tinyApp({
+      routes: { '/': open().route },
+      middleware: [
+        (req, res, next) => {
+          if (req.headers.cookie === undefined) res.cookie('visitor', crypto.randomUUID())
+          next()
+        },
+      ],
+    })
+    const known = { Cookie: 'visitor=1' }
+    const { headers: made } = await request(app).get('/').set(known).expect(200)
+    expect(made['cache-control']).toBe('public, max-age=60')
+    await overload(app)
+    for (const [status, asked] of [
+      [200, {}],
+      [304, { 'If-None-Match': made['etag'] ?? '' }],
+    ] as const) {
+      const { headers } = await request(app).get('/').set(asked).expect(status)
+      expect(headers).toMatchObject({ age: '0', 'set-cookie': [expect.stringMatching(/^visitor=/)] })
+      expect(headers['cache-control']).toBe('private, no-store')
+    }
+    expect((await request(app).get('/').set(known)).headers['cache-control']).toBe('public, max-age=60')
+  })
+
   test('may be old, and is refused when it is too old', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     onTestFinished(() => void vi.useRealTimers())

@@ -4,6 +4,7 @@ import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { action } from '../../src/server/actions/action.ts'
 import { actionId } from '../../src/server/actions/action-id.ts'
+import { ID_FIELD } from '../../src/shared/protocol/action-call.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -64,6 +65,27 @@ describe('a visitor who asks too often', () => {
     for (const { headers } of [byForm, byCall]) expect(headers['retry-after']).toMatch(/^(?:[12]?\d|30)$/)
     expect(byForm.text).toContain('Too many at once')
     expect(runs).toHaveLength(2)
+    await data().expect(200)
+  })
+
+  test('by actions is refused, too, where the form names its action in a field alone', async () => {
+    const { app, runs, from, form, call, data } = await limited()
+    const id = actionId(MODULE, 'save')
+    const byField = (address = '192.0.2.1', url = '/') =>
+      request(app)
+        .post(url)
+        .set(from(address))
+        .type('form')
+        .send({ [ID_FIELD]: id, name: 'a' })
+    expect((await byField()).status).toBeLessThan(400)
+    expect((await form()).status).toBeLessThan(400)
+    const refused = await byField().expect(429)
+    expect(refused.headers['retry-after']).toMatch(/^(?:[12]?\d|30)$/)
+    expect(refused.text).toContain('Too many at once')
+    await byField('192.0.2.1', '/?_action').expect(429)
+    await call().expect(429)
+    expect(runs).toHaveLength(2)
+    expect((await byField('192.0.2.2')).status).toBeLessThan(400)
     await data().expect(200)
   })
 

@@ -24,6 +24,9 @@ export const MAX_NAME_BYTES = 200
 /** Levels of a name: `a[0].b` has three. */
 export const MAX_NAME_DEPTH = 8
 
+/** Faults of one input that are told: a form has no more fields, and each costs thirty times the bytes that have it. */
+export const MOST_FAULTS = 1_000
+
 /** Levels of arrays and objects in JSON: no schema needs more, and whoever walks the value may do so by recursion. */
 export const MAX_JSON_DEPTH = 32
 

@@ -22,6 +22,8 @@ interface Node {
   readonly members: Map<string, Node>
   /** By index in the names, which may leave gaps. */
   readonly items: Map<number, Node>
+  /** The items by their indexes, once all fields have their place: sorted for each fault anew, they cost a form's square. */
+  order: readonly Node[] | undefined
   /** An array though it has one value: its name ends in `[]`. */
   appends: boolean
 }
@@ -43,7 +45,7 @@ export function formObject<Value>(fields: Iterable<readonly [name: string, value
 }
 
 function createNode(name: string, kind: Node['kind']): Node {
-  return { name, kind, values: [], members: new Map(), items: new Map(), appends: false }
+  return { name, kind, values: [], members: new Map(), items: new Map(), order: undefined, appends: false }
 }
 
 function place(root: Node, steps: readonly NameStep[], name: string, value: unknown): void {
@@ -89,8 +91,8 @@ function toValue(node: Node): unknown {
   return node.appends || node.values.length > 1 ? node.values : node.values[0]
 }
 
-function itemsInOrder(node: Node): Node[] {
-  return [...node.items].toSorted(([first], [second]) => first - second).map(([, item]) => item)
+function itemsInOrder(node: Node): readonly Node[] {
+  return (node.order ??= [...node.items].toSorted(([first], [second]) => first - second).map(([, item]) => item))
 }
 
 function nameAt(root: Node, path: readonly PropertyKey[]): string {

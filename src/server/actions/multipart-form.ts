@@ -51,9 +51,15 @@ export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimi
 
 /**
  * Reads a form up to its first file; the files are read when they are asked for.
+ * @param onHold told of the bytes of fields and heads, which are kept; what it throws ends the reading.
  * @throws {BodyError} 413 for too much that is no file, and whatever the reader throws.
  */
-export async function streamForm(parts: PartReader, limits: BodyLimits, signal: AbortSignal): Promise<MultipartForm> {
+export async function streamForm(
+  parts: PartReader,
+  limits: BodyLimits,
+  signal: AbortSignal,
+  onHold: (bytes: number) => void = () => undefined,
+): Promise<MultipartForm> {
   const fields: FormField[] = []
   const mostHeld = Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES)
   let held = 0
@@ -64,6 +70,7 @@ export async function streamForm(parts: PartReader, limits: BodyLimits, signal: 
   function hold(bytes: number): void {
     held += bytes
     if (held > mostHeld) throw overLimit('fieldBytes', mostHeld)
+    onHold(bytes)
   }
 
   async function nextFile(): Promise<FoundFile | undefined> {

@@ -42,6 +42,7 @@ export interface JsonBody {
 /**
  * Reads the body of a request that nobody has read from. With `streamed` it is done when the first file begins.
  * Afterwards, and after a failure, the request has none of our listeners; `dropBody` sees to what was left unread.
+ * @param hold told of all bytes that are kept in memory, before more are asked for; what it throws ends the reading.
  * @throws {BodyError} for a body that is malformed (400), too slow (408), too large (413), or of another kind (415).
  * @throws the signal's reason when it is aborted first.
  */
@@ -49,6 +50,7 @@ export async function readBody(
   req: IncomingMessage,
   limits: BodyLimits,
   signal: AbortSignal,
+  hold: (bytes: number) => void = () => undefined,
 ): Promise<FormBody | JsonBody> {
   const type = readBodyType(req.headers['content-type'])
   if (type === undefined) throw new BodyError(415, 'A body of another kind')
@@ -58,21 +60,24 @@ export async function readBody(
   const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
   if (Number(req.headers['content-length'] ?? 0) > bytes) throw overLimit('bytes', bytes)
   const source = openBodySource(req, { bytes, timeoutMs: limits.timeoutMs }, signal)
-  if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(source)) }
-  if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(source)))
+  const held = heldSource(source, hold)
+  if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held)) }
+  if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))
   if (type.boundary === undefined) throw new BodyError(400, 'A multipart body without a boundary')
-  return readMultipart(source, type.boundary, limits, signal)
+  if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits))
+  return { kind: 'form', ...(await streamForm(createPartReader(source, type.boundary), limits, signal, hold)) }
 }
 
-async function readMultipart(
-  source: BodySource,
-  boundary: string,
-  limits: BodyLimits,
-  signal: AbortSignal,
-): Promise<FormBody> {
-  const parts = createPartReader(source, boundary)
-  if (limits.streamed) return { kind: 'form', ...(await streamForm(parts, limits, signal)) }
-  return formOf(await holdForm(parts, limits))
+/** All of its chunks are kept. */
+function heldSource(source: BodySource, hold: (bytes: number) => void): BodySource {
+  return {
+    async read() {
+      const chunk = await source.read()
+      if (chunk !== undefined) hold(chunk.length)
+      return chunk
+    },
+    close: source.close,
+  }
 }
 
 function formOf(fields: readonly FormField[]): FormBody {

@@ -4,6 +4,7 @@ import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './acti
 import { soundThrown } from '../render/sound-thrown.ts'
 import { ownGetters } from '../request/own-getters.ts'
 import { BodyError } from './body-error.ts'
+import { MOST_FAULTS } from './body-limits.ts'
 import type { ReceivedCall } from './read-call.ts'
 
 /** How a call has ended. */
@@ -154,7 +155,7 @@ async function check(
 
 function invalidInput(issues: readonly InputIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {
   const errors = Object.create(null) as Record<string, string[]>
-  for (const { path, message } of issues) {
+  for (const { path, message } of issues.slice(0, MOST_FAULTS)) {
     const name = form === undefined ? path.join('.') : form.nameOf(path)
     const messages = (errors[name] ??= [])
     if (!messages.includes(message)) messages.push(message)

@@ -12,9 +12,10 @@ import type { Admission } from '../ops/admission.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from './body-error.ts'
-import { BODY_SILENCE_MS } from './body-limits.ts'
+import { BODY_SILENCE_MS, MAX_STREAMED_FIELD_BYTES } from './body-limits.ts'
 import { bodyKind } from './body-kind.ts'
 import type { CallsOnce } from './call-once.ts'
+import type { HeldBodies } from './held-bodies.ts'
 import { dropBody } from '../request/drop-body.ts'
 import { readBody, type FormBody, type JsonBody } from './read-body.ts'
 import { readCall, type ReceivedCall } from './read-call.ts'
@@ -30,6 +31,9 @@ export interface ActionParts {
   readonly admission: Admission
   /** Most bytes of a body, where the action does not say. */
   readonly bodyLimit: number
+  readonly heldBodies: HeldBodies
+  /** Counts a form whose action only its body names; `true` where it has been refused and answered. */
+  readonly refusesForm?: ((context: RequestContext) => Promise<boolean>) | undefined
 }
 
 /** The page that an action is called on. */
@@ -75,14 +79,18 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   // A form may be meant for any page: which action it calls is in its body.
   if (named === undefined && !isForm) return refuse(page.takesForms === true ? 415 : 405)
   if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
+  // Others have been counted by their URL.
+  if (named === undefined && (await parts.refusesForm?.(context)) === true) return ANSWERED
 
   const guarded = named?.definition.guarded === false ? undefined : await askGuards(parts, page, context)
   if (guarded !== undefined) {
     dropBody(context.req, context.res)
     return guarded
   }
+  const limits = limitsOf(named, parts.bodyLimit)
+  using held = parts.heldBodies.open(limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes)
   try {
-    const body = await readBody(context.req, limitsOf(named, parts.bodyLimit), context.signal)
+    const body = await readBody(context.req, limits, context.signal, held.hold)
     const declared = named ?? namedInBody(body, registry)
     if (declared?.id === undefined) return refuse(hasIdField(body) || page.takesForms === true ? 404 : 405)
     // Not before: whoever sends slowly must not keep others from their pages. Nor do uploads, which take their time.

@@ -42,11 +42,17 @@ export function holdsSearch(value: unknown, search: RawSearch): boolean {
     if (next === search) return true
     if (typeof next !== 'object' || next === null || seen.has(next)) continue
     seen.add(next)
-    if (Array.isArray(next) || next instanceof Set) open.push(...next)
-    else if (next instanceof Map) open.push(...next.keys(), ...next.values())
-    else if (isPlain(next)) open.push(...Object.values(next))
+    for (const member of membersOf(next)) open.push(member)
   }
   return false
+}
+
+/** One by one, because a call takes only so many arguments: a list of 200,000 would be a full stack. */
+function* membersOf(value: object): Iterable<unknown> {
+  if (Array.isArray(value) || value instanceof Set) yield* value
+  else if (value instanceof Map) {
+    for (const entry of value as ReadonlyMap<unknown, unknown>) yield* entry
+  } else if (isPlain(value)) yield* Object.values(value)
 }
 
 function isPlain(value: object): boolean {

@@ -14,28 +14,46 @@ export interface VisitorLimits {
   readonly data?: RateLimit | undefined
 }
 
+/** Counts what visitors ask for. */
+export interface VisitorLimiter {
+  /** Refuses route data, and calls that name their action in the URL. To stand behind what recognises these. */
+  readonly handler: RequestHandler
+  /**
+   * Counts a form whose action stands in its body, as far as anybody knows.
+   * @returns whether it has been refused, and answered.
+   */
+  refusesForm(context: RequestContext): Promise<boolean>
+}
+
 const COMPLAIN_EVERY_MS = 60_000 // where counts cannot be kept, they cannot for everybody
 
 /**
  * Refuses visitors who ask too often by 429 with `Retry-After`, before anything of the application has run and before
- * a body is read. To stand behind what recognises route data and actions. Where the counts cannot be kept, on a full
- * disk for one, nobody is refused.
+ * a body is read. Where the counts cannot be kept, on a full disk for one, nobody is refused.
  * @param now milliseconds since the epoch.
  * @returns `undefined` where nothing is limited.
  * @throws {RangeError} for a limit that is none.
  */
-export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.now): RequestHandler | undefined {
+export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.now): VisitorLimiter | undefined {
   for (const limit of [actions, data]) if (limit !== undefined) rateCells(limit)
   if (actions === undefined && data === undefined) return undefined
   const complained = { at: Number.NEGATIVE_INFINITY }
 
-  return async (req, _res, next) => {
-    const context = contextOf(req)
-    const [what, limit] = context.action !== undefined ? ['action', actions] : ['data', context.data && data]
-    if (limit === undefined) return next()
+  return {
+    async handler(req, _res, next) {
+      const context = contextOf(req)
+      if (await refuses(context, context.action !== undefined ? 'action' : 'data')) return
+      next()
+    },
+    refusesForm: (context) => refuses(context, 'action'),
+  }
+
+  async function refuses(context: RequestContext, what: 'action' | 'data'): Promise<boolean> {
+    const limit = what === 'action' ? actions : context.data && data
+    if (limit === undefined) return false
     const verdict = await count(context, `${what} ${clientKey(context.provenance.address)}`, limit)
-    if (verdict.allowed) return next()
-    refuse(context, verdict.retryAfterSeconds)
+    if (!verdict.allowed) refuse(context, what, verdict.retryAfterSeconds)
+    return !verdict.allowed
   }
 
   async function count(context: RequestContext, key: string, limit: RateLimit): Promise<RateVerdict> {
@@ -52,9 +70,9 @@ export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.
   }
 }
 
-function refuse(context: RequestContext, retryAfterSeconds: number): void {
+function refuse(context: RequestContext, what: 'action' | 'data', retryAfterSeconds: number): void {
   if (context.res.closed) return
-  if (context.action !== undefined) return refuseCall(context, 429, undefined, retryAfterSeconds)
+  if (what === 'action') return refuseCall(context, 429, undefined, retryAfterSeconds)
   context.refusal = 'asked too often'
   sendText(context, 429, context.refusal, ['Retry-After', String(retryAfterSeconds)])
 }

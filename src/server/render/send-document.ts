@@ -210,6 +210,8 @@ interface Caching {
 }
 
 const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
+/** Of an answer that sets a cookie, whatever has been said of its page: another visitor must not get it. */
+export const WITH_COOKIE = 'private, no-store'
 const NO_STORE: Caching = { value: 'no-store', shared: false }
 
 function cachingOf({ status, handOff }: DocumentParts, context: RequestContext): Caching {
@@ -219,7 +221,7 @@ function cachingOf({ status, handOff }: DocumentParts, context: RequestContext):
   if (value === undefined) return PRIVATE
   // What a rule has set is judged like a loader's wish, and sent by us: a shared document must not carry a nonce.
   context.res.removeHeader('cache-control')
-  if (setsCookie(context)) return { value: 'private, no-store', shared: false }
+  if (setsCookie(context)) return { value: WITH_COOKIE, shared: false }
   const caching = { value, shared: /\bpublic\b|\bs-maxage\b/i.test(value) }
   return handOff.start === undefined ? caching : privateCaching(caching)
 }

@@ -2,7 +2,8 @@ import { MIN_ENCODED_BYTES, negotiateEncoding } from '../assets/content-encoding
 import type { KeptDocument } from '../cache/document-cache.ts'
 import type { RequestContext } from '../request/context.ts'
 import { matchesTag } from './document-tag.ts'
-import { send } from './send-document.ts'
+import { setsCookie } from './answer-headers.ts'
+import { send, WITH_COOKIE } from './send-document.ts'
 
 /** Headers of a document that go with a 304; a policy would replace the stored one. */
 const WITH_NOT_MODIFIED = new Set(['cache-control', 'etag', 'vary'])
@@ -18,8 +19,9 @@ export async function sendKept(kept: KeptDocument, context: RequestContext): Pro
   const about = ['Age', String(age), 'Cache-Status', `Millrace; hit; ttl=${ttl}; detail=overload`]
   // What a rule has said of caching is part of the document.
   res.removeHeader('cache-control')
+  const headers = setsCookie(context) ? withCookie(kept.headers) : kept.headers
   if (matchesTag(req.headers['if-none-match'], kept.etag)) {
-    send(context, 304, [...kept.headers.filter((_, at, all) => isWithNotModified(at, all)), ...about])
+    send(context, 304, [...headers.filter((_, at, all) => isWithNotModified(at, all)), ...about])
     res.end()
     return
   }
@@ -30,10 +32,16 @@ export async function sendKept(kept: KeptDocument, context: RequestContext): Pro
       : negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
   const body = await kept.body(encoding)
   const coding = encoding === undefined ? [] : ['Content-Encoding', encoding]
-  send(context, 200, [...kept.headers, ...coding, 'Content-Length', String(body.length), ...about])
+  send(context, 200, [...headers, ...coding, 'Content-Length', String(body.length), ...about])
   res.end(req.method === 'HEAD' ? undefined : body)
 }
 
 function isWithNotModified(at: number, headers: readonly string[]): boolean {
   return WITH_NOT_MODIFIED.has((headers[at - (at % 2)] ?? '').toLowerCase())
+}
+
+/** Middleware gives a cookie to some visitors; those for whom the document was made may have had theirs. */
+function withCookie(headers: readonly string[]): readonly string[] {
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'cache-control')
+  return at === -1 ? headers : headers.with(at + 1, WITH_COOKIE)
 }

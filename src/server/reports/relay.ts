@@ -12,11 +12,12 @@
  * | 413    | header line over 64 KiB, envelope over 20 MiB as sent or inflated, over 1,000 items      |
  * | 415    | a content coding that is not taken                                                      |
  * | 429    | too many from this client                                                               |
- * | 503    | nothing can be kept at present                                                          |
+ * | 503    | nothing can be kept at present, or too many bodies are on their way                     |
  */
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import { BodyError } from '../actions/body-error.ts'
+import { createHeldBodies } from '../actions/held-bodies.ts'
 import { dropBody } from '../request/drop-body.ts'
 import { isForeignCall } from '../actions/take-action.ts'
 import type { HeaderList } from '../render/security-headers.ts'
@@ -31,7 +32,7 @@ import { EnvelopeError, type Envelope } from './envelope.ts'
 import { TAKEN_CODINGS } from './inflate.ts'
 import type { Intake, Receipt } from './intake.ts'
 import type { RateLimitState } from './rate-limit-state.ts'
-import { readReportBody } from './read-report-body.ts'
+import { MAX_ENVELOPE_BYTES, readReportBody } from './read-report-body.ts'
 import { senderHeaders } from './sender-headers.ts'
 
 /** Three times 20 MiB, and as much again while they are put together. */
@@ -74,6 +75,7 @@ class RelayRefusal extends Error {
 export function createRelay(parts: RelayParts): RequestHandler {
   const { path, dsn, origins, intake, limits, log, now } = parts
   const places = createBodyPlaces(LARGE_BODIES, PLACE_PATIENCE_MS)
+  const bodies = createHeldBodies()
   const allowance = createClientAllowance()
   const ownDsn = dsnText(dsn)
   const complained = { at: Number.NEGATIVE_INFINITY }
@@ -100,8 +102,13 @@ export function createRelay(parts: RelayParts): RequestHandler {
     const { req, address } = context
     if (req.method !== 'POST') throw new RelayRefusal(405, 'Reports are sent by POST')
     if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are taken from this site only')
-    const charge = createCharge(context, allowance)
-    await charge(0)
+    const allow = createCharge(context, allowance)
+    await allow(0)
+    using held = bodies.open(MAX_ENVELOPE_BYTES)
+    const charge = async (bytes: number): Promise<void> => {
+      held.hold(bytes)
+      await allow(bytes)
+    }
     using body = await readReportBody(req, { judgeHeader, charge, places }, context)
     return await intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
   }
@@ -131,7 +138,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
   function refuse(context: RequestContext, thrown: unknown): void {
     if (thrown instanceof RequestAborted) return
     const { status, reason, retryAfter, headers } = describeRefusal(thrown)
-    if (status === 503 && !(thrown instanceof NoPlaceError)) complain(thrown)
+    if (status === 503 && !isTooMany(thrown)) complain(thrown)
     context.refusal = reason
     dropBody(context.req, context.res)
     sendText(context, status, reason, [...headers, ...limits.headers(now(), retryAfter)])
@@ -177,8 +184,13 @@ function describeRefusal(thrown: unknown): Refusal {
   }
   if (thrown instanceof BodyError || thrown instanceof EnvelopeError) {
     const headers = thrown.status === 415 ? ['Accept-Encoding', TAKEN_CODINGS] : []
-    return { status: thrown.status, reason: thrown.message, retryAfter: 0, headers }
+    return { status: thrown.status, reason: thrown.message, retryAfter: isTooMany(thrown) ? 1 : 0, headers }
   }
   const reason = 'Reports cannot be kept at present'
-  return { status: 503, reason, retryAfter: thrown instanceof NoPlaceError ? 1 : NO_ROOM_SECONDS, headers: [] }
+  return { status: 503, reason, retryAfter: isTooMany(thrown) ? 1 : NO_ROOM_SECONDS, headers: [] }
+}
+
+/** Nothing is wrong with what reports are kept in: a moment later there may be room for the body. */
+function isTooMany(thrown: unknown): boolean {
+  return thrown instanceof NoPlaceError || (thrown instanceof BodyError && thrown.status === 503)
 }

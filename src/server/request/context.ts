@@ -107,6 +107,8 @@ export class RequestContext implements LoaderContext {
   isTidied = false
   /** The answer is a redirect or a refusal, whatever its status says: no work worth tracing. */
   left = false
+  /** The connection has gone over to another protocol: there is no answer, and how long it lasts is nobody's work. */
+  switched = false
   /** Something of the visitor has been looked at: a cookie, the request with its headers, the address. */
   personal = false
 

@@ -107,20 +107,20 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
     // Node would read what nobody wants for as long as it comes.
     else if (!req.complete) dropBody(req, res)
     context.finish()
-    reportTrace(context)
+    if (!context.switched) reportTrace(context)
     const line: RequestLine = {
       requestId: context.requestId,
       traceId: context.otherTraceId,
       method: req.method ?? '',
       route: context.route ?? null,
-      status: res.headersSent ? res.statusCode : 0,
+      status: context.switched ? 101 : res.headersSent ? res.statusCode : 0,
       durationMs: Math.round((performance.now() - context.startedAt) * 10) / 10,
       bytes: socket.bytesWritten - bytesBefore,
-      aborted: !res.writableFinished,
+      aborted: !context.switched && !res.writableFinished,
       refused: context.refusal,
     }
     requestLog(line)
-    observe?.(context, line)
+    if (!context.switched) observe?.(context, line)
   })
 }
 

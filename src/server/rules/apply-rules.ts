@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { parseCookie } from 'cookie'
-import type { Logger } from 'pino'
 import type { RouteMatch, RouteTable } from '../../shared/route-table.ts'
 import type { CompiledRules } from '../../shared/rules/compile-rules.ts'
 import { headersFor } from '../../shared/rules/headers-for.ts'
@@ -12,10 +10,10 @@ import { subjectOf, type RuleRequest, type RuleSubject } from '../../shared/rule
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
+import { upgradeOf } from './pending-upgrade.ts'
 import { createProxyAgents } from './proxy-agents.ts'
-import type { Forwarded } from './proxy-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
-import { proxyUpgrade } from './proxy-upgrade.ts'
+import { isHandshake, proxyUpgrade } from './proxy-upgrade.ts'
 import { proxyRequest } from './proxy.ts'
 import { matchStaticFirst } from './static-paths.ts'
 
@@ -32,10 +30,10 @@ export interface AppRules {
   redirect(context: RequestContext, asked: RuleSubject): RuleRedirect | FaultyDestination | undefined
   /** Rewrites and matches. */
   resolve(asked: RuleSubject): Resolution<RouteMatch>
-  /** Hands the request to another origin. */
+  /** Hands the request to another origin, and where an upgrade is attached to it, the connection as well. */
   proxy(target: URL, context: RequestContext): Promise<void>
+  /** Whether a request is the handshake of a WebSocket, and leads to another origin. */
   shouldUpgrade(req: IncomingMessage): boolean
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Closes connections to upstreams, tunnels too. */
   dispose(): void
 }
@@ -44,23 +42,17 @@ export interface AppRules {
 const UPSTREAM_TIMEOUT_MS = 30_000
 
 /** Binds compiled rules to a table and to Express. */
-export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge, log: Logger): AppRules {
+export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge): AppRules {
   const agents = createProxyAgents()
   const closing = new AbortController()
   const match = matchStaticFirst(table)
 
-  /** Where an upgrade request leads, judged exactly as a request for a document is. */
-  function upgradeTarget(req: IncomingMessage): { readonly url: URL; readonly forwarded: Forwarded } | undefined {
+  /** Judged exactly as a request for a document is; only a guess, because the application has not been asked yet. */
+  function leadsElsewhere(req: IncomingMessage): boolean {
     const { target, provenance, refusal } = judge(req)
-    if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return undefined
+    if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
     const request = ruleRequest(req, target.pathname, target.search, provenance.host)
-    if (redirectFor(rules, request) !== undefined) return undefined
-    const resolution = resolveRoute(rules, match, request)
-    if (resolution.kind !== 'proxy') return undefined
-    return {
-      url: resolution.url,
-      forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
-    }
+    return redirectFor(rules, request) === undefined && resolveRoute(rules, match, request).kind === 'proxy'
   }
 
   function redirect({ namesNothing }: RequestContext, asked: RuleSubject): ReturnType<AppRules['redirect']> {
@@ -87,25 +79,22 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
     proxy(target, context) {
       const { provenance, req, res } = context
       context.route = `-> ${target.origin}`
-      return proxyRequest(req, res, target, {
+      const options = {
         timeoutMs: UPSTREAM_TIMEOUT_MS,
         forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
-        agents,
-        onFailure: (failure) => logUpstream(failure, context),
-      })
-    },
-    shouldUpgrade: (req) => upgradeTarget(req) !== undefined,
-    upgrade(req, socket, head) {
-      const target = upgradeTarget(req)
-      if (target === undefined) return void socket.destroy()
-      const { url, forwarded } = target
-      void proxyUpgrade(req, socket, head, url, {
-        timeoutMs: UPSTREAM_TIMEOUT_MS,
-        forwarded,
+        onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
+      }
+      const upgrade = upgradeOf(req)
+      if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
+      const onSwitch = (): void => void (context.switched = true)
+      return proxyUpgrade(req, upgrade.socket, upgrade.head, target, {
+        ...options,
+        res,
         signal: closing.signal,
-        onFailure: ({ status, reason }) => log.warn({ status, reason, upstream: url.origin }, 'upstream failed'),
+        onSwitch,
       })
     },
+    shouldUpgrade: (req) => isHandshake(req) && leadsElsewhere(req),
     dispose() {
       closing.abort()
       agents.close()

@@ -13,6 +13,10 @@ import { joinStreams } from './join-streams.ts'
 export interface ProxyUpgradeOptions extends ProxyOptions {
   /** How long a tunnel may carry nothing, in ms; 2 minutes unless told, which is past the usual pings. */
   readonly idleMs?: number
+  /** The answer, where one is on the connection already (`responseOn`). */
+  readonly res?: ServerResponse
+  /** Told when the upstream has accepted: there will be no answer. */
+  readonly onSwitch?: () => void
 }
 
 const IDLE_MS = 120_000
@@ -54,6 +58,7 @@ function startHandshake(
 ): void {
   const framing = bodyFraming(req.headers)
   const state = { answered: false }
+  const answerOn = (): ServerResponse => options.res ?? responseOn(req, socket)
   if (!asksForWebSocket(req)) return fail({ status: 501, reason: 'bad-request' })
   if (req.method !== 'GET' || framing.kind !== 'none') return fail({ status: 400, reason: 'bad-request' })
 
@@ -78,6 +83,7 @@ function startHandshake(
       return fail({ status: 502, reason: 'bad-answer' })
     }
     state.answered = true
+    options.onSwitch?.()
     socket.write(switchingHead(answer))
     socket.write(upstreamHead)
     upstreamSocket.write(head)
@@ -87,7 +93,7 @@ function startHandshake(
     if (state.answered) return
     patience.renew()
     answer.on('data', patience.renew)
-    const res = responseOn(req, socket)
+    const res = answerOn()
     state.answered = relayAnswer(answer, res, () => patience.stop(), cutOff)
     if (state.answered) return
     upstream.destroy()
@@ -105,10 +111,15 @@ function startHandshake(
   function fail(failure: ProxyFailure, res?: ServerResponse): void {
     if (socket.destroyed || (state.answered && failure.reason !== 'time-out')) return
     if (state.answered) socket.destroy()
-    else sendFailure(req, res ?? responseOn(req, socket), failure.status, options.forwarded)
+    else sendFailure(req, res ?? answerOn(), failure.status, options.forwarded)
     state.answered = true
     options.onFailure?.(failure)
   }
+}
+
+/** Whether a request asks for a WebSocket in the one way there is. What it has behind its head is no body then. */
+export function isHandshake(req: IncomingMessage): boolean {
+  return req.method === 'GET' && asksForWebSocket(req) && bodyFraming(req.headers).kind === 'none'
 }
 
 function asksForWebSocket({ headers }: IncomingMessage): boolean {
@@ -116,8 +127,12 @@ function asksForWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /** An ordinary answer on a connection that has left the server's care; the connection ends with it. */
-function responseOn(req: IncomingMessage, socket: Duplex): ServerResponse {
-  const res = new ServerResponse(req)
+export function responseOn(
+  req: IncomingMessage,
+  socket: Duplex,
+  Response: typeof ServerResponse<IncomingMessage> = ServerResponse,
+): ServerResponse {
+  const res = new Response(req)
   res.shouldKeepAlive = false
   // The server's `upgrade` event types its socket as any stream; it is the connection.
   res.assignSocket(socket as Socket)

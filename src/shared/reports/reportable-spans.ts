@@ -70,10 +70,11 @@ export function reportableSpans(spans: readonly unknown[], relayPath = ''): read
   // What has no id is nobody's parent and nobody's segment.
   parents.delete('')
   segments.delete('')
+  const remaining = remainingParents(parents)
   return spans.flatMap((span) => {
     if (left.has(span)) return []
     if (!isRecord(span)) return [span]
-    return segments.has(segmentOf(span)) ? [] : [withParent(span, parents)]
+    return segments.has(segmentOf(span)) ? [] : [withParent(span, remaining)]
   })
 }
 
@@ -86,11 +87,11 @@ function isReportableRoot(transaction: Json, relayPath: string): boolean {
   const data = { [PURPOSE]: purposeOf(request['headers']), ...(isRecord(trace['data']) ? trace['data'] : {}) }
   const names = [transaction['transaction'], request['url']]
   const status = textOf(trace['status'])
-  return !isQuiet({ data, status, names, relayPath }) && !QUIET_STATUSES.has(Number(response['status_code']))
+  return !isQuiet({ data, status, names, relayPath }) && !isQuietCode(response['status_code'])
 }
 
 function hasQuietTag({ tags }: Json): boolean {
-  return QUIET_STATUSES.has(Number(tagOf(tags, STATUS_TAG)))
+  return isQuietCode(tagOf(tags, STATUS_TAG))
 }
 
 interface Traced {
@@ -102,14 +103,25 @@ interface Traced {
 
 function isQuiet({ data, status, names, relayPath }: Traced): boolean {
   if (QUIET_STATUS_NAMES.has(status)) return true
-  if (STATUS_CODES.some((name) => QUIET_STATUSES.has(Number(valueOf(data[name]))))) return true
+  if (STATUS_CODES.some((name) => isQuietCode(valueOf(data[name])))) return true
   if (STATUS_NAMES.some((name) => QUIET_STATUS_NAMES.has(textOf(valueOf(data[name]))))) return true
   if (valueOf(data[PREFETCH_ATTRIBUTE]) === true) return true
-  if (PURPOSES.some((name) => String(valueOf(data[name]) ?? '').includes('prefetch'))) return true
+  if (PURPOSES.some((name) => isPrefetch(valueOf(data[name])))) return true
   return [...names, ...TARGETS.map((name) => valueOf(data[name]))].some((name) => {
     const path = NAMED_URL.exec(textOf(name))?.[1]
     return path !== undefined && (RUNTIME_URL.test(path) || path === relayPath)
   })
+}
+
+/** A number, or a text of one. Anything else is not made a text of: it comes from anybody, and may have none. */
+function isQuietCode(code: unknown): boolean {
+  return QUIET_STATUSES.has(typeof code === 'number' ? code : Number(textOf(code) || Number.NaN))
+}
+
+/** A header's value, or a list of its values. */
+function isPrefetch(purpose: unknown): boolean {
+  const values: readonly unknown[] = Array.isArray(purpose) ? purpose : [purpose]
+  return values.some((value) => textOf(value).includes('prefetch'))
 }
 
 /** Attributes of spans that are sent by themselves come as `{ type, value }`. */
@@ -127,10 +139,29 @@ function segmentOf(span: Json): string {
   return textOf(span['segment_id']) || (isRecord(attributes) ? textOf(valueOf(attributes['sentry.segment.id'])) : '')
 }
 
-function withParent(span: Json, left: ReadonlyMap<string, unknown>): Json {
-  const former = span['parent_span_id']
-  let parent = former
-  // As many steps as there are spans: ids that lead in a circle come from nobody's SDK, and end here too.
-  for (let step = 0; step < left.size && left.has(textOf(parent)); step += 1) parent = left.get(textOf(parent))
-  return parent === former ? span : { ...span, parent_span_id: parent }
+/**
+ * What hangs from a span that is left out hangs from this instead. Each way is walked once, however many spans hang at its
+ * end. Ids that lead in a circle come from nobody's SDK: what hangs from one hangs from nothing.
+ * @param parents of the spans that are left out, by id.
+ */
+function remainingParents(parents: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
+  const remaining = new Map<string, unknown>()
+  for (const id of parents.keys()) {
+    const way = new Set<string>()
+    let parent: unknown = id
+    let step = id
+    while (parents.has(step) && !remaining.has(step) && !way.has(step)) {
+      way.add(step)
+      parent = parents.get(step)
+      step = textOf(parent)
+    }
+    const end = remaining.has(step) ? remaining.get(step) : way.has(step) ? undefined : parent
+    for (const passed of way) remaining.set(passed, end)
+  }
+  return remaining
+}
+
+function withParent(span: Json, remaining: ReadonlyMap<string, unknown>): Json {
+  const former = textOf(span['parent_span_id'])
+  return remaining.has(former) ? { ...span, parent_span_id: remaining.get(former) } : span
 }

@@ -24,11 +24,26 @@ export function readRulePath(pathname: string): RulePath {
   const firstSegment = firstSegmentOf(canonical)
   if (escapes.length === 0) return { canonical, firstSegment, written: (start, end) => pathname.slice(start, end) }
 
-  // Each escape before a place moves it by what decoding has saved.
-  const saved = ESCAPE_LENGTH - 1
-  const starts = escapes.map((at, before) => at - before * saved)
-  const place = (at: number) => at + saved * starts.filter((start) => start < at).length
+  let places: Uint32Array | undefined
+  const place = (at: number): number | undefined => (places ??= writtenPlaces(canonical.length, escapes))[at]
   return { canonical, firstSegment, written: (start, end) => pathname.slice(place(start), place(end)) }
+}
+
+/**
+ * Where each place of a canonical text stands in the written one. All at once: a rule may ask for each of the thousands of
+ * segments of a path.
+ * @param escapes where those stand in the written text that decoding has made one character of.
+ */
+function writtenPlaces(length: number, escapes: readonly number[]): Uint32Array {
+  const places = new Uint32Array(length + 1)
+  let passed = 0
+  for (let at = 0, written = 0; at <= length; at += 1) {
+    places[at] = written
+    const isEscape = written === escapes[passed]
+    written += isEscape ? ESCAPE_LENGTH : 1
+    if (isEscape) passed += 1
+  }
+  return places
 }
 
 /** The same text without needless escapes; `escape` also encodes what a path cannot hold raw, for a rule's own text. */

@@ -72,6 +72,19 @@ describe('with a service', () => {
     expect(came[0]?.body.toString()).not.toContain('/healthz')
   })
 
+  test.for(['{"toString":1,"valueOf":1}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])(
+    'H12 nor is it one to look at an attribute that can be made no text of',
+    async (value) => {
+      const data = `"data":{"http.response.status_code":${value},"http.request.header.sec-purpose":${value}}`
+      const items: Item[] = [
+        ['transaction', `{"contexts":{"trace":{${data}},"response":{"status_code":${value}}}}`],
+        ['transaction', `{"request":{"headers":{"sec-purpose":${value}}}}`],
+        ['span', `{${data}}`],
+      ]
+      for (const item of items) expect((await report(site, envelope([item]))).status).toBe(200)
+    },
+  )
+
   test('H6 thousands of items are refused, and empty lines cost nothing', async () => {
     const item = '{"type":"session"}\n{}\n'
     expect((await report(site, `{"dsn":"${OWN}"}\n${item.repeat(1_001)}`)).status).toBe(413)

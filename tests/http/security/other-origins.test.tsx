@@ -48,6 +48,7 @@ const site = fixtureServer((upstreamPort) => {
           },
         ],
         afterFiles: [
+          { source: '/members/out/:path*', destination: `${upstream}/secret/:path*` },
           { source: '/out/:path*', destination: `${upstream}/in/:path*` },
           { source: '/query', destination: `${upstream}/query?fixed=1` },
         ],
@@ -89,6 +90,29 @@ describe.for(['/members', '/staff'])('A7 A10 A16 a guard that is Express middlew
       expect(answer.text).not.toContain('inside')
       expect(answer.text).not.toContain(`"route":"${area}`)
     }
+  })
+})
+
+describe('A10 a guard that is middleware, before another origin', () => {
+  const HANDSHAKE = {
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Version': '13',
+  }
+
+  test.for([{}, HANDSHAKE])('is asked whatever the request would become: %j', async (headers) => {
+    for (const target of ['/members/out/x', '/%6dembers/out/x']) {
+      const answer = await site.get(target, headers)
+      expect([answer.status, answer.text]).toEqual([401, 'members only'])
+    }
+    expect(site.upstream.take()).toEqual([])
+  })
+
+  test('lets through what it does not guard, and the answer of an origin that does not switch', async () => {
+    const answer = await site.get('/out/x', HANDSHAKE)
+    expect([answer.status, answer.text]).toEqual([200, 'upstream'])
+    expect(site.upstream.take().map(({ url, headers }) => [url, headers.upgrade])).toEqual([['/in/x', 'websocket']])
   })
 })
 

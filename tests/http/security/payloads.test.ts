@@ -215,6 +215,30 @@ describe('E8 multipart', () => {
   })
 })
 
+test('H3 H18 bodies that are begun and never ended hold so much together, and keep no small form away', async () => {
+  const COUNT = 120 // a megabyte each, and 64 MiB are held
+  site.permit(503)
+  const before = await site.probe()
+  const head = `POST ${FORM} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n`
+  const begun = Buffer.from(`${head}Content-Length: 1048576\r\n\r\nname=${'a'.repeat(1_000_000)}`)
+  const connections = await Promise.all(Array.from({ length: COUNT }, () => site.connect()))
+  const refused: (string | number | undefined)[][] = []
+  for (const connection of connections) {
+    void connection.response().then(
+      (answer) => refused.push([answer.status, answer.header('retry-after')]),
+      () => undefined, // the test ends it
+    )
+  }
+  await Promise.all(connections.map((connection) => connection.send(begun)))
+  await expect.poll(() => refused.length, { timeout: GONE_MS }).toBeGreaterThanOrEqual(COUNT - 70)
+  expect(new Set(refused.map(String))).toEqual(new Set(['503,1']))
+  expect((await site.probe()).arrayBuffers).toBeLessThan(before.arrayBuffers + 90_000_000)
+  expect((await site.post(FORM, `name=&message=${'a'.repeat(10_000)}`)).status).toBe(422)
+  for (const { socket } of connections) socket.resetAndDestroy()
+  const large = `name=&message=${'a'.repeat(1_000_000)}`
+  await expect.poll(async () => (await site.post(FORM, large)).status, { timeout: GONE_MS }).toBe(422)
+})
+
 describe('H3 a body over its limit', () => {
   const small = replayServer({ nodeArgs: ['--max-old-space-size=128'] })
   const flood = Buffer.from('{},'.repeat(2_800_000))

@@ -219,3 +219,33 @@ describe('of one origin, with every request traced', () => {
     site.expectChanges(1)
   })
 })
+
+describe('with senders that never end', () => {
+  const site = replayServer({ env: { SENTRY_DSN } })
+  const GONE_MS = 10_000
+
+  test('H18 envelopes that are begun hold so much together, and keep no event away', async () => {
+    const COUNT = 480 // a quarter of a megabyte each, and four of the largest envelope are held: 80 MiB
+    site.permit(503)
+    const before = await site.probe()
+    const head = `POST ${RELAY} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 260000\r\n\r\n{"dsn":"${OWN}"}\n`
+    const begun = Buffer.from(`${head}{"type":"attachment"}\n${'a'.repeat(250_000)}`)
+    const connections = await Promise.all(Array.from({ length: COUNT }, () => site.connect()))
+    const refused: (string | number | undefined)[][] = []
+    for (const connection of connections) {
+      void connection.response().then(
+        (answer) => refused.push([answer.status, answer.header('retry-after')]),
+        () => undefined, // the test ends it
+      )
+    }
+    await Promise.all(connections.map((connection) => connection.send(begun)))
+    await expect.poll(() => refused.length, { timeout: GONE_MS }).toBeGreaterThanOrEqual(COUNT - 365)
+    expect(new Set(refused.map(String))).toEqual(new Set(['503,1']))
+    expect((await site.probe()).arrayBuffers).toBeLessThan(before.arrayBuffers + 115_000_000)
+    const came = await arrivals(site, async () => expect((await report(site)).status).toBe(200))
+    expect(came).toHaveLength(1)
+    for (const { socket } of connections) socket.resetAndDestroy()
+    const large = envelope([EVENT, ['attachment', 'a'.repeat(250_000)]])
+    await expect.poll(async () => (await report(site, large)).status, { timeout: GONE_MS }).toBe(200)
+  })
+})

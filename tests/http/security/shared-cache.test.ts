@@ -114,3 +114,46 @@ describe.skipIf(findProgram('nginx') === undefined)('behind a cache that visitor
     await Promise.all(asked)
   })
 })
+
+/** What `deploy/nginx.conf` does by itself; it says which answers it had already. */
+const TOLD = {
+  '      proxy_cache assets;': '      proxy_cache assets;\n      add_header X-Cache $upstream_cache_status always;',
+}
+
+describe.skipIf(findProgram('nginx') === undefined)('behind deploy/nginx.conf as it is', () => {
+  let server: BuiltServer
+  let nginx: RunningNginx
+  let port = 0
+  const get = (target: string): Promise<RawResponse> => requestRaw(port, getRequest(target, { Connection: 'close' }))
+
+  beforeAll(async () => {
+    server = await startBuiltServer({ env: { TRUST_PROXY: '127.0.0.1' } })
+    ;[port = 0] = await freePorts(1)
+    nginx = await startNginx(port, [server.port, server.port, server.port], TOLD)
+  })
+  afterAll(async () => {
+    await nginx?.[Symbol.asyncDispose]()
+    await server?.stop()
+  })
+
+  test('control: a file is kept', async () => {
+    const file = /\/_m\/assets\/[\w.-]+\.js/.exec((await get('/')).text)?.[0] ?? ''
+    expect((await get(file)).header('x-cache')).toBe('MISS')
+    expect((await get(file)).header('x-cache')).toBe('HIT')
+  })
+
+  // To nginx, which decodes and shortens a path before it looks at it, each of them is a file; to the server it is a page.
+  test.for([
+    '/lab/params/..%2f..%2f_m%2fassets%2fx.js',
+    '/lab/params/%2e%2e%2F%2e%2e%2F_m%2Fassets%2Fx.js?y',
+    '/lab/files/..%2f..%2f_m/assets/x.js',
+  ])('G12 %s, the page of one visitor, is not kept as a file for the next', async (target) => {
+    const answers = [await get(target), await get(target)]
+    for (const answer of answers) {
+      expect([answer.status, answer.header('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(answer.header('x-cache')).toBe('MISS')
+    }
+    const [first, second] = answers.map((answer) => answer.header('content-security-policy'))
+    expect(second).not.toBe(first)
+  })
+})

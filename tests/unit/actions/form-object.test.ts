@@ -1,5 +1,5 @@
 import { array, assert, constantFrom, oneof, property, string, tuple } from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { BodyError } from '../../../src/server/actions/body-error.ts'
 import { formObject } from '../../../src/server/actions/form-object.ts'
@@ -139,6 +139,15 @@ describe('an error finds the field that it is about', () => {
     [['go', 'y'], 'go.y'],
   ])('%j is %s', ([path, name]) => {
     expect(nameOf(path)).toBe(name)
+  })
+
+  test('in a list that is put in order once, however many errors it has', () => {
+    const COUNT = 1_000
+    const sorted = vi.spyOn(Array.prototype, 'toSorted')
+    const rows = formObject(Array.from({ length: COUNT }, (_, at) => [`rows[${2 * (COUNT - at)}].qty`, ''] as const))
+    const names = Array.from({ length: COUNT }, (_, at) => rows.nameOf(['rows', at, 'qty']))
+    expect(sorted).toHaveBeenCalledTimes(1)
+    expect([names[0], names.at(-1)]).toEqual(['rows[2].qty', `rows[${2 * COUNT}].qty`])
   })
 
   test('as zod tells it', () => {

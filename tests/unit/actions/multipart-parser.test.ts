@@ -146,4 +146,10 @@ describe('the headers of a part', () => {
     if (typeof expected === 'number') expect(found).toBe(expected)
     else expect(found).toMatchObject(expected)
   })
+
+  // Shared by two repeats, so many spaces would take minutes.
+  test.for(['\0', '\n', ' '])('spaces without end in front of %j', (end) => {
+    const head = `${disposition('a')}\r\nX-Other:${' \t'.repeat(200_000)}${end}`
+    expect(read(head)).toEqual(end === ' ' ? { name: 'a', filename: undefined, type: 'text/plain' } : 400)
+  })
 })

@@ -82,6 +82,17 @@ describe('a refused input', () => {
     tags: z.array(z.string().max(2, 'long')).default([]),
   })
 
+  test('no more of them are told than a form has fields', async () => {
+    const COUNT = 20_000
+    const { outcome } = await run(
+      { input: z.array(z.string('no text')), handler: () => undefined },
+      received({ input: Array.from({ length: COUNT }, () => 1) }),
+    )
+    if (outcome.kind !== 'invalid') throw new Error(outcome.kind)
+    const told = Object.entries(outcome.state.errors)
+    expect([told.length, told[0], told.at(-1)]).toEqual([1_000, ['0', ['no text']], ['999', ['no text']]])
+  })
+
   test('is told by the names of the form, each message once, and has not run', async () => {
     const { outcome, revalidate } = await run(
       { input, handler: ({ revalidate: drop }) => drop('never') },

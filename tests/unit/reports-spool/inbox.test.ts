@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { serializeEnvelope } from '../../../src/server/reports/envelope.ts'
 import { readEvent } from '../../../src/server/reports/inbox-event.ts'
 import { debugIdOf } from '../../../src/shared/reports/debug-id.ts'
@@ -68,6 +68,45 @@ describe('the list', () => {
     expect(inbox.list(2).groups.at(-1)?.title).toBe('m1')
     expect(inbox.list(3)).toMatchObject({ page: 3, pages: 3, total: 101, groups: [{ title: 'm0' }] })
     expect(inbox.list(99).page).toBe(3)
+  })
+
+  it('reads no more than an index of what it does not show', () => {
+    const database = openReportDatabase(folder.path)
+    opened.push(database)
+    const asked: string[] = []
+    const inbox = createInbox({
+      ...database,
+      statement(sql) {
+        asked.push(sql)
+        return database.statement(sql)
+      },
+    })
+    inbox.list(2)
+    const steps = asked
+      .flatMap((sql) =>
+        database.statement(`EXPLAIN QUERY PLAN ${sql}`).all(...(sql.includes('LIMIT ?') ? [50, 50] : [])),
+      )
+      .map(({ detail }) => String(detail))
+      // Those that go through all items.
+      .filter((detail) => detail.startsWith('SCAN inbox_items') || detail.includes('(group_id>?)'))
+    expect(steps.length).toBeGreaterThan(0)
+    for (const step of steps) expect(step).toContain('USING COVERING INDEX')
+  })
+
+  it('shows the first events of an envelope that has hundreds, and looks at no others', () => {
+    const inbox = open()
+    const payload = (at: number): Buffer => Buffer.from(JSON.stringify({ message: `event`, fingerprint: [String(at)] }))
+    const items = Array.from({ length: 900 }, (_, at) => ({
+      type: 'event',
+      header: { type: 'event' },
+      payload: payload(at),
+    }))
+    const body = serializeEnvelope({ header: {}, items })
+    const parse = vi.spyOn(JSON, 'parse')
+    inbox.accept({ ...sampleEnvelope({ eventId: '0'.repeat(32), receivedAt: NOW }), body })
+    // Each item's header, the envelope's own, and the events that are shown.
+    expect(parse).toHaveBeenCalledTimes(900 + 1 + 4)
+    expect(inbox.list(1)).toMatchObject({ total: 4, envelopes: 1 })
   })
 
   it('shows no transactions, sessions and the like, and keeps them all the same', () => {

@@ -78,6 +78,46 @@ test('spans that lead in a circle end nowhere and hang nobody', () => {
   expect(reportableSpans(spans)).toHaveLength(1)
 })
 
+test('spans that hang from a long row of those that are left out find the one that stays, each of them', () => {
+  const COUNT = 50_000 // a step for each of them for each of the others would take minutes
+  const row = Array.from({ length: COUNT }, (_, at) => ({
+    span_id: `a${at}`,
+    parent_span_id: at + 1 < COUNT ? `a${at + 1}` : 'root',
+    status: 'cancelled',
+  }))
+  const circle = row.map(({ span_id, status }, at) => ({
+    span_id: span_id.replace('a', 'b'),
+    parent_span_id: `b${(at + 1) % COUNT}`,
+    status,
+  }))
+  const hanging = row.flatMap(() => [{ parent_span_id: 'a0' }, { parent_span_id: 'b0' }])
+  const kept = reportableSpans([...row, ...circle, ...hanging])
+  const parents = new Set(kept.map((span) => (span as { parent_span_id: unknown }).parent_span_id))
+  expect([kept.length, parents]).toEqual([2 * COUNT, new Set(['root', undefined])])
+})
+
+describe('what can be made no text of is no status and no purpose', () => {
+  const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))
+  const values = [{ toString: 1, valueOf: 1 }, { toString: null }, deep, [deep], [null], [404], true, null]
+  test.for(['http.response.status_code', 'http.request.header.sec-purpose', 'status', 'url.path', 'http.route'])(
+    '%s',
+    (name) => {
+      for (const value of values) {
+        const data = { [name]: value }
+        for (const event of [
+          transaction({ data }),
+          transaction({}, { contexts: { response: { status_code: value } }, tags: { 'http.status_code': value } }),
+          transaction({}, { request: { headers: { 'Sec-Purpose': value }, url: value } }),
+        ]) {
+          expect(reportableEvent(event, RELAY)).toBe(event)
+        }
+        expect(isReportableSpan({ name: value, data }, RELAY)).toBe(true)
+        expect(isReportableSpan({ attributes: { [name]: { value } } }, RELAY)).toBe(true)
+      }
+    },
+  )
+})
+
 describe('spans sent by themselves', () => {
   const span = (attributes: object, rest: object = {}): object => ({
     name: 'GET /mills/[id]',

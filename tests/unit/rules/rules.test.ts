@@ -52,6 +52,16 @@ describe('sources', () => {
     expect(captured('/:a-:b-:c-:d', `/${'-'.repeat(LONGEST_PATH)}`)).toBeNull()
   })
 
+  it('finds the written text of each of many segments without a look at all that stand before it', () => {
+    const COUNT = 300_000 // a look at each escape for each of them would take minutes
+    const path = readRulePath('/%61b%2F'.repeat(COUNT))
+    const length = '/ab%2F'.length
+    expect(path.canonical).toHaveLength(COUNT * length)
+    const found = Array.from({ length: COUNT }, (_, at) => path.written(at * length, (at + 1) * length))
+    expect(new Set(found)).toEqual(new Set(['/%61b%2F']))
+    expect([path.written(1, 2), path.written(2, 3), path.written(1, 1)]).toEqual(['%61', 'b', ''])
+  })
+
   it('tries only the rules that a path can match, in the order of the table', () => {
     const rules = compileRules({
       redirects: [

@@ -1,0 +1,128 @@
+/** WebSockets through the whole application: its middleware, its rules, its log. The proxy alone: `proxy-upgrade.test.ts`. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { RequestHandler } from 'express'
+import { expect, onTestFinished, test } from 'vitest'
+import { connectRaw, getRequest } from '../support/raw-http.ts'
+import { page, tinyApp } from '../support/tiny-app.tsx'
+import { rawUpstream, until } from './proxy-setup.ts'
+
+const HANDSHAKE = getRequest('/socket/a', {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+})
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+const PLAIN = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nplain'
+
+/** An application in front of an upstream that accepts every handshake. */
+async function tunnelling(middleware: RequestHandler = (_req, _res, next) => next()) {
+  const heads: string[] = []
+  const upstream = await rawUpstream((socket: Socket) => {
+    socket.once('data', (bytes) => {
+      const head = bytes.toString('latin1')
+      heads.push(head)
+      if (!/^upgrade: websocket\r$/im.test(head)) return void socket.end(PLAIN)
+      socket.write(SWITCHING)
+      socket.on('data', (more) => socket.write(`<${String(more)}>`))
+      socket.on('end', () => socket.end())
+    })
+  })
+  const { app, logs } = tinyApp({
+    routes: { '/': { page: page(() => <p>home</p>) } },
+    middleware: [middleware],
+    rules: { rewrites: [{ source: '/socket/:path*', destination: `http://127.0.0.1:${upstream.port}/:path*` }] },
+  })
+  const server = createServer({ ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }, app)
+  server.on('upgrade', app.upgrade)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    app.dispose()
+    server.closeAllConnections()
+    server.close()
+    await upstream[Symbol.asyncDispose]()
+  })
+  return { app, logs, heads, upstream, port: (server.address() as AddressInfo).port }
+}
+
+test('a WebSocket passes the middleware, and is one line of the log when it is over', async () => {
+  const seen: string[] = []
+  const { port, logs } = await tunnelling((req, _res, next) => {
+    seen.push(req.path)
+    next()
+  })
+  {
+    using connection = await connectRaw(port)
+    await connection.send(HANDSHAKE)
+    expect((await connection.response()).status).toBe(101)
+    await connection.send('ping')
+    expect((await connection.receive(6)).toString()).toBe('<ping>')
+    expect([seen, logs]).toEqual([['/socket/a'], []])
+  }
+  await until(() => logs.length > 0)
+  expect(logs).toMatchObject([{ method: 'GET', status: 101, route: expect.stringMatching(/^-> http:/) }])
+  expect(logs[0]).not.toHaveProperty('aborted')
+})
+
+test('one that middleware answers, late as well, never reaches the other origin', async () => {
+  const { port, heads, logs } = await tunnelling((_req, res) => void setImmediate(() => res.redirect('/sign-in')))
+  using connection = await connectRaw(port)
+  await connection.send(`${HANDSHAKE}early`)
+  const answer = await connection.response()
+  expect([answer.status, answer.header('location'), answer.header('connection')]).toEqual([302, '/sign-in', 'close'])
+  expect((await connection.end()).how).toBe('fin')
+  expect(heads).toEqual([])
+  expect(logs).toMatchObject([{ status: 302, route: null }])
+})
+
+test('one whose middleware fails is answered, and the server goes on', async () => {
+  const { port, heads } = await tunnelling((req, _res, next) => {
+    if (req.headers.upgrade !== undefined) throw new Error('broken')
+    next()
+  })
+  for (let round = 0; round < 2; round += 1) {
+    using connection = await connectRaw(port)
+    await connection.send(HANDSHAKE)
+    expect((await connection.response()).status).toBe(500)
+  }
+  expect(heads).toEqual([])
+})
+
+test('a visitor who resets while middleware thinks is not led on', async () => {
+  const held: (() => void)[] = []
+  const { port, upstream, logs } = await tunnelling((_req, _res, next) => void held.push(next))
+  const connection = await connectRaw(port)
+  await connection.send(HANDSHAKE)
+  connection.socket.resetAndDestroy()
+  await until(() => logs.length > 0)
+  expect(logs).toMatchObject([{ status: 0, aborted: true }])
+  using next = await connectRaw(port)
+  await next.send(HANDSHAKE)
+  await until(() => held.length === 2)
+  for (const goOn of held) goOn()
+  expect((await next.response()).status).toBe(101)
+  expect(upstream.connections).toHaveLength(1)
+})
+
+test('what is no handshake of a WebSocket is an ordinary request, its body included', async () => {
+  const { port, heads } = await tunnelling()
+  const body = HANDSHAKE.replace('GET', 'POST').replace('\r\n\r\n', '\r\nContent-Length: 4\r\n\r\nbody')
+  for (const request of [body, HANDSHAKE.replace('websocket', 'h2c')]) {
+    using connection = await connectRaw(port)
+    await connection.send(request)
+    expect((await connection.response()).text).toBe('plain')
+  }
+  expect(heads.map((head) => /^upgrade:/im.test(head))).toEqual([false, false])
+  expect(heads[0]).toMatch(/\r\n\r\nbody$/)
+})
+
+test('tunnels end with the application', async () => {
+  const { app, port } = await tunnelling()
+  using connection = await connectRaw(port)
+  await connection.send(HANDSHAKE)
+  expect((await connection.response()).status).toBe(101)
+  app.dispose()
+  expect((await connection.end()).rest).toHaveLength(0)
+})
