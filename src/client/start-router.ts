@@ -25,7 +25,6 @@ import { RouteLoadError, urlIn } from './core/router-errors.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
 import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
-import { createSteadyClock } from './core/steady-clock.ts'
 import type { TypedSegment } from './module-types.ts'
 import type { ModuleCache } from './react/module-cache.ts'
 import { dataIds, type RouteView } from './react/route-view.ts'
@@ -59,7 +58,7 @@ const CHANNEL = 'millrace'
 export function startRouter({ window, routes, modules, state, first, listeners, render }: StartOptions): LoadedRouter {
   const { document, location } = window
   const table = createRouteTable(routes)
-  const now = createSteadyClock(() => Date.now())
+  const now = (): number => Date.now()
   let outdated = false
 
   const history = createHistoryStack(window, () => Math.random().toString(36).slice(2))

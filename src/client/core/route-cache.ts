@@ -7,8 +7,7 @@
  * | up to 300 s                                    | stale              | stale             |
  * | more                                           | expired            | expired           |
  *
- * A lifetime of more than 300 s ends without a stale time. An age below zero counts as none; `steady-clock.ts` sees to
- * it that there is none where the machine's clock is set back.
+ * A lifetime of more than 300 s ends without a stale time. An age below zero (a clock was set back) counts as none.
  *
  * | event      | does                                                                                           |
  * |------------|------------------------------------------------------------------------------------------------|
