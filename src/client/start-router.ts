@@ -278,17 +278,12 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     document.addEventListener('visibilitychange', work, { once: true })
   }
 
-  // Without the Navigation API, Safari tells of an entry for a fragment only when it has scrolled there.
-  let isSaved = false
-  history.listen(router.traverse, router.moved, () => isSaved || effects.leaving())
+  history.listen(router.traverse, router.moved, effects.leaving)
   effects.hydrated()
   listenToClicks(window, (event) => {
     const target = clickTarget(event, location)
-    if (target?.isWithin) {
-      effects.leaving()
-      isSaved = true
-      setTimeout(() => (isSaved = false))
-    } else if (target) {
+    if (target?.isWithin) effects.leaving()
+    else if (target) {
       event.preventDefault()
       router.follow(target.anchor, target.url)
     }

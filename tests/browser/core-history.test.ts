@@ -234,6 +234,20 @@ describe('scrolling', () => {
     },
   )
 
+  moduleTest(
+    'is the browser’s until a page that it has kept is shown again: Safari restores it after it has said so',
+    async ({ open }) => {
+      const page = await openStack(open)
+      await until(page, `history.scrollRestoration === 'manual'`)
+      const after = await page.evaluate(`(() => {
+      for (const type of ['pagehide', 'pageshow']) dispatchEvent(new PageTransitionEvent(type, { persisted: true }))
+      return history.scrollRestoration
+    })()`)
+      expect(after).toBe('auto')
+      await until(page, `history.scrollRestoration === 'manual'`)
+    },
+  )
+
   moduleTest('is the browser’s until a document that is still coming in is there as a whole', async ({ open }) => {
     const rests: (() => void)[] = []
     const site = await serveModule({

@@ -44,6 +44,30 @@ describe('each entry of the history has its own scroll position', () => {
     await isAt(page, 333)
   })
 
+  browserTest(
+    'of one page, where the browser tells of a fragment only when it has scrolled there',
+    async ({ open }) => {
+      const page = await open()
+      // As Safari does it.
+      await page.addInitScript(() => {
+        Object.defineProperty(window, 'navigation', { value: undefined })
+        addEventListener(
+          'popstate',
+          () => location.hash && document.querySelector(location.hash)?.scrollIntoView(),
+          true,
+        )
+      })
+      await page.goto('/lab')
+      await untilAlive(page)
+      await scrollTo(page, 150)
+      const section = await toSection(page)
+      await page.goBack()
+      await isAt(page, 150)
+      await page.goForward()
+      await isAt(page, section)
+    },
+  )
+
   browserTest('of one page, back through another one', async ({ open }) => {
     const page = await openAlive(open, '/lab')
     await scrollTo(page, 150)

@@ -42,7 +42,8 @@ export interface HistoryStack {
    * Sets the listener; there is one at a time.
    * @param onFragment told of an entry that the browser made for a move inside of the page on screen: path, query, fragment.
    * @param onMade told that others have made an entry for the page on screen, while `shown` is still the former one. Called
-   * before the browser scrolls: the position of the entry that is left can still be recorded.
+   * before the browser scrolls: the position of the entry that is left can still be recorded. Needs the Navigation API;
+   * without it, Safari tells of an entry for a fragment only when it has scrolled there.
    */
   listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void, onMade?: () => void): void
 }
@@ -89,13 +90,6 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     if (!entryOf(history.state)) arriveAt(adopt(replaced ? current : { key: newKey(), index: current.index + 1 }))
   }
 
-  /** The page on screen has another entry now. */
-  function settleAnew(): void {
-    if (shown === current.key) return
-    onMade?.()
-    shown = current.key
-  }
-
   function takeScrolling(): void {
     history.scrollRestoration = 'manual'
   }
@@ -124,7 +118,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     }
     const isMade = !known || (navigation && known.key === from.key)
     if (isMade && withoutHash(href) === withoutHash(left)) {
-      settleAnew()
+      shown = current.key
       return onFragment?.(href)
     }
     // Back from entries that nobody told of: at least one.
@@ -137,7 +131,8 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     // Ours has a key of its own by now; who copies a state copies our member as well.
     if (made && made.key !== current.key) return
     arriveAt(adopt({ key: newKey(), index: current.index + 1 }))
-    settleAnew()
+    onMade?.()
+    shown = current.key
   })
 
   // Earlier, the browser would drop what it has not restored yet.
