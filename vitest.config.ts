@@ -56,6 +56,19 @@ export default defineConfig({
         extends: true,
         test: {
           ...shared,
+          name: 'engines',
+          include: ['tests/engines/**/*.test.ts'],
+          // A browser each, and a machine may have two processors.
+          fileParallelism: false,
+          retry: 1, // as below
+          testTimeout: BROWSER_TIMEOUT_MS,
+          hookTimeout: BROWSER_TIMEOUT_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
           name: 'browser',
           include: ['tests/browser/**/*.test.{ts,tsx}'],
           // One worker for all files, so that its Chromium and its server are started once; see tests/support/browser.ts.

@@ -68,6 +68,7 @@ const steps: readonly (readonly [title: string, run: () => Promise<TestCount>])[
   ['Build of the reference application', () => check(succeeds(process.execPath, ['scripts/build.ts']))],
   ['Unit and HTTP tests', () => runTests('unit', 'http')],
   ['Browser tests', testsInBrowser],
+  ['Tests in other browsers', () => runTests('engines')],
   ['Operations tests', () => runTests('ops')],
 ]
 

@@ -19,6 +19,11 @@ const MORE_PLACES = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/hom
 
 /** @returns the executable's path, or `undefined`. */
 export function findProgram(name: Program): string | undefined {
+  return findExecutable(name)
+}
+
+/** As `findProgram`, for what no test of this suite must have. */
+export function findExecutable(name: string): string | undefined {
   const places = [...(process.env['PATH'] ?? '').split(delimiter), ...MORE_PLACES]
   return places.map((place) => join(place, name)).find((path) => existsSync(path))
 }
