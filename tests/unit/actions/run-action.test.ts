@@ -33,7 +33,7 @@ function run<Input, Args extends readonly unknown[], Result>(
     params: {},
     context: { headers, revalidate },
     call: { givenHeaders: headers },
-    watch: () => undefined,
+    watch: (value: unknown) => value,
   } as never)
 }
 

@@ -2,47 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { serializeEnvelope } from '../../../src/server/reports/envelope.ts'
-import { readEvent } from '../../../src/server/reports/inbox-event.ts'
 import { debugIdOf } from '../../../src/shared/reports/debug-id.ts'
 import { createInbox, type InboxOptions, type InboxStore } from '../../../src/server/reports/inbox-store.ts'
 import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
-import { SpoolFullError } from '../../../src/server/reports/spool.ts'
-import type { Database } from '../../../src/server/stores/open-database.ts'
-import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
-import { eventEnvelope, NOW, sampleEnvelope } from './sample-envelope.ts'
+import { inboxPlace, receive, titles } from './inbox-setup.ts'
+import { NOW, sampleEnvelope } from './sample-envelope.ts'
 
 const TRACE = 'ab'.repeat(16)
 
-let folder: TempDir
-let opened: Database[]
-
-beforeEach(async () => {
-  folder = await makeTempDir('inbox')
-  opened = []
-})
-afterEach(async () => {
-  for (const database of opened) database.dispose()
-  await folder.remove()
-})
-
-function open(options: InboxOptions = {}): InboxStore {
-  const database = openReportDatabase(folder.path)
-  opened.push(database)
-  return createInbox(database, options)
-}
-
-function receive(inbox: InboxStore, event: object, receivedAt = NOW, eventId = '0'.repeat(32)): void {
-  inbox.accept({ ...sampleEnvelope({ eventId, receivedAt }), body: eventEnvelope(eventId, event) })
-}
+const place = inboxPlace()
+const open = (options?: InboxOptions): InboxStore => place.open(options)
 
 function failure(value: string, frames: object[] = [], type = 'Error'): object {
   return { exception: { values: [{ type, value, stacktrace: { frames } }] } }
 }
-
-const titles = (inbox: InboxStore): string[] => inbox.list(1).groups.map(({ title }) => title)
 
 describe('the list', () => {
   it('is empty where nothing has come', () => {
@@ -71,8 +46,8 @@ describe('the list', () => {
   })
 
   it('reads no more than an index of what it does not show', () => {
-    const database = openReportDatabase(folder.path)
-    opened.push(database)
+    const database = openReportDatabase(place.folder.path)
+    place.opened.push(database)
     const asked: string[] = []
     const inbox = createInbox({
       ...database,
@@ -292,7 +267,7 @@ describe('the details of a group', () => {
 
 describe('frames of built files', () => {
   async function buildSample(): Promise<{ readonly maps: string; readonly line: number; readonly column: number }> {
-    const maps = join(folder.path, 'maps')
+    const maps = join(place.folder.path, 'maps')
     await mkdir(maps)
     const source = 'export function pay(sum) {\n  if (sum > 0) throw new RangeError(sum)\n}\n'
     const { outputFiles } = await build({
@@ -304,7 +279,7 @@ describe('frames of built files', () => {
     })
     const [map, code] = outputFiles.toSorted((one) => (one.path.endsWith('.map') ? -1 : 1))
     await writeFile(join(maps, 'shop-AAAABBBB.js.map'), map?.text ?? '')
-    await writeFile(join(folder.path, 'secret.js.map'), map?.text ?? '')
+    await writeFile(join(place.folder.path, 'secret.js.map'), map?.text ?? '')
     await writeFile(join(maps, 'broken-AAAABBBB.js.map'), '{')
     return { maps, line: 1, column: (code?.text.indexOf('throw') ?? 0) + 1 }
   }
@@ -350,86 +325,5 @@ describe('frames of built files', () => {
     const shown = details?.event.exceptions[0]?.frames ?? []
     expect(shown.map(({ mapped }) => mapped)).toEqual([true, true, false])
     expect(JSON.stringify(shown)).not.toContain('debugId')
-  })
-})
-
-describe('the bounds', () => {
-  it('keep the newest envelopes, and nothing of those that have gone', async () => {
-    const inbox = open({ bounds: { envelopes: 3, bytes: 1_000_000 } })
-    for (const message of ['one', 'two', 'three', 'four']) receive(inbox, { message })
-    expect(titles(inbox)).toEqual(['four', 'three', 'two'])
-    expect(inbox.list(1).envelopes).toBe(3)
-    expect(inbox.envelope(1)).toBeUndefined()
-    expect(opened[0]?.statement('SELECT count(*) AS rows FROM inbox_bodies').get()?.['rows']).toBe(3)
-  })
-
-  it('hold for bytes as well', () => {
-    const inbox = open({ bounds: { envelopes: 100, bytes: 2_500 } })
-    for (const message of ['one', 'two', 'three']) receive(inbox, { message, extra: 'x'.repeat(900) })
-    expect(titles(inbox)).toEqual(['three', 'two'])
-    expect(() => inbox.accept(sampleEnvelope({ bytes: 2_501 }))).toThrow(SpoolFullError)
-  })
-
-  it('of one event are those of the service: a larger one is kept and said to be too large', () => {
-    const inbox = open()
-    receive(inbox, { message: 'x'.repeat(1_100_000) })
-    expect(titles(inbox)).toEqual([expect.stringMatching(/^An event of 1100\d\d\d bytes, too large to be shown$/)])
-  })
-})
-
-describe('what comes from outside', () => {
-  it('may have any shape', () => {
-    const text = fc.oneof(fc.string(), fc.constant(null), fc.double(), fc.object())
-    const known = fc.record(
-      {
-        exception: fc.oneof(
-          text,
-          fc.record({
-            values: fc.array(
-              fc.oneof(
-                text,
-                fc.record({
-                  type: text,
-                  value: text,
-                  stacktrace: fc.oneof(text, fc.record({ frames: fc.array(fc.object()) })),
-                }),
-              ),
-            ),
-          }),
-        ),
-        fingerprint: fc.array(text),
-        timestamp: text,
-        tags: fc.oneof(text, fc.array(fc.array(text))),
-        contexts: fc.oneof(text, fc.record({ trace: fc.oneof(text, fc.record({ trace_id: text })) })),
-        message: text,
-        transaction: text,
-      },
-      { requiredKeys: [] },
-    )
-    const inbox = open()
-    fc.assert(
-      fc.property(known, (event) => {
-        receive(inbox, event)
-        expect(titles(inbox)[0]).toEqual(expect.any(String))
-      }),
-      { numRuns: 150 },
-    )
-  })
-
-  it('is cut where it is long', () => {
-    const long = 'x'.repeat(100_000)
-    const frames = Array.from({ length: 1_000 }, () => ({ function: long, filename: long }))
-    const values = Array.from({ length: 100 }, () => ({ type: long, value: long, stacktrace: { frames } }))
-    const event = readEvent({ exception: { values }, message: long, release: long, tags: { [long]: long } })
-    expect(JSON.stringify(event).length).toBeLessThan(250_000)
-    expect(event.exceptions).toHaveLength(5)
-    expect(event.title.length).toBeLessThan(310)
-  })
-
-  it('is refused where the disk cannot be written', async () => {
-    const path = join(folder.path, 'a file')
-    await writeFile(path, '')
-    const database = openReportDatabase(path)
-    expect(() => createInbox(database).accept(sampleEnvelope())).toThrow(SpoolFullError)
   })
 })

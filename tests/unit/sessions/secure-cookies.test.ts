@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createSecrets } from '../../../src/server/secrets/secrets.ts'
+import { defineSession } from '../../../src/server/sessions/define-session.ts'
 import { keepsSecureCookies } from '../../../src/server/sessions/secure-cookies.ts'
+import { browserJar } from './browser-jar.ts'
 
 const SAFARI =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15'
@@ -53,4 +57,25 @@ describe('whether a Secure cookie is kept', () => {
   test('by who does not say what it is', () => {
     expect(keepsSecureCookies(over('http', 'localhost'), undefined)).toBe(true)
   })
+})
+
+test('a session is another cookie, without what it would be dropped for, where the browser keeps no Secure cookies', async () => {
+  const browser = browserJar(createSecrets(['a key for these tests, long enough'], () => 1_750_000_000_000))
+  const sessions = defineSession({ schema: z.object({ user: z.string() }) }, () => 1_750_000_000_000)
+  const mill = { user: 'mill' }
+  const context = browser.request({ secureCookies: false })
+  const session = await sessions.open(context)
+  await session.set(mill)
+  await session.flash('Welcome')
+  expect(context.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^session=[\w.-]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/),
+    expect.stringMatching(/^session\.flash=[\w.-]+; Max-Age=300; Path=\/; HttpOnly; SameSite=Lax$/),
+  ])
+  browser.receive(context)
+  const again = await sessions.open(browser.request({ secureCookies: false }))
+  expect([again.data, again.takeFlash()]).toEqual([mill, 'Welcome'])
+  // Whoever can set such a cookie for a secure site has set nothing: not by this name, and not by the other.
+  expect((await sessions.open(browser.request())).data).toBeUndefined()
+  browser.cookies.set('__Host-session', browser.cookies.get('session') ?? '')
+  expect((await sessions.open(browser.request())).data).toBeUndefined()
 })

@@ -50,24 +50,6 @@ describe('a session', () => {
     expect(Buffer.from(setCookie.join().replaceAll('.', ''), 'base64url').toString('latin1')).not.toContain('mill')
   })
 
-  test('is another cookie, without what it would be dropped for, where the browser keeps no Secure cookies', async () => {
-    const context = browser.request({ secureCookies: false })
-    const session = await sessions.open(context)
-    await session.set(mill)
-    await session.flash('Welcome')
-    expect(context.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^session=[\w.-]+; Max-Age=864000; Path=\/; HttpOnly; SameSite=Lax$/),
-      expect.stringMatching(/^session\.flash=[\w.-]+; Max-Age=300; Path=\/; HttpOnly; SameSite=Lax$/),
-    ])
-    browser.receive(context)
-    const again = await sessions.open(browser.request({ secureCookies: false }))
-    expect([again.data, again.takeFlash()]).toEqual([mill, 'Welcome'])
-    // Whoever can set such a cookie for a secure site has set nothing: not by this name, and not by the other.
-    expect((await sessions.open(browser.request())).data).toBeUndefined()
-    browser.cookies.set('__Host-session', browser.cookies.get('session') ?? '')
-    expect((await sessions.open(browser.request())).data).toBeUndefined()
-  })
-
   test('is seen by everybody in the request that sets it, as the next request will see it', async () => {
     const context = browser.request()
     const action = await sessions.open(context)
