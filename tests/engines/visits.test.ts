@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { enginePage, type EnginePage, type EngineTab } from '../support/engines/engine-page.ts'
+import { expectHeading, expectShown, press, travel, type, visit } from '../support/engines/engine-visits.ts'
 import { startEngines } from '../support/engines/find-engines.ts'
 
 declare global {
@@ -21,10 +22,9 @@ beforeAll(async () => {
 })
 afterAll(async () => void (await server.stop()))
 
-/** Loads a page and waits until the client router follows its links; collects from then on what goes wrong there. */
-async function visit(page: EnginePage, path: string): Promise<void> {
-  await page.goto(server.origin + path)
-  await page.until(() => history.state?.millrace !== undefined)
+/** Visits a page; collects from then on what goes wrong there. */
+async function visitWatched(page: EnginePage, path: string): Promise<void> {
+  await visit(page, server.origin + path)
   await page.run(() => {
     const faults: string[] = []
     window.faults = faults
@@ -45,29 +45,8 @@ function follow(page: EnginePage, href: string): Promise<unknown> {
   }, href)
 }
 
-function expectHeading(page: EnginePage, name: string): Promise<void> {
-  return page.until((text) => document.querySelector('h1')?.textContent === text, name)
-}
-
 function expectAt(page: EnginePage, path: string, top: number): Promise<void> {
   return page.until((to, y) => location.pathname + location.hash === to && Math.abs(scrollY - y) < 1, path, top)
-}
-
-/** Waits for what a test id holds. */
-function expectShown(page: EnginePage, testId: string, text: string): Promise<void> {
-  return page.until(
-    (id, part) => document.querySelector(`[data-testid="${id}"]`)?.textContent?.includes(part) === true,
-    testId,
-    text,
-  )
-}
-
-/** Presses a button by its name. */
-function press(page: EnginePage, name: string): Promise<unknown> {
-  return page.run(
-    (text) => [...document.querySelectorAll('button')].find((one) => one.textContent === text)?.click(),
-    name,
-  )
 }
 
 /** Still the document that was alive, and nothing has gone wrong in it. */
@@ -75,7 +54,6 @@ async function expectSound(page: EnginePage): Promise<void> {
   expect(await page.run(() => window.faults ?? ['another document'])).toEqual([])
 }
 
-const back = (page: EnginePage): Promise<unknown> => page.run(() => void setTimeout(() => history.back()))
 const scroll = (page: EnginePage, top: number): Promise<unknown> => page.run((y) => scrollTo(0, y), top)
 
 describe.for(await startEngines())('$name', ({ name, tab }) => {
@@ -85,7 +63,7 @@ describe.for(await startEngines())('$name', ({ name, tab }) => {
     afterAll(() => page[Symbol.asyncDispose]())
 
     test('a click shows the page in the same document, with focus, title and address', async () => {
-      await visit(page, '/lab/cache/1')
+      await visitWatched(page, '/lab/cache/1')
       await follow(page, '/lab/cache/2')
       await expectHeading(page, 'Key 2')
       expect(await page.run(() => [location.pathname, document.activeElement?.textContent])).toEqual([
@@ -97,35 +75,35 @@ describe.for(await startEngines())('$name', ({ name, tab }) => {
     })
 
     test('back and forward lead to where a visitor was', async () => {
-      await visit(page, '/lab')
+      await visitWatched(page, '/lab')
       await scroll(page, 700)
       await follow(page, '/lab/cache/7')
       await expectHeading(page, 'Key 7')
       await expectAt(page, '/lab/cache/7', 0)
-      await back(page)
+      await travel(page, -1)
       await expectHeading(page, 'Lab')
       await expectAt(page, '/lab', 700)
-      await page.run(() => history.forward())
+      await travel(page, 1)
       await expectHeading(page, 'Key 7')
       await expectSound(page)
     })
 
     test('back from a fragment leads to where a visitor was before it', async () => {
-      await visit(page, '/lab')
+      await visitWatched(page, '/lab')
       await scroll(page, 150)
       await page.run(() => [...document.querySelectorAll('a')].find(({ hash }) => hash === '#data')?.click())
       await page.until(() => location.hash === '#data' && scrollY !== 150)
-      await back(page)
+      await travel(page, -1)
       await expectAt(page, '/lab', 150)
       await expectSound(page)
     })
 
     test('back from another document, and a reload, lead to where a visitor was', async () => {
-      await visit(page, '/lab')
+      await visitWatched(page, '/lab')
       await scroll(page, 500)
       await page.run(() => void setTimeout(() => location.assign('/docs')))
       await page.until(() => location.pathname === '/docs' && history.state?.millrace !== undefined)
-      await back(page)
+      await travel(page, -1)
       await expectHeading(page, 'Lab')
       await expectAt(page, '/lab', 500)
       await page.run(() => {
@@ -137,11 +115,11 @@ describe.for(await startEngines())('$name', ({ name, tab }) => {
     })
 
     test('what is deferred comes behind the page, with the document and without', async () => {
-      await visit(page, '/lab')
+      await visitWatched(page, '/lab')
       await follow(page, '/lab/stream?delay=300')
       await page.until(() => document.querySelector('[data-testid=deferred]') !== null)
       await expectSound(page)
-      await visit(page, '/lab/stream?delay=301')
+      await visitWatched(page, '/lab/stream?delay=301')
       await page.until(() => document.querySelector('[data-testid=deferred]') !== null)
       await expectSound(page)
     })
@@ -156,7 +134,7 @@ describe.for(await startEngines())('$name', ({ name, tab }) => {
       ['/lab/crash/late', '[data-testid=error]', 'a server-side exception has occurred'],
       ['/lab/flaky/NAME?fail=1', '[data-testid=attempts]', '2'],
     ] as const)('%s ends as it should', async ([href, selector, text]) => {
-      await visit(page, '/lab')
+      await visitWatched(page, '/lab')
       await follow(page, href.replace('NAME', name))
       await page.until(
         (what, part) => document.querySelector(what)?.textContent?.includes(part) === true,
@@ -167,24 +145,19 @@ describe.for(await startEngines())('$name', ({ name, tab }) => {
     })
 
     test('a form shows what is wrong with it, and is taken then', async () => {
-      await visit(page, '/lab/guestbook')
+      await visitWatched(page, '/lab/guestbook')
       await page.run(() => document.querySelectorAll('form').forEach((form) => (form.noValidate = true)))
       await press(page, 'Sign the guestbook')
       await page.until(() => Boolean(document.querySelector('[data-testid=error-name]')?.textContent))
-      await page.run((author) => {
-        for (const [field, text] of Object.entries({ name: author, message: `Written in ${author}` })) {
-          const control = document.querySelector(`[name=${field}]`) as HTMLInputElement
-          control.focus()
-          document.execCommand('insertText', false, text)
-        }
-      }, name)
+      await type(page, 'name', name)
+      await type(page, 'message', `Written in ${name}`)
       await press(page, 'Sign the guestbook')
       await expectShown(page, 'entries', `Written in ${name}`)
       await expectSound(page)
     })
 
     test('a file is sent', async () => {
-      await visit(page, '/lab/upload')
+      await visitWatched(page, '/lab/upload')
       await page.run(() => {
         const files = new DataTransfer()
         files.items.add(new File(['mill'.repeat(250_000)], 'mill.txt'))
@@ -198,15 +171,15 @@ describe.for(await startEngines())('$name', ({ name, tab }) => {
     })
 
     test('a session lasts', async () => {
-      await visit(page, '/lab/session')
+      await visitWatched(page, '/lab/session')
       await press(page, 'Sign in as admin')
       await expectShown(page, 'role', 'admin')
-      await visit(page, '/lab/private')
+      await visitWatched(page, '/lab/private')
       await expectShown(page, 'private', 'admin')
     })
 
     test('what fails in the page is shown by the error page', async () => {
-      await visit(page, '/lab/crash/client')
+      await visitWatched(page, '/lab/crash/client')
       await page.run(() => document.querySelector<HTMLElement>('[data-testid=throw-render]')?.click())
       await expectShown(page, 'error', 'a client-side exception has occurred')
     })
