@@ -237,6 +237,8 @@ if (sessionStorage.getItem('millrace:drafts')) {
 flushSync(() => hydrateRoot(document.getElementById('root'), <Form />))
 `
 
+const EMPTIED = RENDERED.replace("useState('')", "useState('from the server')").replace('{ name, agree, size }', 'name')
+
 const SERVED =
   '<div id="root"><input name="name" value=""><input type="checkbox" name="agree">' +
   '<select name="size"><option selected>S</option><option>M</option></select>' +
@@ -254,6 +256,14 @@ moduleTest.for([
   await expect.poll(() => page.textContent('output')).toBe('{"name":"Ada","agree":true,"size":"M"}')
   expect(await page.inputValue('input')).toBe('Ada')
   expect(await page.isChecked('[name=agree]')).toBe(true)
+})
+
+moduleTest('what a visitor has emptied of what React had filled in is empty in its state again', async ({ open }) => {
+  const { page } = await openForm(open, '<div id="root"></div>', EMPTIED)
+  await page.fill('input', '')
+  await load(page, '', 'reload')
+  await expect.poll(() => page.textContent('output')).toBe('""')
+  expect(await page.inputValue('input')).toBe('')
 })
 
 describe('a document', () => {

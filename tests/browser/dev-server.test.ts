@@ -94,35 +94,8 @@ browserTest(
   },
 )
 
-browserTest(
-  'a page that hears of a save only after it comes up to it: between its document and its events',
-  async ({ project, open }) => {
-    const page = await open()
-    const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route(
-      '**/_m/dev',
-      async (route) => {
-        reached.resolve()
-        await release.promise
-        await route.continue()
-      },
-      { times: 1 },
-    )
-    await page.goto(project.dev.url)
-    await reached.promise
-    await project.replace('counter-page.tsx', 'First version', 'Second version')
-    await expect.poll(async () => (await fetch(project.dev.url)).text()).toContain('Second version')
-    release.resolve()
-    await page.getByRole('heading', { name: 'Second version' }).waitFor()
-    await page.close() // before its server is gone
-  },
-)
-
-browserTest('a failed page whose fault is mended before it hears of it goes away', async ({ project, open }) => {
-  const page = await open({ allow: [/500/] })
-  await page.goto(project.dev.url)
-  await project.replace('counter-page.tsx', '</h1>', '')
-  await page.locator(OVERLAY).waitFor()
+/** Holds back the next connection for events. */
+async function holdEvents(page: Page): Promise<{ readonly reached: Promise<void>; release(): void }> {
   const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   await page.route(
     '**/_m/dev',
@@ -133,11 +106,35 @@ browserTest('a failed page whose fault is mended before it hears of it goes away
     },
     { times: 1 },
   )
+  return { reached: reached.promise, release: () => release.resolve() }
+}
+
+browserTest(
+  'a page that hears of a save only after it comes up to it: between its document and its events',
+  async ({ project, open }) => {
+    const page = await open()
+    const events = await holdEvents(page)
+    await page.goto(project.dev.url)
+    await events.reached
+    await project.replace('counter-page.tsx', 'First version', 'Second version')
+    await expect.poll(async () => (await fetch(project.dev.url)).text()).toContain('Second version')
+    events.release()
+    await page.getByRole('heading', { name: 'Second version' }).waitFor()
+    await page.close() // before its server is gone
+  },
+)
+
+browserTest('a failed page whose fault is mended before it hears of it goes away', async ({ project, open }) => {
+  const page = await open({ allow: [/500/] })
+  await page.goto(project.dev.url)
+  await project.replace('counter-page.tsx', '</h1>', '')
+  await page.locator(OVERLAY).waitFor()
+  const events = await holdEvents(page)
   await page.reload()
-  await reached.promise
+  await events.reached
   await project.replace('counter-page.tsx', 'First version', 'Mended</h1>')
   await expect.poll(async () => (await fetch(project.dev.url)).text()).toContain('Mended')
-  release.resolve()
+  events.release()
   await page.getByRole('heading', { name: 'Mended' }).waitFor()
   await page.close() // before its server is gone
 })

@@ -1,12 +1,19 @@
 /** What depends on how an engine keeps its history and its documents: blockers, races, deployments. */
-import { afterAll, describe, expect, test } from 'vitest'
-import { enginePage, type EnginePage, type EngineTab } from '../support/engines/engine-page.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EnginePage } from '../support/engines/engine-page.ts'
 import { expectHeading, expectShown, press, travel, type, visit } from '../support/engines/engine-visits.ts'
-import { startEngines } from '../support/engines/find-engines.ts'
-import { openDeployment, startEdition } from '../support/router-app.ts'
+import { findEngines } from '../support/engines/find-engines.ts'
+import { suiteEngine } from '../support/engines/suite-engine.ts'
+import { openDeployment, startEdition, type Deployment, type RouterApp } from '../support/router-app.ts'
 
-const [edition, next] = [await startEdition('1'), await startEdition('2')]
-const deployment = await openDeployment(edition.server)
+let edition: RouterApp
+let next: RouterApp
+let deployment: Deployment
+beforeAll(async () => {
+  edition = await startEdition('1')
+  next = await startEdition('2')
+  deployment = await openDeployment(edition.server)
+})
 afterAll(async () => {
   deployment.close()
   await Promise.all([edition.stop(), next.stop()])
@@ -30,74 +37,70 @@ function isSameDocument(page: EnginePage): Promise<boolean> {
 const position = (page: EnginePage): Promise<unknown> =>
   page.run(() => ({ index: history.state.millrace.index as unknown, length: history.length }))
 
-describe.for(await startEngines())('the router in $name', ({ tab }) => {
-  // A machine on which a browser does not start says nothing about the application; `startEngines` says what is missing.
-  describe.skipIf(tab === undefined)('started on this machine', () => {
-    const page = enginePage(tab as EngineTab)
-    afterAll(() => page[Symbol.asyncDispose]())
+describe.for(findEngines())('the router in $name', (engine) => {
+  const page = suiteEngine(engine)
 
-    test.for([
-      { delta: -1, to: '/mills/1', title: 'Mill 1' },
-      { delta: -2, to: '/', title: 'Home' },
-      { delta: 1, to: '/mills/2', title: 'Mill 2' },
-    ])('holds a move by $delta entries back, and then lets it go', async ({ delta, to, title }) => {
-      await open(page, '/')
-      for (const [link, name] of [
-        ['/mills/1', 'Mill 1'],
-        ['/editor', 'Editor'],
-        ['/mills/2', 'Mill 2'],
-      ] as const) {
-        await press(page, link)
-        await expectHeading(page, name)
-      }
-      await travel(page, -1)
-      await expectHeading(page, 'Editor')
-      await type(page, 'text', 'unsaved')
-      const before = await position(page)
+  test.for([
+    { delta: -1, to: '/mills/1', title: 'Mill 1' },
+    { delta: -2, to: '/', title: 'Home' },
+    { delta: 1, to: '/mills/2', title: 'Mill 2' },
+  ])('holds a move by $delta entries back, and then lets it go', async ({ delta, to, title }) => {
+    await open(page, '/')
+    for (const [link, name] of [
+      ['/mills/1', 'Mill 1'],
+      ['/editor', 'Editor'],
+      ['/mills/2', 'Mill 2'],
+    ] as const) {
+      await press(page, link)
+      await expectHeading(page, name)
+    }
+    await travel(page, -1)
+    await expectHeading(page, 'Editor')
+    await type(page, 'text', 'unsaved')
+    const before = await position(page)
 
-      await travel(page, delta)
-      await expectShown(page, 'blocked', `traverse ${to}`)
-      expect(await page.run(() => location.pathname)).toBe('/editor')
-      expect(await position(page)).toEqual(before)
-      await press(page, 'Stay')
-      await page.until(() => document.querySelector('[role=alertdialog]') === null)
+    await travel(page, delta)
+    await expectShown(page, 'blocked', `traverse ${to}`)
+    expect(await page.run(() => location.pathname)).toBe('/editor')
+    expect(await position(page)).toEqual(before)
+    await press(page, 'Stay')
+    await page.until(() => document.querySelector('[role=alertdialog]') === null)
 
-      await travel(page, delta)
-      await expectShown(page, 'blocked', `traverse ${to}`)
-      await press(page, 'Leave')
-      await expectHeading(page, title)
-      expect(await page.run(() => location.pathname)).toBe(to)
-      await travel(page, -delta)
-      await expectHeading(page, 'Editor')
-      expect(await position(page)).toEqual(before)
-      expect(await isSameDocument(page)).toBe(true)
+    await travel(page, delta)
+    await expectShown(page, 'blocked', `traverse ${to}`)
+    await press(page, 'Leave')
+    await expectHeading(page, title)
+    expect(await page.run(() => location.pathname)).toBe(to)
+    await travel(page, -delta)
+    await expectHeading(page, 'Editor')
+    expect(await position(page)).toEqual(before)
+    expect(await isSameDocument(page)).toBe(true)
+  })
+
+  test('a click and back in one moment: back counts', async () => {
+    await open(page, '/')
+    await press(page, '/mills/1')
+    await expectHeading(page, 'Mill 1')
+    await page.run(() => {
+      document.querySelector<HTMLElement>('a[href="/mills/2"]')?.click()
+      history.back()
     })
+    await expectHeading(page, 'Home')
+    expect(await page.run(() => location.pathname)).toBe('/')
+    expect(await isSameDocument(page)).toBe(true)
+  })
 
-    test('a click and back in one moment: back counts', async () => {
-      await open(page, '/')
-      await press(page, '/mills/1')
-      await expectHeading(page, 'Mill 1')
-      await page.run(() => {
-        document.querySelector<HTMLElement>('a[href="/mills/2"]')?.click()
-        history.back()
-      })
-      await expectHeading(page, 'Home')
-      expect(await page.run(() => location.pathname)).toBe('/')
-      expect(await isSameDocument(page)).toBe(true)
-    })
-
-    test('a deployment is one document load, and what was typed is still there', async () => {
-      await open(page, '/editor')
-      await type(page, 'note', 'half a thought')
-      deployment.deploy(next.server)
-      await press(page, 'Second tab')
-      await page.until(() => document.documentElement.dataset['edition'] === '2')
-      await page.until(() => document.querySelector<HTMLInputElement>('[name=note]')?.value === 'half a thought')
-      expect(await page.run(() => location.pathname + location.search)).toBe('/editor?tab=2')
-      await mark(page)
-      await press(page, '/mills/1')
-      await expectHeading(page, 'Mill 1')
-      expect(await isSameDocument(page)).toBe(true)
-    })
+  test('a deployment is one document load, and what was typed is still there', async () => {
+    await open(page, '/editor')
+    await type(page, 'note', 'half a thought')
+    deployment.deploy(next.server)
+    await press(page, 'Second tab')
+    await page.until(() => document.documentElement.dataset['edition'] === '2')
+    await page.until(() => document.querySelector<HTMLInputElement>('[name=note]')?.value === 'half a thought')
+    expect(await page.run(() => location.pathname + location.search)).toBe('/editor?tab=2')
+    await mark(page)
+    await press(page, '/mills/1')
+    await expectHeading(page, 'Mill 1')
+    expect(await isSameDocument(page)).toBe(true)
   })
 })

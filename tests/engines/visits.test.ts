@@ -2,12 +2,13 @@
  * Visits of the reference application in Firefox and in Safari's engine. What every browser does alike is tested in
  * Chromium (`tests/browser`); here is a little of everything, and what engines are known to do differently.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
-import { enginePage, type EnginePage, type EngineTab } from '../support/engines/engine-page.ts'
+import type { EnginePage } from '../support/engines/engine-page.ts'
 import { expectHeading, expectShown, press, travel, type, visit } from '../support/engines/engine-visits.ts'
-import { startEngines } from '../support/engines/find-engines.ts'
+import { findEngines } from '../support/engines/find-engines.ts'
+import { suiteEngine } from '../support/engines/suite-engine.ts'
 
 declare global {
   interface Window {
@@ -56,132 +57,125 @@ async function expectSound(page: EnginePage): Promise<void> {
 
 const scroll = (page: EnginePage, top: number): Promise<unknown> => page.run((y) => scrollTo(0, y), top)
 
-describe.for(await startEngines())('$name', ({ name, tab }) => {
-  // A machine on which a browser does not start says nothing about the application; `startEngines` says what is missing.
-  describe.skipIf(tab === undefined)('started on this machine', () => {
-    const page = enginePage(tab as EngineTab)
-    afterAll(() => page[Symbol.asyncDispose]())
+describe.for(findEngines())('$name', (engine) => {
+  const page = suiteEngine(engine)
 
-    test('a click shows the page in the same document, with focus, title and address', async () => {
-      await visitWatched(page, '/lab/cache/1')
-      await follow(page, '/lab/cache/2')
-      await expectHeading(page, 'Key 2')
-      expect(await page.run(() => [location.pathname, document.activeElement?.textContent])).toEqual([
-        '/lab/cache/2',
-        'Key 2',
-      ])
-      expect(await page.run(() => document.title)).toContain('Cache key 2')
-      await expectSound(page)
-    })
+  test('a click shows the page in the same document, with focus, title and address', async () => {
+    await visitWatched(page, '/lab/cache/1')
+    await follow(page, '/lab/cache/2')
+    await expectHeading(page, 'Key 2')
+    expect(await page.run(() => [location.pathname, document.activeElement?.textContent])).toEqual([
+      '/lab/cache/2',
+      'Key 2',
+    ])
+    expect(await page.run(() => document.title)).toContain('Cache key 2')
+    await expectSound(page)
+  })
 
-    test('back and forward lead to where a visitor was', async () => {
-      await visitWatched(page, '/lab')
-      await scroll(page, 700)
-      await follow(page, '/lab/cache/7')
-      await expectHeading(page, 'Key 7')
-      await expectAt(page, '/lab/cache/7', 0)
-      await travel(page, -1)
-      await expectHeading(page, 'Lab')
-      await expectAt(page, '/lab', 700)
-      await travel(page, 1)
-      await expectHeading(page, 'Key 7')
-      await expectSound(page)
-    })
+  test('back and forward lead to where a visitor was', async () => {
+    await visitWatched(page, '/lab')
+    await scroll(page, 700)
+    await follow(page, '/lab/cache/7')
+    await expectHeading(page, 'Key 7')
+    await expectAt(page, '/lab/cache/7', 0)
+    await travel(page, -1)
+    await expectHeading(page, 'Lab')
+    await expectAt(page, '/lab', 700)
+    await travel(page, 1)
+    await expectHeading(page, 'Key 7')
+    await expectSound(page)
+  })
 
-    test('back from a fragment leads to where a visitor was before it', async () => {
-      await visitWatched(page, '/lab')
-      await scroll(page, 150)
-      await page.run(() => [...document.querySelectorAll('a')].find(({ hash }) => hash === '#data')?.click())
-      await page.until(() => location.hash === '#data' && scrollY !== 150)
-      await travel(page, -1)
-      await expectAt(page, '/lab', 150)
-      await expectSound(page)
-    })
+  test('back from a fragment leads to where a visitor was before it', async () => {
+    await visitWatched(page, '/lab')
+    await scroll(page, 150)
+    await page.run(() => [...document.querySelectorAll('a')].find(({ hash }) => hash === '#data')?.click())
+    await page.until(() => location.hash === '#data' && scrollY !== 150)
+    await travel(page, -1)
+    await expectAt(page, '/lab', 150)
+    await expectSound(page)
+  })
 
-    test('back from another document, and a reload, lead to where a visitor was', async () => {
-      await visitWatched(page, '/lab')
-      await scroll(page, 500)
-      await page.run(() => void setTimeout(() => location.assign('/docs')))
-      await page.until(() => location.pathname === '/docs' && history.state?.millrace !== undefined)
-      await travel(page, -1)
-      await expectHeading(page, 'Lab')
-      await expectAt(page, '/lab', 500)
-      await page.run(() => {
-        window.faults = ['of the document before']
-        setTimeout(() => location.reload())
-      })
-      await page.until(() => window.faults === undefined && document.readyState === 'complete')
-      await expectAt(page, '/lab', 500)
+  test('back from another document, and a reload, lead to where a visitor was', async () => {
+    await visitWatched(page, '/lab')
+    await scroll(page, 500)
+    await page.run(() => void setTimeout(() => location.assign('/docs')))
+    await page.until(() => location.pathname === '/docs' && history.state?.millrace !== undefined)
+    await travel(page, -1)
+    await expectHeading(page, 'Lab')
+    await expectAt(page, '/lab', 500)
+    await page.run(() => {
+      window.faults = ['of the document before']
+      setTimeout(() => location.reload())
     })
+    await page.until(() => window.faults === undefined && document.readyState === 'complete')
+    await expectAt(page, '/lab', 500)
+  })
 
-    test('what is deferred comes behind the page, with the document and without', async () => {
-      await visitWatched(page, '/lab')
-      await follow(page, '/lab/stream?delay=300')
-      await page.until(() => document.querySelector('[data-testid=deferred]') !== null)
-      await expectSound(page)
-      await visitWatched(page, '/lab/stream?delay=301')
-      await page.until(() => document.querySelector('[data-testid=deferred]') !== null)
-      await expectSound(page)
-    })
+  test('what is deferred comes behind the page, with the document and without', async () => {
+    await visitWatched(page, '/lab')
+    await follow(page, '/lab/stream?delay=300')
+    await page.until(() => document.querySelector('[data-testid=deferred]') !== null)
+    await expectSound(page)
+    await visitWatched(page, '/lab/stream?delay=301')
+    await page.until(() => document.querySelector('[data-testid=deferred]') !== null)
+    await expectSound(page)
+  })
 
-    test.for([
-      ['/lab/redirect/temporary', 'h1', 'Landed'],
-      ['/lab/redirect/late', 'h1', 'Landed'],
-      ['/lab/old/7', '[data-testid=params]', '"7"'],
-      ['/nowhere', '[data-testid=fallback]', 'Not found'],
-      ['/lab/not-found/late', '[data-testid=fallback]', 'Not found'],
-      ['/lab/forbidden', '[data-testid=fallback]', 'Forbidden'],
-      ['/lab/crash/late', '[data-testid=error]', 'a server-side exception has occurred'],
-      ['/lab/flaky/NAME?fail=1', '[data-testid=attempts]', '2'],
-    ] as const)('%s ends as it should', async ([href, selector, text]) => {
-      await visitWatched(page, '/lab')
-      await follow(page, href.replace('NAME', name))
-      await page.until(
-        (what, part) => document.querySelector(what)?.textContent?.includes(part) === true,
-        selector,
-        text,
-      )
-      expect(await page.run(() => window.faults !== undefined)).toBe(true)
-    })
+  test.for([
+    ['/lab/redirect/temporary', 'h1', 'Landed'],
+    ['/lab/redirect/late', 'h1', 'Landed'],
+    ['/lab/old/7', '[data-testid=params]', '"7"'],
+    ['/nowhere', '[data-testid=fallback]', 'Not found'],
+    ['/lab/not-found/late', '[data-testid=fallback]', 'Not found'],
+    ['/lab/forbidden', '[data-testid=fallback]', 'Forbidden'],
+    ['/lab/crash/late', '[data-testid=error]', 'a server-side exception has occurred'],
+    ['/lab/flaky/KEY?fail=1', '[data-testid=attempts]', '2'],
+  ] as const)('%s ends as it should', async ([href, selector, text]) => {
+    await visitWatched(page, '/lab')
+    await follow(page, href.replace('KEY', randomUUID()))
+    await page.until((what, part) => document.querySelector(what)?.textContent?.includes(part) === true, selector, text)
+    expect(await page.run(() => window.faults !== undefined)).toBe(true)
+  })
 
-    test('a form shows what is wrong with it, and is taken then', async () => {
-      await visitWatched(page, '/lab/guestbook')
-      await page.run(() => document.querySelectorAll('form').forEach((form) => (form.noValidate = true)))
-      await press(page, 'Sign the guestbook')
-      await page.until(() => Boolean(document.querySelector('[data-testid=error-name]')?.textContent))
-      await type(page, 'name', name)
-      await type(page, 'message', `Written in ${name}`)
-      await press(page, 'Sign the guestbook')
-      await expectShown(page, 'entries', `Written in ${name}`)
-      await expectSound(page)
-    })
+  test('a form shows what is wrong with it, and is taken then', async () => {
+    await visitWatched(page, '/lab/guestbook')
+    await page.run(() => document.querySelectorAll('form').forEach((form) => (form.noValidate = true)))
+    await press(page, 'Sign the guestbook')
+    await page.until(() => Boolean(document.querySelector('[data-testid=error-name]')?.textContent))
+    const message = `Written in ${engine.name}: ${randomUUID()}`
+    await type(page, 'name', engine.name)
+    await type(page, 'message', message)
+    await press(page, 'Sign the guestbook')
+    await expectShown(page, 'entries', message)
+    await expectSound(page)
+  })
 
-    test('a file is sent', async () => {
-      await visitWatched(page, '/lab/upload')
-      await page.run(() => {
-        const files = new DataTransfer()
-        files.items.add(new File(['mill'.repeat(250_000)], 'mill.txt'))
-        const control = document.querySelector('input[type=file]') as HTMLInputElement
-        control.files = files.files
-        control.dispatchEvent(new Event('change', { bubbles: true }))
-        control.form?.requestSubmit()
-      })
-      await expectShown(page, 'sha256', createHash('sha256').update('mill'.repeat(250_000)).digest('hex'))
-      await expectSound(page)
+  test('a file is sent', async () => {
+    await visitWatched(page, '/lab/upload')
+    await page.run(() => {
+      const files = new DataTransfer()
+      files.items.add(new File(['mill'.repeat(250_000)], 'mill.txt'))
+      const control = document.querySelector('input[type=file]') as HTMLInputElement
+      control.files = files.files
+      control.dispatchEvent(new Event('change', { bubbles: true }))
+      control.form?.requestSubmit()
     })
+    await expectShown(page, 'sha256', createHash('sha256').update('mill'.repeat(250_000)).digest('hex'))
+    await expectSound(page)
+  })
 
-    test('a session lasts', async () => {
-      await visitWatched(page, '/lab/session')
-      await press(page, 'Sign in as admin')
-      await expectShown(page, 'role', 'admin')
-      await visitWatched(page, '/lab/private')
-      await expectShown(page, 'private', 'admin')
-    })
+  test('a session lasts', async () => {
+    await visitWatched(page, '/lab/session')
+    await press(page, 'Sign in as admin')
+    await expectShown(page, 'role', 'admin')
+    await visitWatched(page, '/lab/private')
+    await expectShown(page, 'private', 'admin')
+  })
 
-    test('what fails in the page is shown by the error page', async () => {
-      await visitWatched(page, '/lab/crash/client')
-      await page.run(() => document.querySelector<HTMLElement>('[data-testid=throw-render]')?.click())
-      await expectShown(page, 'error', 'a client-side exception has occurred')
-    })
+  test('what fails in the page is shown by the error page', async () => {
+    await visitWatched(page, '/lab/crash/client')
+    await page.run(() => document.querySelector<HTMLElement>('[data-testid=throw-render]')?.click())
+    await expectShown(page, 'error', 'a client-side exception has occurred')
   })
 })

@@ -118,6 +118,39 @@ test('what is no handshake of a WebSocket is an ordinary request, its body inclu
   expect(heads[0]).toMatch(/\r\n\r\nbody$/)
 })
 
+test('middleware that answers what takes too long says nothing into a WebSocket', async () => {
+  const held: (() => void)[] = []
+  const { port, logs } = await tunnelling((_req, res, next) => {
+    held.push(() => void (res.headersSent || res.status(503).send('too slow')))
+    next()
+  })
+  {
+    using connection = await connectRaw(port)
+    await connection.send(HANDSHAKE)
+    expect((await connection.response()).status).toBe(101)
+    for (const answer of held) answer()
+    await connection.send('ping')
+    expect((await connection.receive(6)).toString()).toBe('<ping>')
+  }
+  await until(() => logs.length > 0)
+  expect([held.length, logs.map(({ status }) => status)]).toEqual([1, [101]])
+})
+
+test('a handshake that middleware has begun to answer does not become a WebSocket in the middle of that', async () => {
+  const held: (() => void)[] = []
+  const { port, upstream } = await tunnelling((_req, res, next) => {
+    next()
+    res.write('too ')
+    held.push(() => void res.end('slow'))
+  })
+  using connection = await connectRaw(port)
+  await connection.send(HANDSHAKE)
+  await until(() => upstream.connections[0]?.destroyed === true)
+  for (const end of held) end()
+  const answer = await connection.response()
+  expect([answer.status, answer.text]).toEqual([200, 'too slow'])
+})
+
 test('tunnels end with the application', async () => {
   const { app, port } = await tunnelling()
   using connection = await connectRaw(port)

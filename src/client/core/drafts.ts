@@ -115,9 +115,10 @@ function setValue(control: Control, value: Draft[1]): void {
   if ('options' in control) {
     for (const option of control.options) option.selected = Array.isArray(value) && value.includes(option.value)
   } else {
-    // React puts a setter of its own on the element, and compares what it has heard by that with what it then finds.
-    control.value = ''
-    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, value)
+    // React puts a setter of its own on the element, and compares what it has heard by that with what it then finds. An
+    // empty draft is one of a control that was served with something.
+    control.value = value ? '' : control.defaultValue
+    Reflect.set(Object.getPrototypeOf(control) as object, 'value', value, control)
   }
   for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }))
 }

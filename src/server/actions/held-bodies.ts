@@ -7,7 +7,7 @@ import { BodyError } from './body-error.ts'
 
 /** Of all bodies of a process. A server that holds more of them has a few that matter and many that want to fill it. */
 const MOST_HELD_BYTES = 67_108_864
-/** Or so many bodies of the largest size that is taken, where one is large. */
+/** Or so many bodies of the largest size that has been asked for, where one is large: two of these keep no others away. */
 const LARGEST_BODIES = 4
 /** Of each body, and not counted: what people type is taken even where somebody else has filled the rest. */
 const FREE_BYTES = 16_384
@@ -30,12 +30,12 @@ export interface HeldBodies {
   open(largest: number): HeldBody
 }
 
-/** Nothing is held yet. @param most bytes of all bodies, for tests. */
+/** Nothing is held yet. @param most bytes of all bodies, where none is large; for tests. */
 export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
-  const all = { bytes: 0 }
+  const all = { bytes: 0, bound: most }
   return {
     open(largest) {
-      const bound = Math.max(most, largest * LARGEST_BODIES)
+      all.bound = Math.max(all.bound, largest * LARGEST_BODIES)
       let received = 0
       let counted = 0
       const count = (bytes: number): void => {
@@ -46,7 +46,7 @@ export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
         hold(bytes) {
           received += bytes
           count(Math.max(0, received - FREE_BYTES))
-          if (counted > 0 && all.bytes > bound) throw new BodyError(503, 'Too many large bodies at once')
+          if (counted > 0 && all.bytes > all.bound) throw new BodyError(503, 'Too many large bodies at once')
         },
         [Symbol.dispose]: () => count(0),
       }

@@ -58,6 +58,8 @@ function startHandshake(
 ): void {
   const framing = bodyFraming(req.headers)
   const state = { answered: false }
+  /** Middleware has lost patience: what the upstream says now comes too late. */
+  const isAnsweredByOthers = (): boolean => !state.answered && options.res?.headersSent === true
   const answerOn = (): ServerResponse => options.res ?? responseOn(req, socket)
   if (!asksForWebSocket(req)) return fail({ status: 501, reason: 'bad-request' })
   if (req.method !== 'GET' || framing.kind !== 'none') return fail({ status: 400, reason: 'bad-request' })
@@ -77,12 +79,13 @@ function startHandshake(
   })
   upstream.once('upgrade', (answer, upstreamSocket, upstreamHead) => {
     patience.stop()
-    if (state.answered || socket.destroyed) return void upstreamSocket.destroy()
+    if (state.answered || socket.destroyed || isAnsweredByOthers()) return void upstreamSocket.destroy()
     if (!asksForWebSocket(answer)) {
       upstreamSocket.destroy()
       return fail({ status: 502, reason: 'bad-answer' })
     }
     state.answered = true
+    if (options.res) silence(options.res, socket)
     options.onSwitch?.()
     socket.write(switchingHead(answer))
     socket.write(upstreamHead)
@@ -91,6 +94,7 @@ function startHandshake(
   })
   upstream.once('response', (answer) => {
     if (state.answered) return
+    if (isAnsweredByOthers()) return void upstream.destroy()
     patience.renew()
     answer.on('data', patience.renew)
     const res = answerOn()
@@ -109,7 +113,7 @@ function startHandshake(
   upstream.end()
 
   function fail(failure: ProxyFailure, res?: ServerResponse): void {
-    if (socket.destroyed || (state.answered && failure.reason !== 'time-out')) return
+    if (socket.destroyed || isAnsweredByOthers() || (state.answered && failure.reason !== 'time-out')) return
     if (state.answered) socket.destroy()
     else sendFailure(req, res ?? answerOn(), failure.status, options.forwarded)
     state.answered = true
@@ -140,6 +144,13 @@ export function responseOn(
   socket.on('drain', () => res.emit('drain'))
   res.once('finish', () => socket.end(() => socket.destroy()))
   return res
+}
+
+/** Whoever still answers, such as middleware that limits how long a request takes, would write into the other protocol. */
+function silence(res: ServerResponse, socket: Duplex): void {
+  res.detachSocket(socket as Socket)
+  // Node says so for an answer that has a socket.
+  socket.once('close', () => res.destroy().emit('close'))
 }
 
 function switchingHead(answer: IncomingMessage): string {

@@ -25,27 +25,19 @@ export function findEngines(): readonly Engine[] {
   ].map(({ name, open }) => ({ name: name as Engine['name'], open: open || undefined }))
 }
 
-/** An engine, running where it could be started. */
-export interface StartedEngine extends Pick<Engine, 'name'> {
-  readonly tab: EngineTab | undefined
-}
-
 /**
- * Starts all that are installed, one after the other. Why one is not running is printed.
- * @throws {Error} for the first that is not, where `REQUIRE_ENGINES` is 1.
+ * Starts an engine for the tests that follow; they own it. Where it does not start the reason is printed: that says nothing
+ * of the application.
+ * @throws {Error} instead, where `REQUIRE_ENGINES` is 1.
  */
-export async function startEngines(): Promise<readonly StartedEngine[]> {
-  const started: StartedEngine[] = []
-  for (const { name, open } of findEngines()) {
-    try {
-      if (open === undefined) throw new Error(`It is not installed. ${HOW_TO_GET_ENGINES}`)
-      started.push({ name, tab: await open() })
-    } catch (reason) {
-      if (process.env['REQUIRE_ENGINES'] === '1') throw reason
-      // oxlint-disable-next-line no-console -- nobody else says why
-      console.log(`Skipped for ${name}: ${reason instanceof Error ? reason.message : String(reason)}`)
-      started.push({ name, tab: undefined })
-    }
+export async function startEngine({ name, open }: Engine): Promise<EngineTab | undefined> {
+  try {
+    if (open === undefined) throw new Error(`It is not installed. ${HOW_TO_GET_ENGINES}`)
+    return await open()
+  } catch (reason) {
+    if (process.env['REQUIRE_ENGINES'] === '1') throw reason
+    // oxlint-disable-next-line no-console -- nobody else says why
+    console.log(`Skipped for ${name}: ${reason instanceof Error ? reason.message : String(reason)}`)
+    return undefined
   }
-  return started
 }

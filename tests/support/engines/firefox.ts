@@ -17,7 +17,7 @@ interface Evaluated {
   readonly exceptionDetails?: { readonly text: string }
 }
 
-// Of a page that a visitor leaves, and comes back to.
+// It asks nobody anything, and sends nothing of its own.
 const PREFERENCES = `user_pref("browser.shell.checkDefaultBrowser", false);
 user_pref("datareporting.policy.dataSubmissionEnabled", false);
 `

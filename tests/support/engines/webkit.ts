@@ -12,6 +12,7 @@ export interface WebKitPrograms {
 }
 
 const POLL_MS = 50 // another process can only be asked
+const PATIENCE_MS = 20_000 // for hangs only
 const SCRIPT_LIMIT_MS = 30_000 // for hangs only
 
 /** As root, in a container, without a graphics card. */
@@ -32,8 +33,9 @@ export async function openWebKit({ driver, browser, display }: WebKitPrograms): 
   const environment = { ...ENVIRONMENT, DISPLAY: `:${number}`, HOME: home.path }
   const program = cleanup.use(startProgram(driver, [`--port=${port}`], environment))
   const send = commandsOf(`http://127.0.0.1:${port}`)
+  const deadline = AbortSignal.timeout(PATIENCE_MS)
   while (!(await send('GET', '/status').catch(() => undefined))) {
-    if (program.isOver()) throw new Error(`${driver} has ended`)
+    if (program.isOver() || deadline.aborted) throw new Error(`${driver} has ended, or does not answer`)
     await delay(POLL_MS)
   }
   const options = { 'webkitgtk:browserOptions': { binary: browser, args: ['--automation'] } }

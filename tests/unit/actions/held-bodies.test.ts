@@ -52,8 +52,9 @@ describe('bodies', () => {
     const largest = 10 * MOST
     const all = Array.from({ length: 4 }, () => bodies.open(largest))
     for (const body of all) expect(hold(body, largest)).toBe('held')
+    // There is as much room for others as for these.
+    expect(hold(bodies.open(FREE), FREE + 1)).toBe('held')
     expect(hold(bodies.open(largest), largest)).toBe(503)
-    // For others it is as full as it is.
     expect(hold(bodies.open(FREE), FREE + 1)).toBe(503)
   })
 })
