@@ -66,6 +66,17 @@ test('a WebSocket passes the middleware, and is one line of the log when it is o
   expect(logs[0]).not.toHaveProperty('aborted')
 })
 
+test('one that is open does not keep a server that is going', async () => {
+  const { app, port, logs, upstream } = await tunnelling()
+  using connection = await connectRaw(port)
+  await connection.send(HANDSHAKE)
+  expect((await connection.response()).status).toBe(101)
+  app.readiness.markDraining()
+  await connection.end()
+  await until(() => logs.length > 0 && upstream.connections.every(({ destroyed }) => destroyed))
+  expect(logs).toMatchObject([{ status: 101 }])
+})
+
 test('one that middleware answers, late as well, never reaches the other origin', async () => {
   const { port, heads, logs } = await tunnelling((_req, res) => void setImmediate(() => res.redirect('/sign-in')))
   using connection = await connectRaw(port)

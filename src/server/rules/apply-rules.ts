@@ -86,13 +86,18 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
       }
       const upgrade = upgradeOf(req)
       if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
-      const onSwitch = (): void => void (context.switched = true)
+      const tunnel = new AbortController()
+      let forget: (() => void) | undefined
       return proxyUpgrade(req, upgrade.socket, upgrade.head, target, {
         ...options,
         res,
-        signal: closing.signal,
-        onSwitch,
-      })
+        signal: AbortSignal.any([closing.signal, tunnel.signal]),
+        onSwitch() {
+          context.switched = true
+          // It has no end of its own, and its visitor connects anew: elsewhere, or to who takes this server's place.
+          forget = context.services.onDraining(() => tunnel.abort())
+        },
+      }).finally(() => forget?.())
     },
     shouldUpgrade: (req) => isHandshake(req) && leadsElsewhere(req),
     dispose() {
