@@ -156,9 +156,11 @@ function toLoss([name, quantity]: readonly [string, string]): Loss {
 }
 
 async function removeAll(link: RedisLink, prefix: string): Promise<void> {
+  // A destination may be `[::1]`, which would be one of three characters.
+  const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}:*`
   let cursor = '0'
   do {
-    const page = await link.run((client) => client.scan(cursor, { MATCH: `${prefix}:*`, COUNT: SCAN_PAGE }))
+    const page = await link.run((client) => client.scan(cursor, { MATCH: pattern, COUNT: SCAN_PAGE }))
     if (page.keys.length > 0) await link.run((client) => client.unlink(page.keys))
     cursor = page.cursor
   } while (cursor !== '0')

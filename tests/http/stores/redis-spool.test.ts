@@ -82,16 +82,19 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
     expect((await spool.size()).envelopes).toBe(1)
   })
 
-  test('forgets destinations that nobody delivers to any more', async () => {
-    const link = await openLink()
-    const [former, current] = ['former', 'current'].map((destination) => createRedisSpool(link, { destination }))
-    await former?.accept(sampleEnvelope())
-    await former?.expire(NOW, () => 'network_error')
-    await current?.expire(NOW + 7 * DAY_MS, () => 'network_error')
-    expect((await former?.size())?.envelopes).toBe(1)
-    await current?.expire(NOW + 9 * DAY_MS, () => 'network_error')
-    expect(await link.run((client) => client.keys('*former*'))).toEqual([])
-  })
+  test.for(['former', 'https://former@[::1]/1', 'former*?\\'])(
+    'forgets %s once nobody delivers there',
+    async (gone) => {
+      const link = await openLink()
+      const [former, current] = [gone, 'current'].map((destination) => createRedisSpool(link, { destination }))
+      await former?.accept(sampleEnvelope())
+      await former?.expire(NOW, () => 'network_error')
+      await current?.expire(NOW + 7 * DAY_MS, () => 'network_error')
+      expect((await former?.size())?.envelopes).toBe(1)
+      await current?.expire(NOW + 9 * DAY_MS, () => 'network_error')
+      expect(await link.run((client) => client.keys('*former*'))).toEqual([])
+    },
+  )
 
   test('is delivered from by one process, and by another once that has ended, died, or lost its time', async () => {
     const lease = async (owner: string, gone = '') =>
