@@ -36,23 +36,25 @@ export function trackSearch(search: RawSearch, listener: SearchListener): RawSea
 /** Whether the search params themselves are part of a value: then whoever reads the value reads all of them. */
 export function holdsSearch(value: unknown, search: RawSearch): boolean {
   const seen = new Set<object>()
-  const open: unknown[] = [value]
-  while (open.length > 0) {
-    const next = open.pop()
+  const open: object[] = []
+  // One by one, because a call takes only so many arguments: a list of 200,000 would be a full stack.
+  const add = (member: unknown): void => {
+    if (typeof member === 'object' && member !== null) open.push(member)
+  }
+  add(value)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next === search) return true
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue
+    if (seen.has(next)) continue
     seen.add(next)
-    for (const member of membersOf(next)) open.push(member)
+    if (Array.isArray(next) || next instanceof Set) next.forEach(add)
+    else if (next instanceof Map) {
+      next.forEach((member, key) => {
+        add(key)
+        add(member)
+      })
+    } else if (isPlain(next)) Object.values(next).forEach(add)
   }
   return false
-}
-
-/** One by one, because a call takes only so many arguments: a list of 200,000 would be a full stack. */
-function* membersOf(value: object): Iterable<unknown> {
-  if (Array.isArray(value) || value instanceof Set) yield* value
-  else if (value instanceof Map) {
-    for (const entry of value as ReadonlyMap<unknown, unknown>) yield* entry
-  } else if (isPlain(value)) yield* Object.values(value)
 }
 
 function isPlain(value: object): boolean {
