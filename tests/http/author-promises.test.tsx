@@ -239,3 +239,15 @@ describe('what nobody can look at, thrown by a deferred value, is a failure like
     expect(JSON.stringify(logs)).not.toContain('canary')
   })
 })
+
+test('a deferred value that brings what cannot be looked at ends no process', async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const loader = (): unknown => ({ order: Promise.resolve({ late: Promise.resolve(1), proxy }) })
+  const { app } = tinyApp({ routes: { '/': { page: still, loader: moduleOf({ loader }) } } })
+  const reasons = await unheard(async () => {
+    await request(app).head('/').expect(200)
+    await request(app).get('/').set('User-Agent', CRAWLER)
+  })
+  expect(reasons).toEqual([])
+})

@@ -77,7 +77,8 @@ function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
     }
     for (const member of membersOf(next)) {
       open.push(member)
-      if (member instanceof Promise) fromGetter ||= hasGetter(next)
+      // Asks no prototype: what an author returns may have one that throws.
+      if (types.isPromise(member)) fromGetter ||= hasGetter(next)
     }
   }
   return { promises, fromGetter }
