@@ -11,9 +11,10 @@ const MAX_COMPILERS = 2 // each of them uses threads of its own
 /**
  * Type-checks all folders and prints what is wrong.
  * @param root the project's folder.
+ * @param print gets the result of each folder.
  * @returns whether there were no errors.
  */
-export async function typecheck(root: string): Promise<boolean> {
+export async function typecheck(root: string, print: (text: string) => void = console.log): Promise<boolean> {
   const waiting: string[] = [...FOLDERS]
   const failed: string[] = []
   async function compile(): Promise<void> {
@@ -23,7 +24,7 @@ export async function typecheck(root: string): Promise<boolean> {
         output: 'collect',
       })
       if (code !== 0) failed.push(folder)
-      console.log(`${code === 0 ? 'ok    ' : 'FAILED'} tsc -p ${folder}${output === '' ? '' : `\n${output.trimEnd()}`}`)
+      print(`${code === 0 ? 'ok    ' : 'FAILED'} tsc -p ${folder}${output === '' ? '' : `\n${output.trimEnd()}`}`)
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_COMPILERS, availableParallelism()) }, compile))

@@ -26,13 +26,14 @@ async function readSources(root: string): Promise<SourceFile[]> {
 /**
  * Checks the walls of the house and prints what breaks them.
  * @param root the project's folder.
+ * @param print gets a line for each fault.
  * @returns whether nothing does.
  */
-export async function checkHouse(root: string): Promise<boolean> {
+export async function checkHouse(root: string, print: (text: string) => void = console.log): Promise<boolean> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     imports?: Record<string, string>
   }
   const faults = houseFaults(await readSources(root), manifest.imports ?? {})
-  for (const fault of faults) console.log(fault)
+  for (const fault of faults) print(fault)
   return faults.length === 0
 }

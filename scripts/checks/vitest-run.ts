@@ -7,12 +7,15 @@ import { runCommand } from './run-command.ts'
 export interface TestCount {
   readonly passed: number
   readonly failed: number
+  /** Tests that did not run although their files did. */
+  readonly skipped?: number
 }
 
 /** The part of vitest's JSON report that is read here. Source: vitest, `JsonTestResults`. */
 export interface VitestReport {
   readonly numPassedTests: number
   readonly numFailedTests: number
+  readonly numPendingTests?: number
   readonly testResults: readonly {
     readonly status: string
     readonly assertionResults: readonly {
@@ -36,7 +39,8 @@ export function countTests(report: VitestReport | undefined, exitCode: number): 
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   ).length
   const failed = (report?.numFailedTests ?? 0) + brokenFiles
-  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
+  const skipped = report?.numPendingTests ?? 0
+  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, ...(skipped > 0 && { skipped }) }
 }
 
 /** The names of tests that failed before they passed, where the project's settings let them try again. */
@@ -47,30 +51,36 @@ export function passedAtSecondAttempt(report: VitestReport | undefined): readonl
     .map((test) => test.fullName ?? 'a test without a name')
 }
 
+/** What a run of vitest is made of. */
+export interface VitestRun {
+  /** From `vitest.config.ts`. */
+  readonly project: string
+  /** Paths from the project's folder; all of the project unless given. */
+  readonly files?: readonly string[]
+  /** Options of vitest. */
+  readonly options: readonly string[]
+}
+
 /**
- * Runs vitest projects, showing their output as it comes.
+ * Runs a vitest project, showing its output as it comes.
  * @param root the project's folder.
- * @param projects names from `vitest.config.ts`.
- * @param filters vitest's own filters and options; none runs everything.
  */
-export async function runVitest(
-  root: string,
-  projects: readonly string[],
-  filters: readonly string[],
-): Promise<TestCount> {
+export async function runVitest(root: string, { project, files = [], options }: VitestRun): Promise<TestCount> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-test-'))
   const reportFile = join(folder, 'report.json')
+  const hasReporter = options.some((option) => option.startsWith('--reporter'))
   try {
     const { code } = await runCommand(
       'vitest',
       [
         'run',
-        ...projects.flatMap((project) => ['--project', project]),
-        '--reporter=default',
+        `--project=${project}`,
+        ...(hasReporter ? [] : ['--reporter=default']),
         '--reporter=json',
         `--outputFile.json=${reportFile}`,
         '--passWithNoTests',
-        ...filters,
+        ...options,
+        ...files,
       ],
       { cwd: root, env: { NODE_ENV: 'test' } },
     )

@@ -188,7 +188,12 @@ function givenText({ givenHeaders }: RequestContext): string {
 function dataHeaders(status: number, context: RequestContext, progress: DataProgress): HeaderList {
   // What a cache has of one build is of no use to pages of another: they would load documents for as long as it is kept.
   const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', cachingOf(status, context, progress)]
-  headers.push('Vary', `${varyOf(context)}, ${BUILD_HEADER}`, 'Server-Timing', serverTiming(progress.timings, 'head', context))
+  headers.push(
+    'Vary',
+    `${varyOf(context)}, ${BUILD_HEADER}`,
+    'Server-Timing',
+    serverTiming(progress.timings, 'head', context),
+  )
   addGivenHeaders(headers, context)
   return headers
 }

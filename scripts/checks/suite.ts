@@ -1,0 +1,112 @@
+import type { TestCount } from './vitest-run.ts'
+
+/** Shows a line, or several with line breaks between them. */
+export type Print = (text: string) => void
+
+/** A part of a test run that gets a line of its own. */
+export interface Suite {
+  readonly title: string
+  /** What it counts: tests, or itself as one. A run without any test has failed. */
+  readonly counts: 'tests' | 'check'
+  /**
+   * @param print shows a line. What a suite runs may also write to the terminal, unless it runs beside others.
+   * @throws {Error} when it could not run, which counts as one failure.
+   */
+  run(print: Print): Promise<SuiteCount>
+}
+
+/** What a suite counted: tests, or the checks that it is. */
+export interface SuiteCount extends TestCount {
+  /** Why nothing ran, or what was left out: one line. */
+  readonly note?: string
+}
+
+/** A suite after its run. */
+export interface SuiteResult extends SuiteCount {
+  readonly title: string
+  readonly counts: Suite['counts']
+  readonly elapsedMs: number
+}
+
+const TITLE_COLUMN = 24
+const COUNT_COLUMN = 26
+const TIME_COLUMN = 9
+
+/**
+ * Runs suites one after the other, whether or not they fail.
+ * @param suites in the order in which they run.
+ * @param print gets a heading before each suite, and its line after it.
+ * @param now milliseconds of a clock that only goes forward.
+ */
+export async function runSuites(suites: readonly Suite[], print: Print, now: () => number): Promise<SuiteResult[]> {
+  const results: SuiteResult[] = []
+  for (const suite of suites) {
+    print(headingOf(suite))
+    const result = await runSuite(suite, print, now)
+    print(suiteLine(result))
+    results.push(result)
+  }
+  return results
+}
+
+/** As `runSuites`, but all at once: what a suite prints is shown when it has ended, in the order of the suites. */
+export async function runSuitesAtOnce(
+  suites: readonly Suite[],
+  print: Print,
+  now: () => number,
+): Promise<SuiteResult[]> {
+  const runs = suites.map(async (suite) => {
+    const lines = [headingOf(suite)]
+    const result = await runSuite(suite, (line) => lines.push(line), now)
+    return { result, lines: [...lines, suiteLine(result)] }
+  })
+  const results: SuiteResult[] = []
+  for (const run of runs) {
+    const { result, lines } = await run
+    print(lines.join('\n'))
+    results.push(result)
+  }
+  return results
+}
+
+const headingOf = (suite: Suite): string => `\n── ${suite.title} ──`
+
+async function runSuite(suite: Suite, print: Print, now: () => number): Promise<SuiteResult> {
+  const started = now()
+  const count = await suite.run(print).catch((error: unknown): SuiteCount => {
+    print(error instanceof Error ? error.message : String(error))
+    return { passed: 0, failed: 1 }
+  })
+  return { title: suite.title, counts: suite.counts, ...count, elapsedMs: now() - started }
+}
+
+/** Whether there was a test, passed or failed. */
+export function hasTests(results: readonly SuiteResult[]): boolean {
+  return results.some(({ counts, passed, failed }) => counts === 'tests' && passed + failed > 0)
+}
+
+/** One line: how it ended, name, count and time. */
+export function suiteLine({ title, passed, failed, skipped = 0, elapsedMs, note }: SuiteResult): string {
+  const state = failed > 0 ? 'FAILED' : passed > 0 ? 'ok' : 'skipped'
+  const counts = [`${passed} passed`]
+  if (failed > 0) counts.push(`${failed} failed`)
+  if (skipped > 0) counts.push(`${skipped} skipped`)
+  const time = `${(elapsedMs / 1000).toFixed(1)} s`.padStart(TIME_COLUMN)
+  const line = `${state.padEnd(8)}${title.padEnd(TITLE_COLUMN)}${counts.join(', ').padEnd(COUNT_COLUMN)}${time}`
+  return note === undefined ? line : `${line}  ${note}`
+}
+
+/**
+ * The end of a run: a line for each suite, the time of all, and `N passed, N failed` alone on the last line.
+ * @param elapsedMs from the start of the first suite to the end of the last one.
+ */
+export function suiteSummary(results: readonly SuiteResult[], elapsedMs: number): string[] {
+  const sum = (of: (result: SuiteResult) => number): number => results.reduce((total, result) => total + of(result), 0)
+  return [
+    '',
+    ...results.map(suiteLine),
+    `${(elapsedMs / 1000).toFixed(1)} s in all`,
+    '',
+    `${sum((result) => result.passed)} passed, ${sum((result) => result.failed)} failed`,
+  ]
+}

@@ -1,0 +1,90 @@
+/** What `npm test` runs. */
+export type TestMode = 'quick' | 'all' | 'words'
+
+/** The arguments of `npm test`, read. */
+export interface TestArguments {
+  readonly mode: TestMode
+  /** Parts of paths, or-ed; empty except in the mode `words`. */
+  readonly words: readonly string[]
+  /** Options that vitest gets as they are. */
+  readonly vitest: readonly string[]
+}
+
+/** The user's own mistake: one line, no stack. */
+export class ArgumentFault extends Error {
+  override readonly name = 'ArgumentFault'
+}
+
+/** What `npm test -- --help` prints. */
+export const TEST_USAGE = `Usage: npm test [-- <words> | --all] [options of vitest]
+
+  npm test                  types, lint, house rules, build, unit and HTTP tests, a smoke of the browser
+  npm test -- --all         also all browser files, other engines, operations and the container
+  npm test -- guestbook     only the test files whose path contains the word; several words are or-ed
+  npm run check             types, lint and house rules alone
+
+Options of vitest: --retry=0, -t <name of a test>, --bail=1, --reporter=verbose, --update, --testTimeout=<ms>,
+--hookTimeout=<ms>, --maxWorkers=<n>, --sequence.shuffle, --sequence.seed=<n>, --silent, --no-file-parallelism.
+For anything else run \`npx vitest --help\`.`
+
+/** The options of vitest that make sense here, and whether a value follows. */
+const VITEST_OPTIONS: ReadonlyMap<string, 'flag' | 'value'> = new Map([
+  ['-t', 'value'],
+  ['--testNamePattern', 'value'],
+  ['--retry', 'value'],
+  ['--bail', 'value'],
+  ['--reporter', 'value'],
+  ['--testTimeout', 'value'],
+  ['--hookTimeout', 'value'],
+  ['--maxWorkers', 'value'],
+  ['--sequence.seed', 'value'],
+  ['--sequence.shuffle', 'flag'],
+  ['--silent', 'flag'],
+  ['--no-file-parallelism', 'flag'],
+  ['--update', 'flag'],
+  ['-u', 'flag'],
+])
+
+/**
+ * Reads the arguments of `npm test`.
+ * @returns `help` where they ask for it.
+ * @throws {ArgumentFault} for an option that neither this command nor vitest knows, or arguments that contradict.
+ */
+export function readTestArguments(args: readonly string[]): TestArguments | 'help' {
+  const words: string[] = []
+  const vitest: string[] = []
+  let all = false
+  for (let index = 0; index < args.length; index += 1) {
+    const argument = args[index] ?? ''
+    if (argument === '-h' || argument === '--help') return 'help'
+    if (argument === '--all') all = true
+    else if (argument.startsWith('-')) {
+      vitest.push(argument)
+      if (takesNext(argument)) {
+        index += 1
+        vitest.push(valueAfter(argument, args[index]))
+      }
+    } else if (argument.trim() !== '') words.push(argument)
+  }
+  if (all && words.length > 0) {
+    throw new ArgumentFault(`--all runs every test file; leave out ${words.join(' ')}, or leave out --all.`)
+  }
+  return { mode: all ? 'all' : words.length > 0 ? 'words' : 'quick', words, vitest }
+}
+
+/** Whether the value of an option is the next argument. */
+function takesNext(argument: string): boolean {
+  const [name = '', value] = argument.split('=', 2)
+  const kind = VITEST_OPTIONS.get(name)
+  if (kind === undefined || (kind === 'flag' && value !== undefined)) {
+    throw new ArgumentFault(`Unknown option ${argument}; \`npm test -- --help\` lists the options.`)
+  }
+  return kind === 'value' && value === undefined
+}
+
+function valueAfter(option: string, value: string | undefined): string {
+  if (value === undefined || value.startsWith('-')) {
+    throw new ArgumentFault(`Option ${option} needs a value; \`npm test -- --help\` lists the options.`)
+  }
+  return value
+}

@@ -1,0 +1,130 @@
+/** The suites of `npm test`, by its arguments. */
+import { findChromium, HOW_TO_GET_CHROMIUM } from '../../tests/support/chromium.ts'
+import { findProgram, howToGet, PROGRAMS } from '../../tests/support/programs.ts'
+import { staleness } from '../build/build-info.ts'
+import { readBuildArguments } from '../build/build-options.ts'
+import { runCommand } from './run-command.ts'
+import { asCount } from './source-checks.ts'
+import type { Suite, SuiteCount } from './suite.ts'
+import type { TestArguments } from './test-arguments.ts'
+import {
+  chooseFiles,
+  groupByProject,
+  listTestFiles,
+  needsBuild,
+  projectReader,
+  type TestProject,
+} from './test-files.ts'
+import { runVitest } from './vitest-run.ts'
+
+const BUILD_LIMIT_MS = 300_000 // a build that takes longer hangs
+const CONTAINER_LIMIT_MS = 1_200_000 // the image is built from packages that have to be fetched
+const SMOKE = 'tests/browser/smoke.test.ts'
+
+const TITLES: Readonly<Record<TestProject, string>> = {
+  unit: 'Unit tests',
+  http: 'HTTP tests',
+  browser: 'Browser tests',
+  engines: 'Other browsers',
+  ops: 'Operations',
+}
+
+/** What every suite is made from. */
+interface TestSetup {
+  /** The project's folder. */
+  readonly root: string
+  /** `REQUIRE_*`, `CHROMIUM_PATH` and what a build reads. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Options of vitest. */
+  readonly options: readonly string[]
+}
+
+/**
+ * Lists what runs after the checks of the sources.
+ * @param root the project's folder.
+ * @throws {ArgumentFault} for a word that chooses nothing.
+ */
+export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
+  const setup: TestSetup = { root, env, options: args.vitest }
+  if (args.mode === 'words') return chosenSuites(setup, args.words)
+  const quick = [programs(setup), build(setup), project(setup, 'unit'), project(setup, 'http')]
+  if (args.mode === 'quick') return [...quick, inBrowser(setup, 'Browser smoke', [SMOKE])]
+  return [
+    ...quick,
+    inBrowser(setup, TITLES.browser),
+    project(setup, 'engines'),
+    project(setup, 'ops'),
+    container(setup),
+  ]
+}
+
+async function chosenSuites(setup: TestSetup, words: readonly string[]): Promise<readonly Suite[]> {
+  const files = chooseFiles(await listTestFiles(setup.root), words, setup.root)
+  const read = projectReader(setup.root)
+  const suites = groupByProject(files).map(([name, own]) =>
+    name === 'browser' ? inBrowser(setup, TITLES.browser, own) : project(setup, name, own),
+  )
+  return files.some((file) => needsBuild(file, read)) && isStale(setup) ? [build(setup), ...suites] : suites
+}
+
+function project({ root, options }: TestSetup, name: TestProject, files?: readonly string[]): Suite {
+  return {
+    title: TITLES[name],
+    counts: 'tests',
+    run: () => runVitest(root, { project: name, options, ...(files !== undefined && { files }) }),
+  }
+}
+
+function inBrowser(setup: TestSetup, title: string, files?: readonly string[]): Suite {
+  const { run } = project(setup, 'browser', files)
+  return {
+    title,
+    counts: 'tests',
+    run: async (print) =>
+      findChromium(setup.env) === undefined
+        ? missing('no Chromium found', HOW_TO_GET_CHROMIUM, setup.env['REQUIRE_BROWSER'] === '1')
+        : run(print),
+  }
+}
+
+/** What tests need that npm does not bring. Those that need it skip where it is missing. */
+function programs({ env }: TestSetup): Suite {
+  return {
+    title: 'Programs',
+    counts: 'check',
+    run: async () => {
+      const absent = PROGRAMS.filter((name) => findProgram(name) === undefined)
+      if (absent.length === 0) return asCount(true)
+      return missing(`some tests need ${absent.join(', ')}`, howToGet(absent), env['REQUIRE_PROGRAMS'] === '1')
+    },
+  }
+}
+
+function missing(what: string, remedy: string, required: boolean): SuiteCount {
+  return { passed: 0, failed: required ? 1 : 0, note: `${what}. ${remedy}` }
+}
+
+function isStale({ root, env }: TestSetup): boolean {
+  return staleness(readBuildArguments([], root), env) !== undefined
+}
+
+function build({ root }: TestSetup): Suite {
+  return {
+    title: 'Build',
+    counts: 'check',
+    run: async () => asCount(await succeeds(root, 'scripts/build.ts', BUILD_LIMIT_MS)),
+  }
+}
+
+/** Says by itself what it looked at, and why it cannot run where it cannot. */
+function container({ root }: TestSetup): Suite {
+  return {
+    title: 'Container',
+    counts: 'check',
+    run: async () => asCount(await succeeds(root, 'scripts/container-check.ts', CONTAINER_LIMIT_MS)),
+  }
+}
+
+async function succeeds(root: string, script: string, timeoutMs: number): Promise<boolean> {
+  return (await runCommand(process.execPath, [script], { cwd: root, timeoutMs })).code === 0
+}

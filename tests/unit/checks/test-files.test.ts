@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ArgumentFault } from '../../../scripts/checks/test-arguments.ts'
+import {
+  chooseFiles,
+  groupByProject,
+  listTestFiles,
+  needsBuild,
+  projectReader,
+} from '../../../scripts/checks/test-files.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../../..')
+const FILES = [
+  'tests/browser/lab-actions.test.ts',
+  'tests/http/actions.test.tsx',
+  'tests/unit/actions/call-once.test.ts',
+  'tests/unit/app/guestbook.test.ts',
+  'tests/unit/rules/rules.test.ts',
+]
+
+const choose = (...words: readonly string[]) => chooseFiles(FILES, words, PROJECT)
+
+describe('words', () => {
+  test('choose the files whose path contains one of them', () => {
+    expect(choose('guestbook')).toEqual(['tests/unit/app/guestbook.test.ts'])
+    expect(choose('guestbook', 'rules')).toEqual(['tests/unit/app/guestbook.test.ts', 'tests/unit/rules/rules.test.ts'])
+    expect(choose('guestbook', 'app')).toEqual(['tests/unit/app/guestbook.test.ts'])
+    expect(choose('Guestbook')).toEqual(['tests/unit/app/guestbook.test.ts'])
+  })
+
+  test('may be paths, as a shell completes them', () => {
+    const file = 'tests/unit/rules/rules.test.ts'
+    expect(choose(file)).toEqual([file])
+    expect(choose(`./${file}`)).toEqual([file])
+    expect(choose(resolve(PROJECT, file))).toEqual([file])
+    expect(choose('tests/unit/')).toEqual(FILES.slice(2))
+  })
+
+  test('that are in no path are refused, even beside others that are', () => {
+    expect(() => choose('guestbook', 'gestbook')).toThrow(new ArgumentFault('No test file has "gestbook" in its path.'))
+  })
+})
+
+test('files are grouped by project, in the order in which projects run', () => {
+  expect(groupByProject(FILES)).toEqual([
+    ['unit', FILES.slice(2)],
+    ['http', ['tests/http/actions.test.tsx']],
+    ['browser', ['tests/browser/lab-actions.test.ts']],
+  ])
+})
+
+test('the list has the tests of every project, and no helper', async () => {
+  const files = await listTestFiles(PROJECT)
+  expect(groupByProject(files).map(([project]) => project)).toEqual(['unit', 'http', 'browser', 'engines', 'ops'])
+  expect(files).toContain('tests/unit/checks/test-files.test.ts')
+  expect(files.filter((file) => !/\.test\.tsx?$/.test(file))).toEqual([])
+})
+
+test.for([
+  ['tests/browser/home.test.ts', true],
+  ['tests/http/workers.test.ts', true],
+  ['tests/ops/redis.test.ts', true],
+  ['tests/http/actions.test.tsx', false],
+  ['tests/unit/app/guestbook.test.ts', false],
+] as const)('%s needs a build: %s', ([file, needed]) => {
+  expect(needsBuild(file, projectReader(PROJECT))).toBe(needed)
+})
+
+describe('npm test', () => {
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [resolve(PROJECT, 'scripts/test.ts'), ...args], { encoding: 'utf8' })
+
+  test.for([
+    ['--prot', 'Unknown option --prot; `npm test -- --help` lists the options.\n'],
+    ['nowhere-to-be-found', 'No test file has "nowhere-to-be-found" in its path.\n'],
+  ] as const)('%s is refused with one line, and runs nothing', ([argument, line]) => {
+    const { status, stdout, stderr } = run(argument)
+    expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: line })
+  })
+
+  test('a word runs its files alone, and counts them', () => {
+    const { status, stdout } = run('unit/checks/test-arguments')
+    expect(status).toBe(0)
+    expect([...stdout.matchAll(/^── (.+) ──$/gm)].map(([, title]) => title)).toEqual(['Unit tests'])
+    expect(stdout).toMatch(/^ok {6}Unit tests +[1-9]\d* passed +\d+\.\d s$/m)
+    expect(stdout).toMatch(/\n\d+ passed, 0 failed\n$/)
+  })
+
+  test('a run in which no test ran has failed', () => {
+    const { status, stdout } = run('unit/checks/test-arguments', '-t', 'no test is called so')
+    expect(status).toBe(1)
+    expect(stdout).toMatch(/\n0 passed, 1 failed\n$/)
+  })
+})
