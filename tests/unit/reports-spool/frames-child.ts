@@ -1,0 +1,31 @@
+/** Resolves the frames of one event by large maps, and tells what it took. Arguments: the folder of the maps. */
+import { readdirSync } from 'node:fs'
+import { createFrameResolver } from '../../../src/server/reports/inbox-frames.ts'
+import { readEvent } from '../../../src/server/reports/inbox-event.ts'
+
+const [folder = ''] = process.argv.slice(2)
+const files = readdirSync(folder).map((name) => `https://example.com/_m/assets/${name.slice(0, -'.map'.length)}`)
+const frames = Array.from({ length: 50 }, (_, at) => ({
+  filename: files[at % files.length],
+  lineno: 1,
+  colno: 1 + at,
+}))
+const values = Array.from({ length: 5 }, () => ({ type: 'Error', value: 'broken', stacktrace: { frames } }))
+const event = readEvent({ exception: { values } })
+const late = { longest: 0, at: performance.now() }
+const watch = setInterval(() => {
+  late.longest = Math.max(late.longest, performance.now() - late.at)
+  late.at = performance.now()
+}, 5)
+const before = process.memoryUsage().rss
+const resolved = await createFrameResolver(folder)(event)
+clearInterval(watch)
+const mapped = resolved.exceptions.flatMap((each) => each.frames).filter((frame) => frame.mapped)
+console.log(
+  JSON.stringify({
+    mapped: mapped.length,
+    files: new Set(mapped.map(({ file }) => file)).size,
+    grownMb: (process.resourceUsage().maxRSS * 1_024 - before) / 1_048_576,
+    longestMs: late.longest,
+  }),
+)
