@@ -1,16 +1,38 @@
-/** Places for those who need much memory at once: the rest waits its turn, first come, first served. */
+/**
+ * Places for large bodies, of which only so many may be in memory at once. The rest waits unread, first come, first
+ * served, but no client can have all places, nor keep one by sending slowly:
+ *
+ * - a client with a place gets another only where one is left for others;
+ * - where a client without a place has waited for two seconds, the slowest of those that have had one for five seconds
+ *   loses it.
+ */
+
+const HURRY_MS = 2_000
+const UNDISTURBED_MS = 5_000 // 20 MiB at 32 Mbit a second
+
+/** Places for bodies that need much memory. */
 export interface BodyPlaces {
   /**
    * Waits for a place.
+   * @param client for which the body comes.
    * @param signal gives up waiting.
-   * @returns leaves the place; a second call does nothing.
    * @throws the signal's reason.
    * @throws {NoPlaceError} where it takes too long.
    */
-  enter(signal: AbortSignal): Promise<() => void>
+  enter(client: string, signal: AbortSignal): Promise<BodyPlace>
 }
 
-/** Nobody has left in time; to be answered with 503. */
+/** A place for one body. */
+export interface BodyPlace {
+  /** Aborted, with a `NoPlaceError`, when the place is taken back: the body must not be read on. */
+  readonly signal: AbortSignal
+  /** More of the body has come. */
+  received(bytes: number): void
+  /** A second call does nothing. */
+  leave(): void
+}
+
+/** No place has become free in time, or this one was too slow while others waited; to be answered with 503. */
 export class NoPlaceError extends Error {
   override readonly name = 'NoPlaceError'
 
@@ -19,42 +41,80 @@ export class NoPlaceError extends Error {
   }
 }
 
+interface Holder {
+  readonly client: string
+  readonly since: number
+  readonly lost: AbortController
+  bytes: number
+}
+
+interface Waiter {
+  readonly client: string
+  readonly come: () => void
+}
+
 /**
  * @param most places.
  * @param patienceMs how long one waits, in ms.
+ * @param now milliseconds, never going back.
  */
-export function createBodyPlaces(most: number, patienceMs: number): BodyPlaces {
-  const waiting = new Set<() => void>()
-  const taken = { count: 0 }
+export function createBodyPlaces(
+  most: number,
+  patienceMs: number,
+  now: () => number = () => performance.now(),
+): BodyPlaces {
+  const holders = new Set<Holder>()
+  const waiting = new Set<Waiter>()
 
-  function place(): () => void {
-    taken.count += 1
-    let left = false
-    return () => {
-      if (left) return
-      left = true
-      taken.count -= 1
-      const [next] = waiting
-      next?.()
+  const has = (client: string): boolean => [...holders].some((holder) => holder.client === client)
+
+  function mayEnter(client: string): boolean {
+    const free = most - holders.size
+    return free > (has(client) && most > 1 ? 1 : 0)
+  }
+
+  function callNext(): void {
+    for (const { client, come } of waiting) if (mayEnter(client)) come()
+  }
+
+  function hold(client: string): BodyPlace {
+    const holder: Holder = { client, since: now(), lost: new AbortController(), bytes: 0 }
+    holders.add(holder)
+    return {
+      signal: holder.lost.signal,
+      received: (bytes) => void (holder.bytes += bytes),
+      leave() {
+        if (holders.delete(holder)) callNext()
+      },
     }
   }
 
+  function takeBackSlowest(): void {
+    const rate = ({ bytes, since }: Holder): number => bytes / (now() - since)
+    const slow = [...holders].filter(({ since, lost }) => now() - since >= UNDISTURBED_MS && !lost.signal.aborted)
+    slow.toSorted((one, other) => rate(one) - rate(other))[0]?.lost.abort(new NoPlaceError())
+  }
+
   return {
-    enter(signal) {
+    enter(client, signal) {
       if (signal.aborted) return Promise.reject(signal.reason as Error)
-      if (taken.count < most) return Promise.resolve(place())
+      if (mayEnter(client)) return Promise.resolve(hold(client))
       return new Promise((resolve, reject) => {
         const settle = (done: () => void): void => {
-          clearTimeout(timer)
+          clearTimeout(patience)
+          clearInterval(hurry)
           signal.removeEventListener('abort', giveUp)
-          waiting.delete(come)
+          waiting.delete(waiter)
           done()
         }
-        const come = (): void => settle(() => resolve(place()))
+        const waiter: Waiter = { client, come: () => settle(() => resolve(hold(client))) }
         const giveUp = (): void => settle(() => reject(signal.reason as Error))
-        const timer = setTimeout(() => settle(() => reject(new NoPlaceError())), patienceMs)
+        const patience = setTimeout(() => settle(() => reject(new NoPlaceError())), patienceMs)
+        const hurry = setInterval(() => {
+          if (!has(client)) takeBackSlowest()
+        }, HURRY_MS)
         signal.addEventListener('abort', giveUp, { once: true })
-        waiting.add(come)
+        waiting.add(waiter)
       })
     },
   }

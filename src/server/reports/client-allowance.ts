@@ -5,8 +5,34 @@
  */
 import type { RateLimit, RateVerdict } from '../loader-types.ts'
 
-/** A credit is an envelope, or each further 256 KiB of one. */
+/** A credit is an envelope, or each further 256 KiB of work that one makes; see `workOf`. */
 export const CREDIT_BYTES = 262_144
+
+/** Bytes that a body may have for each byte that has come, and some besides, before the rest counts twice. */
+const USUAL_RATIO = 16
+const USUAL_BYTES = 65_536
+
+/** Work of a JSON value that has to be read: 1,024 take up to half a millisecond. */
+const VALUE_BYTES = 256
+
+/** What an envelope makes us do. */
+export interface EnvelopeWork {
+  /** Bytes, inflated. */
+  readonly bytes: number
+  /** Bytes that have come for them. */
+  readonly received: number
+  /** JSON values, beyond those of small envelopes. */
+  readonly values: number
+}
+
+/**
+ * What an envelope is charged, in bytes: its inflated size, what is inflated beyond the ratio that reports have once more,
+ * and the values that are read of it.
+ */
+export function workOf({ bytes, received, values }: EnvelopeWork): number {
+  const unusual = Math.max(0, bytes - received * USUAL_RATIO - USUAL_BYTES)
+  return bytes + unusual + values * VALUE_BYTES
+}
 
 /** Credits of one point. With several processes, a client may have as many more in each. */
 export const CREDITS_A_POINT = 16

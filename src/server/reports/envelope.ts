@@ -11,12 +11,19 @@
  * before an item header.
  */
 import { isUtf8 } from 'node:buffer'
+import { countValues, withMembers } from './json-members.ts'
 
 /** Bytes of a header's line, the envelope's own or an item's (contract, section 8). */
 export const MAX_HEADER_BYTES = 65_536
 
 /** Items of one envelope. SDKs send one to a few; each costs far more than its bytes. */
 export const MAX_ITEMS = 1_000
+
+/** Values of all header lines together: some 20 ms to read. Those of SDKs have about ten. */
+export const MAX_HEADER_VALUES = 32_768
+
+/** Empty lines of one envelope. */
+const MAX_BLANK_BYTES = 65_536
 
 /** One item. */
 export interface EnvelopeItem {
@@ -25,12 +32,24 @@ export interface EnvelopeItem {
   /** As it came, `type` included. */
   readonly header: Readonly<Record<string, unknown>>
   readonly payload: Buffer
+  /** The line of its header as it came, or with other members; without one, `header` is written. */
+  readonly line?: string
+  /** Header line and payload as they came, where both did. */
+  readonly raw?: Buffer
 }
 
 /** An envelope, taken apart. */
 export interface Envelope {
   readonly header: Readonly<Record<string, unknown>>
   readonly items: readonly EnvelopeItem[]
+}
+
+/** An envelope that came as bytes. */
+export interface ReceivedEnvelope extends Envelope {
+  /** The line of its header as it came. */
+  readonly line: string
+  /** All that follows that line, as it came. */
+  readonly rest: Buffer
 }
 
 /** Thrown for bytes that are no envelope: 400, or 413 where a bound is passed. Repeats nothing of what was sent. */
@@ -48,6 +67,7 @@ export class EnvelopeError extends Error {
 /** A line of JSON, and where the bytes behind it begin. */
 export interface HeaderLine {
   readonly header: Readonly<Record<string, unknown>>
+  readonly line: string
   /** Offset behind the newline; the end where there is none. */
   readonly next: number
 }
@@ -63,18 +83,40 @@ export function readEnvelopeHeader(bytes: Buffer): HeaderLine {
   return readHeaderLine(bytes, 0)
 }
 
-function readHeaderLine(bytes: Buffer, start: number): HeaderLine {
+function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): HeaderLine {
   const newline = bytes.indexOf(NEWLINE, start)
   const end = newline === -1 ? bytes.length : newline
   if (end - start > MAX_HEADER_BYTES) throw new EnvelopeError(413, 'A header of the envelope is too long')
-  const header = parseObject(bytes.subarray(start, end))
+  const written = bytes.subarray(start, end)
+  // A value takes a byte at least: few bytes need no count.
+  budget.values -= written.length <= SHORT_BYTES ? SHORT_VALUES : countValues(written, budget.values)
+  if (budget.values < 0) throw new EnvelopeError(413, 'The headers of the envelope hold too much')
+  const line = isUtf8(written) ? written.toString('utf8') : ''
+  const header = parseObject(line)
   if (header === undefined) throw new EnvelopeError(400, 'A header of the envelope is no JSON object')
-  return { header, next: newline === -1 ? bytes.length : newline + 1 }
+  return { header, line, next: newline === -1 ? bytes.length : newline + 1 }
 }
 
-function skipBlankLines(bytes: Buffer, start: number): number {
+/** What may still be read of one envelope. */
+interface ReadingBudget {
+  values: number
+  blanks: number
+}
+
+const SHORT_BYTES = 64
+const SHORT_VALUES = 32
+
+function newBudget(): ReadingBudget {
+  return { values: MAX_HEADER_VALUES, blanks: MAX_BLANK_BYTES }
+}
+
+function skipBlankLines(bytes: Buffer, start: number, budget: ReadingBudget): number {
   let offset = start
-  while (bytes[offset] === NEWLINE) offset += 1
+  while (bytes[offset] === NEWLINE) {
+    offset += 1
+    budget.blanks -= 1
+    if (budget.blanks < 0) throw new EnvelopeError(413, 'The envelope has too many empty lines')
+  }
   return offset
 }
 
@@ -82,20 +124,55 @@ function skipBlankLines(bytes: Buffer, start: number): number {
  * Takes an envelope apart; payloads are views on `bytes`.
  * @throws {EnvelopeError}
  */
-export function parseEnvelope(bytes: Buffer): Envelope {
-  const first = readEnvelopeHeader(bytes)
+export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
+  const budget = newBudget()
+  const first = readHeaderLine(bytes, 0, budget)
   const items: EnvelopeItem[] = []
-  let offset = skipBlankLines(bytes, first.next)
+  let offset = skipBlankLines(bytes, first.next, budget)
   while (offset < bytes.length) {
-    const line = readHeaderLine(bytes, offset)
+    const line = readHeaderLine(bytes, offset, budget)
     if (items.length === MAX_ITEMS) throw new EnvelopeError(413, 'The envelope has too many items')
     const { type } = line.header
     if (typeof type !== 'string') throw new EnvelopeError(400, 'An item of the envelope has no type')
     const end = payloadEnd(bytes, line)
-    items.push({ type, header: line.header, payload: bytes.subarray(line.next, end) })
-    offset = skipBlankLines(bytes, end + 1)
+    items.push({
+      type,
+      header: line.header,
+      line: line.line,
+      payload: bytes.subarray(line.next, end),
+      // A header that ends with the envelope has no line of its own to be followed by others.
+      ...(bytes[line.next - 1] === NEWLINE ? { raw: bytes.subarray(offset, end) } : {}),
+    })
+    offset = skipBlankLines(bytes, end + 1, budget)
   }
-  return { header: first.header, items }
+  return { header: first.header, line: first.line, rest: bytes.subarray(first.next), items }
+}
+
+/**
+ * Writes an envelope that came as bytes, byte for byte but for what was changed.
+ * @param items of the envelope: those that are left, and changed ones in the place of others.
+ * @param changes of its header, as for `withMembers`.
+ */
+export function rewriteEnvelope(
+  { line, rest, items: received }: ReceivedEnvelope,
+  items: readonly EnvelopeItem[],
+  changes: Readonly<Record<string, string | undefined>>,
+): Buffer {
+  const header = Object.keys(changes).length === 0 ? line : withMembers(line, changes)
+  const parts: Buffer[] = [Buffer.from(`${header}\n`)]
+  if (items === received) parts.push(rest)
+  else for (const item of items) parts.push(...itemParts(item))
+  return Buffer.concat(parts)
+}
+
+/** The item with another payload, and with other members in its header, if any are given. */
+export function withPayload(
+  { type, header, line = JSON.stringify(header) }: EnvelopeItem,
+  payload: Buffer,
+  members: Readonly<Record<string, number>> = {},
+): EnvelopeItem {
+  const changes = { ...members, length: payload.length }
+  return { type, header: { ...header, ...changes }, line: withMembers(line, changes), payload }
 }
 
 /**
@@ -104,10 +181,14 @@ export function parseEnvelope(bytes: Buffer): Envelope {
  */
 export function serializeEnvelope({ header, items }: Envelope): Buffer {
   const parts: Buffer[] = [headerBytes(header)]
-  for (const { header: itemHeader, payload } of items) {
-    parts.push(headerBytes({ ...itemHeader, length: payload.length }), payload, NEWLINE_BYTES)
-  }
+  for (const item of items) parts.push(...itemParts(item))
   return Buffer.concat(parts)
+}
+
+function itemParts({ raw, line, header, payload }: EnvelopeItem): readonly Buffer[] {
+  if (raw !== undefined) return [raw, NEWLINE_BYTES]
+  const head = line === undefined ? headerBytes({ ...header, length: payload.length }) : Buffer.from(`${line}\n`)
+  return [head, payload, NEWLINE_BYTES]
 }
 
 function payloadEnd(bytes: Buffer, { header, next }: HeaderLine): number {
@@ -135,10 +216,9 @@ function headerBytes(header: Readonly<Record<string, unknown>>): Buffer {
   }
 }
 
-function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
-  if (!isUtf8(bytes)) return undefined
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    const value: unknown = JSON.parse(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject ? (value as Record<string, unknown>) : undefined
   } catch {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { parseEnvelope, serializeEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
-import { filterEnvelope } from './filter-envelope.ts'
+import { parseEnvelope, rewriteEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
+import { chooseJudged, filterItems } from './filter-envelope.ts'
 import { isPrecious, itemCategory } from './item-category.ts'
 import type { AcceptedEnvelope, Awaitable } from './spool.ts'
 
@@ -12,10 +12,12 @@ const WITH_EVENT_ID: ReadonlySet<string> = new Set(['event', 'transaction', 'fee
 
 /** Who sends an envelope. */
 export interface ReportSender {
-  /** Address of a browser, or a name for a server. */
+  /** A browser's network as `clientKey` names it, or a name for a server. */
   readonly client: string
   /** To be passed on to the service. */
   readonly headers: Readonly<Record<string, string>>
+  /** Told how many JSON values are about to be read, where that is more than usual; what it throws ends the taking. */
+  readonly charge?: (values: number) => Promise<void>
 }
 
 /** What has become of an envelope. */
@@ -50,19 +52,21 @@ export interface IntakeParts {
 /** Makes an intake. */
 export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
   return {
-    async take(bytes, { client, headers }) {
+    async take(bytes, { client, headers, charge }) {
       const receivedAt = now()
-      const { header, items } = filterEnvelope(parseEnvelope(bytes), relayPath)
+      const envelope = parseEnvelope(bytes)
+      const { judged, values } = chooseJudged(envelope.items)
+      if (values > 0) await charge?.(values)
+      const items = filterItems(envelope.items, judged, relayPath)
+      const { header } = envelope
       const eventId = eventIdOf(header, items, newId)
       if (items.length === 0) return { eventId, kept: false }
-      const envelope = { header: headerToKeep(header, eventId, receivedAt), items }
       await accept({
         receivedAt,
         client,
         eventId,
         headers,
-        // Written anew, so that what the service reads is what was judged here.
-        body: serializeEnvelope(envelope),
+        body: rewriteEnvelope(envelope, items, headerChanges(header, eventId, receivedAt)),
         categories: countCategories(items),
         keep: items.some(({ type }) => isPrecious(itemCategory(type))) ? 'error' : 'other',
       })
@@ -89,13 +93,16 @@ function eventIdOf(
  * The service takes the time between `sent_at` and the arrival for the error of the client's clock, and moves all times
  * by it. An envelope that waits here would be dated to its delivery, so a clock that is right does not say so.
  */
-function headerToKeep(header: Envelope['header'], eventId: string | undefined, receivedAt: number): Envelope['header'] {
-  const { sent_at: sentAt, ...rest } = header
+function headerChanges(
+  { sent_at: sentAt, event_id: stated }: Envelope['header'],
+  eventId: string | undefined,
+  receivedAt: number,
+): Record<string, string | undefined> {
   const isWrong = typeof sentAt === 'string' && Math.abs(Date.parse(sentAt) - receivedAt) >= CLOCK_TOLERANCE_MS
+  const isStated = typeof stated === 'string' && plainId(stated) === eventId
   return {
-    ...rest,
-    ...(eventId === undefined ? {} : { event_id: eventId }),
-    ...(isWrong ? { sent_at: sentAt } : {}),
+    ...(sentAt === undefined || isWrong ? {} : { sent_at: undefined }),
+    ...(eventId === undefined || isStated ? {} : { event_id: eventId }),
   }
 }
 

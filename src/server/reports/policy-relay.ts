@@ -56,11 +56,12 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
     const { req, res, address, signal } = context
     try {
       if (isForeignCall(context, origins)) return refuse(context, 403, 'Reports are taken from this site only')
-      const { allowed, retryAfterSeconds } = await context.limit(`policy ${clientKey(address)}`, CLIENT_LIMIT)
+      const client = clientKey(address)
+      const { allowed, retryAfterSeconds } = await context.limit(`policy ${client}`, CLIENT_LIMIT)
       if (!allowed) return refuse(context, 429, 'Too many reports at once', retryAfterSeconds)
       const violations = readPolicyReport(await readText(openBodySource(req, BODY_LIMITS, signal)))
       if (violations === undefined) return refuse(context, 400, 'No report')
-      const sender = { client: address, headers: senderHeaders(context) }
+      const sender = { client, headers: senderHeaders(context) }
       for (const violation of violations) await intake.take(policyEnvelope(violation, { ...facts, now: now() }), sender)
       sendText(context, 200, 'Thank you')
     } catch (thrown) {

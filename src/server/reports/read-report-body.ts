@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BodyError, overLimit } from '../actions/body-error.ts'
 import { openBodySource, type BodySource } from '../actions/body-source.ts'
-import type { BodyPlaces } from './body-places.ts'
+import type { BodyPlace, BodyPlaces } from './body-places.ts'
 import { MAX_HEADER_BYTES, readEnvelopeHeader, type Envelope } from './envelope.ts'
 import { createInflater, inflate } from './inflate.ts'
 
@@ -19,8 +19,8 @@ const SMALL_BYTES = 262_144
 export interface ReportBodyRules {
   /** Judges the envelope's header as soon as it is there; what it throws ends the reading. */
   readonly judgeHeader: (header: Envelope['header']) => void
-  /** Told of each piece's bytes, inflated; what it throws ends the reading. */
-  readonly charge: (bytes: number) => Promise<void>
+  /** Told of each piece's bytes, inflated, and of all that have come for it so far; what it throws ends the reading. */
+  readonly charge: (bytes: number, received: number) => Promise<void>
   readonly places: BodyPlaces
 }
 
@@ -31,6 +31,8 @@ export interface ReportBody extends Disposable {
 
 /** For whom a body is read. */
 export interface ReportBodyOwner {
+  /** As `clientKey` names it. */
+  readonly client: string
   /** Ends the reading. Asked for only where it has to be waited for the client. */
   readonly signal: AbortSignal
 }
@@ -40,7 +42,7 @@ export interface ReportBodyOwner {
  * its memory is no longer needed.
  * @throws {BodyError} 400, 408, 413 or 415.
  * @throws {EnvelopeError} for a header that is none, or too long.
- * @throws {NoPlaceError} where too many large bodies are in memory.
+ * @throws {NoPlaceError} where too many large bodies are in memory, or this one is too slow while others wait.
  * @throws the signal's reason once it is aborted, and what the rules throw.
  */
 export async function readReportBody(
@@ -53,40 +55,49 @@ export async function readReportBody(
   if (Number(req.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
   const whole = inflater === undefined ? takeWhole(req) : undefined
   if (whole !== undefined) {
-    await rules.charge(whole.length)
+    await rules.charge(whole.length, whole.length)
     judge(whole, rules)
     return { bytes: whole, [Symbol.dispose]: () => undefined }
   }
-  const { signal } = owner
+  const { signal, client } = owner
   const limits = { bytes: MAX_ENVELOPE_BYTES, timeoutMs: SILENCE_MS }
   const source = openBodySource(req, limits, signal)
-  const pieces = inflater === undefined ? undefined : inflate(chunksOf(source), inflater)
-  const next = pieces === undefined ? source.read : async () => (await pieces.next()).value ?? undefined
+  const came = { bytes: 0 }
+  const pieces = inflater === undefined ? undefined : inflate(chunksOf(source, came), inflater)
+  const next =
+    pieces === undefined ? () => countedRead(source, came) : async () => (await pieces.next()).value ?? undefined
   const startedAt = now()
   const chunks: Buffer[] = []
-  const state: { held: number; judged: boolean; leave?: () => void } = { held: 0, judged: false }
-  const leave = (): void => state.leave?.()
+  const state: { held: number; judged: boolean; place?: BodyPlace } = { held: 0, judged: false }
   try {
     for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
       state.held += chunk.length
       if (state.held > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
       if (now() - startedAt > BODY_MS) throw new BodyError(408, 'The body takes too long')
-      await rules.charge(chunk.length)
+      await rules.charge(chunk.length, came.bytes)
       chunks.push(chunk)
       if (!state.judged) state.judged = judgeBeginning(chunks, state.held, rules)
-      if (state.held > SMALL_BYTES) state.leave ??= await rules.places.enter(signal)
+      if (state.held > SMALL_BYTES) state.place ??= await enter(rules.places, client, signal, source)
+      state.place?.received(chunk.length)
     }
     const [only] = chunks
     const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
     if (!state.judged) judge(bytes, rules)
-    return { bytes, [Symbol.dispose]: leave }
+    return { bytes, [Symbol.dispose]: () => state.place?.leave() }
   } catch (error) {
-    leave()
+    state.place?.leave()
     void pieces?.return().catch(() => undefined)
     // An inflater that was left in the middle may still wait for a chunk.
     source.close(error)
     throw error
   }
+}
+
+/** A place; the source fails as soon as it is taken back. */
+async function enter(places: BodyPlaces, client: string, signal: AbortSignal, source: BodySource): Promise<BodyPlace> {
+  const place = await places.enter(client, signal)
+  place.signal.addEventListener('abort', () => source.close(place.signal.reason), { once: true })
+  return place
 }
 
 /**
@@ -99,8 +110,21 @@ function takeWhole(req: IncomingMessage): Buffer | undefined {
   return isWhole ? ((req.read() as Buffer | null) ?? undefined) : undefined
 }
 
-async function* chunksOf(source: BodySource): AsyncGenerator<Buffer, void> {
-  for (let chunk = await source.read(); chunk !== undefined; chunk = await source.read()) yield chunk
+/** Bytes that have come. */
+interface Came {
+  bytes: number
+}
+
+async function countedRead(source: BodySource, came: Came): Promise<Buffer | undefined> {
+  const chunk = await source.read()
+  came.bytes += chunk?.length ?? 0
+  return chunk
+}
+
+async function* chunksOf(source: BodySource, came: Came): AsyncGenerator<Buffer, void> {
+  for (let chunk = await countedRead(source, came); chunk !== undefined; chunk = await countedRead(source, came)) {
+    yield chunk
+  }
 }
 
 /** @returns whether the header was there as a whole. */

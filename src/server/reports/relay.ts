@@ -25,7 +25,7 @@ import { send } from '../render/send-document.ts'
 import { sendText } from '../render/send-plain.ts'
 import { contextOf, RequestAborted, type RequestContext } from '../request/context.ts'
 import { createBodyPlaces, NoPlaceError } from './body-places.ts'
-import { CLIENT_LIMIT, createClientAllowance, CREDIT_BYTES, type ClientAllowance } from './client-allowance.ts'
+import { CLIENT_LIMIT, createClientAllowance, CREDIT_BYTES, workOf, type ClientAllowance } from './client-allowance.ts'
 import { clientKey } from '../request/client-key.ts'
 import { dsnText, isSameDsn, parseDsn, type Dsn } from './dsn.ts'
 import { EnvelopeError, type Envelope } from './envelope.ts'
@@ -99,18 +99,31 @@ export function createRelay(parts: RelayParts): RequestHandler {
   }
 
   async function take(context: RequestContext): Promise<Receipt> {
-    const { req, address } = context
+    const { req } = context
     if (req.method !== 'POST') throw new RelayRefusal(405, 'Reports are sent by POST')
     if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are taken from this site only')
-    const allow = createCharge(context, allowance)
-    await allow(0)
+    const client = clientKey(context.address)
+    const tab = createTab(context, client, allowance)
+    await tab.settle()
     using held = bodies.open(MAX_ENVELOPE_BYTES)
-    const charge = async (bytes: number): Promise<void> => {
+    const charge = (bytes: number, received: number): Promise<void> => {
       held.hold(bytes)
-      await allow(bytes)
+      tab.work.bytes += bytes
+      tab.work.received = received
+      return tab.settle()
     }
-    using body = await readReportBody(req, { judgeHeader, charge, places }, context)
-    return await intake.take(body.bytes, { client: address, headers: senderHeaders(context) })
+    const owner = {
+      client,
+      get signal() {
+        return context.signal
+      },
+    }
+    using body = await readReportBody(req, { judgeHeader, charge, places }, owner)
+    const chargeValues = (values: number): Promise<void> => {
+      tab.work.values += values
+      return tab.settle()
+    }
+    return await intake.take(body.bytes, { client, headers: senderHeaders(context), charge: chargeValues })
   }
 
   function judgeHeader(header: Envelope['header']): void {
@@ -154,19 +167,27 @@ export function createRelay(parts: RelayParts): RequestHandler {
   }
 }
 
-/** Uses a credit at once and one more for each full step of bytes. */
-function createCharge(context: RequestContext, allowance: ClientAllowance): (bytes: number) => Promise<void> {
-  const client = clientKey(context.address)
-  let bytes = 0
+/** What one envelope is charged. */
+interface Tab {
+  readonly work: { bytes: number; received: number; values: number }
+  /** Uses the credits for the work so far. @throws {RelayRefusal} 429 where there are not as many. */
+  settle(): Promise<void>
+}
+
+/** One credit for the envelope, and one more for each full step of its work. */
+function createTab(context: RequestContext, client: string, allowance: ClientAllowance): Tab {
+  const work = { bytes: 0, received: 0, values: 0 }
   let credits = 0
-  return async (more) => {
-    bytes += more
-    for (; credits < 1 + Math.floor(bytes / CREDIT_BYTES); credits += 1) {
-      const { allowed, retryAfterSeconds } = await allowance.use(client, () =>
-        context.limit(`report ${client}`, CLIENT_LIMIT),
-      )
-      if (!allowed) throw new RelayRefusal(429, 'Too many reports at once', retryAfterSeconds)
-    }
+  return {
+    work,
+    async settle() {
+      for (; credits < 1 + Math.floor(workOf(work) / CREDIT_BYTES); credits += 1) {
+        const { allowed, retryAfterSeconds } = await allowance.use(client, () =>
+          context.limit(`report ${client}`, CLIENT_LIMIT),
+        )
+        if (!allowed) throw new RelayRefusal(429, 'Too many reports at once', retryAfterSeconds)
+      }
+    },
   }
 }
 

@@ -107,10 +107,14 @@ function isQuiet({ data, status, names, relayPath }: Traced): boolean {
   if (STATUS_NAMES.some((name) => QUIET_STATUS_NAMES.has(textOf(valueOf(data[name]))))) return true
   if (valueOf(data[PREFETCH_ATTRIBUTE]) === true) return true
   if (PURPOSES.some((name) => isPrefetch(valueOf(data[name])))) return true
-  return [...names, ...TARGETS.map((name) => valueOf(data[name]))].some((name) => {
-    const path = NAMED_URL.exec(textOf(name))?.[1]
-    return path !== undefined && (RUNTIME_URL.test(path) || path === relayPath)
-  })
+  const isOwn = (name: unknown): boolean => isOwnUrl(textOf(name), relayPath)
+  return names.some(isOwn) || TARGETS.some((name) => isOwn(valueOf(data[name])))
+}
+
+function isOwnUrl(name: string, relayPath: string): boolean {
+  if (name === '') return false
+  const path = NAMED_URL.exec(name)?.[1]
+  return path !== undefined && (RUNTIME_URL.test(path) || path === relayPath)
 }
 
 /** A number, or a text of one. Anything else is not made a text of: it comes from anybody, and may have none. */
@@ -131,7 +135,8 @@ function valueOf(attribute: unknown): unknown {
 
 function purposeOf(headers: unknown): unknown {
   if (!isRecord(headers)) return undefined
-  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'sec-purpose')?.[1]
+  const name = Object.keys(headers).find((each) => each.toLowerCase() === 'sec-purpose')
+  return name === undefined ? undefined : headers[name]
 }
 
 function segmentOf(span: Json): string {

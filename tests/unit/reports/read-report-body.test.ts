@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { NoPlaceError, type BodyPlace } from '../../../src/server/reports/body-places.ts'
 import { readReportBody, type ReportBody } from '../../../src/server/reports/read-report-body.ts'
 
 const never = new AbortController().signal
@@ -10,11 +11,13 @@ const never = new AbortController().signal
 /** A request whose body the test writes, and places that the test gives. */
 function setUp(headers: Readonly<Record<string, string>> = {}, now?: () => number) {
   const stream = new PassThrough({ highWaterMark: 10_000_000 })
-  const seen = { asked: 0, left: 0, charged: 0, headers: 0 }
-  const place = Promise.withResolvers<() => void>()
+  const seen = { asked: 0, left: 0, charged: 0, came: 0, received: 0, headers: 0 }
+  const place = Promise.withResolvers<BodyPlace>()
+  const lost = new AbortController()
   const rules = {
     judgeHeader: () => void (seen.headers += 1),
-    charge: (bytes: number) => Promise.resolve(void (seen.charged += bytes)),
+    charge: (bytes: number, received: number) =>
+      Promise.resolve(void Object.assign(seen, { charged: seen.charged + bytes, came: received })),
     places: {
       enter() {
         seen.asked += 1
@@ -23,13 +26,18 @@ function setUp(headers: Readonly<Record<string, string>> = {}, now?: () => numbe
     },
   }
   const req = Object.assign(stream, { headers }) as unknown as IncomingMessage
-  const body = readReportBody(req, rules, { signal: never }, now)
+  const body = readReportBody(req, rules, { client: 'one', signal: never }, now)
   const state: { body?: ReportBody } = {}
   void body.then(
     (read) => (state.body = read),
     () => undefined,
   )
-  return { stream, seen, body, state, give: () => place.resolve(() => void (seen.left += 1)) }
+  const given: BodyPlace = {
+    signal: lost.signal,
+    received: (bytes) => void (seen.received += bytes),
+    leave: () => void (seen.left += 1),
+  }
+  return { stream, seen, body, state, lost, give: () => place.resolve(given) }
 }
 
 function envelopeOf(size: number): Buffer {
@@ -43,14 +51,16 @@ describe.for(['plain', 'gzip'] as const)('a large body (%s)', (coding) => {
 
   test('is read on only when it has a place, and leaves it when it is no longer needed', async () => {
     const { stream, seen, body, state, give } = setUp(headers)
-    stream.end(sent(2_000_000))
+    const bytes = sent(2_000_000)
+    stream.end(bytes)
     while (seen.asked === 0) await turn()
     for (let count = 0; count < 20; count += 1) await turn()
     expect(state.body).toBeUndefined()
     give()
     const read = await body
     expect(read.bytes.equals(envelopeOf(2_000_000))).toBe(true)
-    expect(seen).toEqual({ asked: 1, left: 0, charged: 2_000_000, headers: 1 })
+    expect(seen).toMatchObject({ asked: 1, left: 0, charged: 2_000_000, came: bytes.length, headers: 1 })
+    expect(seen.received).toBeGreaterThan(1_000_000)
     read[Symbol.dispose]()
     expect(seen.left).toBe(1)
   })
@@ -65,6 +75,18 @@ describe.for(['plain', 'gzip'] as const)('a large body (%s)', (coding) => {
     await expect(body).rejects.toMatchObject({ status: 413 })
     expect(seen).toMatchObject({ asked: 1, left: 1 })
     expect(seen.charged).toBeLessThanOrEqual(20_971_520)
+  })
+
+  test('is given up, and leaves, when its place is taken back', async () => {
+    const { stream, seen, body, give, lost } = setUp(headers)
+    give()
+    const bytes = sent(2_000_000)
+    stream.write(bytes.subarray(0, bytes.length - 10))
+    while (seen.asked === 0) await turn()
+    for (let count = 0; count < 50; count += 1) await turn()
+    lost.abort(new NoPlaceError())
+    await expect(body).rejects.toBeInstanceOf(NoPlaceError)
+    expect(seen.left).toBe(1)
   })
 
   test('needs no place while it is small', async () => {
@@ -91,6 +113,7 @@ describe('a small body of a stated length', () => {
     stream.write(envelopeOf(written))
     const asked = { signal: 0 }
     const owner = {
+      client: 'one',
       get signal() {
         asked.signal += 1
         return never

@@ -1,46 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { createBodyPlaces, NoPlaceError } from '../../../src/server/reports/body-places.ts'
-import { createClientAllowance, CREDITS_A_POINT } from '../../../src/server/reports/client-allowance.ts'
+import { createClientAllowance, CREDITS_A_POINT, workOf } from '../../../src/server/reports/client-allowance.ts'
 import { clientKey } from '../../../src/server/request/client-key.ts'
 import { itemCategory } from '../../../src/server/reports/item-category.ts'
 import { derivedTunnelPath, isTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
-
-const never = new AbortController().signal
-
-describe('places for large bodies', () => {
-  test('are given in the order of coming, as they become free', async () => {
-    const places = createBodyPlaces(2, 60_000)
-    const leave = await places.enter(never)
-    await places.enter(never)
-    const order: string[] = []
-    const third = places.enter(never).then((left) => (order.push('third'), left))
-    const fourth = places.enter(never).then((left) => (order.push('fourth'), left))
-    expect(order).toEqual([])
-    leave()
-    leave()
-    ;(await third)()
-    await fourth
-    expect(order).toEqual(['third', 'fourth'])
-  })
-
-  test('are not waited for by those who have gone', async () => {
-    const places = createBodyPlaces(1, 60_000)
-    const leave = await places.enter(never)
-    const gone = new AbortController()
-    const waiting = places.enter(gone.signal)
-    gone.abort(new Error('gone'))
-    await expect(waiting).rejects.toThrow('gone')
-    await expect(places.enter(gone.signal)).rejects.toThrow('gone')
-    leave()
-    await expect(places.enter(never)).resolves.toBeTypeOf('function')
-  })
-
-  test('are refused to those who have waited long enough', async () => {
-    const places = createBodyPlaces(1, 1)
-    await places.enter(never)
-    await expect(places.enter(never)).rejects.toBeInstanceOf(NoPlaceError)
-  })
-})
 
 describe('the allowance of a client', () => {
   const yes = { allowed: true, retryAfterSeconds: 0 }
@@ -61,6 +23,17 @@ describe('the allowance of a client', () => {
     const all = Array.from({ length: 2 * CREDITS_A_POINT }, () => allowance.use('a', take))
     expect(new Set(await Promise.all(all))).toEqual(new Set([yes]))
     expect(take).toHaveBeenCalledTimes(2)
+  })
+
+  test.for([
+    ['a usual envelope', { bytes: 4_000, received: 4_000, values: 0 }, 4_000],
+    ['a large one that came as it is', { bytes: 20_000_000, received: 20_000_000, values: 0 }, 20_000_000],
+    ['a compressed one', { bytes: 1_000_000, received: 100_000, values: 0 }, 1_000_000],
+    ['one of 96 bytes that inflates to 256 KiB', { bytes: 262_144, received: 96, values: 0 }, 457_216],
+    ['one of 90 bytes that inflates to 20 MiB', { bytes: 20_971_520, received: 90, values: 0 }, 41_876_064],
+    ['one with many values', { bytes: 100_000, received: 100_000, values: 50_000 }, 12_900_000],
+  ] as const)('is used by the work of %s', ([, work, expected]) => {
+    expect(workOf(work)).toBe(expected)
   })
 
   test('is remembered of so many clients and no more', async () => {
