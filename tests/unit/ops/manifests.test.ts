@@ -37,13 +37,15 @@ function ownFolders(): string[] {
   )
 }
 
-/** As compose replaces variables that nobody has set. */
+/** As compose replaces variables: the password is set, of the others none. */
 function withDefaults(settings: Record<string, string>): Record<string, string> {
-  const replace = (text: string): string => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+  const replace = (text: string): string =>
+    text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1').replaceAll(/\$\{VALKEY_PASSWORD:\?[^}]*\}/g, PASSWORD)
   return Object.fromEntries(Object.entries(settings).map(([name, text]) => [name, replace(text)]))
 }
 
 const KEYS = { SECRET_KEYS: '0123456789abcdef0123456789abcdef' }
+const PASSWORD = '89abcdef0123456789abcdef01234567'
 
 describe('the manifests for Kubernetes', () => {
   const deployment = manifest('deployment.yaml')
@@ -114,6 +116,29 @@ describe('the manifests for Kubernetes', () => {
     expect(
       ['startupProbe', 'readinessProbe', 'livenessProbe'].map((probe) => at(container, `${probe}.httpGet.path`)),
     ).toEqual(['/healthz', '/readyz', '/healthz'])
+  })
+
+  test('pods reach the internet and nothing in the cluster, at the provider, or on the node', () => {
+    const rules = at(manifest('network-policy.yaml'), 'spec.egress') as YamlMap[]
+    const [outside] = rules.flatMap((rule) => at(rule, 'to.0.ipBlock') ?? [])
+    expect(at(outside, 'cidr')).toBe('0.0.0.0/0')
+    expect(at(outside, 'except')).toEqual([
+      '10.0.0.0/8',
+      '100.64.0.0/10',
+      '169.254.0.0/16',
+      '172.16.0.0/12',
+      '192.168.0.0/16',
+    ])
+  })
+
+  test('the store has a password wherever a file or the handbook shows its URL', () => {
+    const shown = [...readdirSync(resolve(PROJECT, 'docs')), ...readdirSync(resolve(PROJECT, FOLDER))]
+      .map((name) => (name.endsWith('.md') ? `docs/${name}` : `${FOLDER}/${name}`))
+      .filter((path) => /\.(?:md|yaml)$/.test(path))
+      .flatMap((path) => read(path).match(/rediss?:\/\/[^\s`"]+/g) ?? [])
+    expect(shown.length).toBeGreaterThan(1)
+    for (const url of shown) expect(url).toMatch(/^rediss?:\/\/:[^@]+@/)
+    expect(settings).not.toHaveProperty('REDIS_URL')
   })
 
   test('no variable of a service is taken for one of the server', () => {
@@ -218,7 +243,7 @@ describe('compose.yaml', () => {
         ...withDefaults(texts(at(compose, `services.${name}.environment`))),
         ...KEYS,
       })
-      expect(new URL(redisUrl).hostname).toBe(address)
+      expect(new URL(redisUrl)).toMatchObject({ hostname: address, password: PASSWORD })
     }
     const command = at(compose, 'services.valkey.command') as string[]
     expect(command[command.indexOf('--maxmemory-policy') + 1]).toMatch(/^(?:volatile-\w+|noeviction)$/)
@@ -229,6 +254,7 @@ describe('compose.yaml', () => {
   test('it holds no secret, and does not start without one', () => {
     for (const name of instances)
       expect(at(compose, `services.${name}.environment.SECRET_KEYS`)).toMatch(/^\$\{SECRET_KEYS:\?/)
+    expect(at(compose, 'services.valkey.environment.VALKEY_PASSWORD')).toMatch(/^\$\{VALKEY_PASSWORD:\?/)
   })
 })
 

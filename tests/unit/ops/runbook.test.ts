@@ -11,6 +11,7 @@ const FOREIGN = new Set([
   'OOM',
   'READONLY',
   'NOAUTH',
+  'WRONGPASS',
   'SIGTERM',
   'SIGINT',
   'SIGHUP',
@@ -23,7 +24,10 @@ const FOREIGN = new Set([
   'FROM',
 ])
 
-const variables = new Set<string>(Object.values(VARIABLES).map(({ name }) => name))
+const variables = new Set<string>([
+  ...Object.values(VARIABLES).map(({ name }) => name),
+  ...(readFileSync(resolve(PROJECT, 'compose.yaml'), 'utf8').match(/(?<=\$\{)[A-Z_]+/g) ?? []),
+])
 const source = sourcesOf(resolve(PROJECT, 'src')).join('\n')
 
 /** What a chapter has in code marks, each once. */
