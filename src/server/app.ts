@@ -25,6 +25,8 @@ import { createAppLife, type AppLife } from './ops/app-life.ts'
 import { limitVisitors } from './ops/visitor-limits.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './ops/request-log.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
+import { oneRequestAtATime } from './ops/request-queue.ts'
+import { createShares, warnOfOneAddress } from './ops/shares.ts'
 import { SYSTEM_CLOCK } from './reports/delivery.ts'
 import { checkTunnelPath } from './reports/check-tunnel-path.ts'
 import { createReports, type Reports } from './reports/create-reports.ts'
@@ -45,7 +47,7 @@ import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
 import { attachUpgrade } from './rules/pending-upgrade.ts'
-import { responseOn } from './rules/proxy-upgrade.ts'
+import { tryResponseOn } from './rules/proxy-upgrade.ts'
 import { routeScope } from './rules/route-scope.ts'
 import type { RedisLink } from './stores/redis-link.ts'
 import { serveRuntime } from './serve-runtime.ts'
@@ -153,7 +155,9 @@ export function createApp({
   const manifest = assets?.manifest ?? NO_ASSETS
   const modules = createModuleCache()
   const readiness = createReadiness()
-  const admission = createAdmission({ limit: config.maxPendingRenders })
+  const onGreedy = warnOfOneAddress(config.trustProxy, log)
+  const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
+  const streams = createShares({ most: () => config.maxOpenStreams, onGreedy })
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules), table, judge)
   const scope = routeScope(definition)
@@ -219,6 +223,7 @@ export function createApp({
   const policyReports = { path: reports.tunnelPath, origins: config.origins, release, environment, now: Date.now }
   app.use(
     inOrder(
+      oneRequestAtATime(config),
       requestGuard({
         judge,
         buildId: manifest.buildId,
@@ -238,7 +243,7 @@ export function createApp({
         keptFiles: assets && keptFilesOf(assets.former, config),
         routes: definition.routes,
         calls,
-        isOverloaded: () => admission.isFull || admission.load.overloaded,
+        isOverloaded: () => admission.isOverloaded,
       }),
       ...(outgoing === undefined ? [] : [outgoing.handler]),
       takeActions(calls),
@@ -249,7 +254,19 @@ export function createApp({
   for (const middleware of definition.middleware ?? []) app.use(middleware)
   const actionSegments = new Set(manifest.actionSegments)
   app.use(
-    serveRoutes({ table, rules, renderer, modules, admission, documents, config, actions, actionSegments, scope }),
+    serveRoutes({
+      table,
+      rules,
+      renderer,
+      modules,
+      admission,
+      streams,
+      documents,
+      config,
+      actions,
+      actionSegments,
+      scope,
+    }),
   )
   app.use(answerFailures)
 
@@ -268,7 +285,9 @@ export function createApp({
       // Until somebody has taken the connection over, nobody else hears of a visitor who resets it.
       socket.on('error', () => socket.destroy())
       attachUpgrade(req, { socket, head })
-      app(req, responseOn(req, socket, messageClasses.ServerResponse))
+      const res = tryResponseOn(req, socket, messageClasses.ServerResponse)
+      if (res === undefined) socket.destroy()
+      else app(req, res)
     },
     reports,
     reporter,

@@ -207,6 +207,13 @@ export const VARIABLES = {
     example: '256',
     schema: optional(wholeNumber(1, 1_000_000)),
   },
+  maxOpenStreams: {
+    name: 'MAX_OPEN_STREAMS',
+    fallback: '2000',
+    meaning: 'answers of resource routes in progress in one process, event streams too, above which new ones get 503',
+    example: '2000',
+    schema: wholeNumber(1, 1_000_000),
+  },
   sentryDsn: {
     name: 'SENTRY_DSN',
     fallback: '',

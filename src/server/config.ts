@@ -33,6 +33,8 @@ export interface Config {
   readonly shutdownDelayMs: number
   /** Documents in progress at once in one process, above which new ones get 503. */
   readonly maxPendingRenders: number
+  /** Answers of resource routes in progress in one process, event streams among them. */
+  readonly maxOpenStreams: number
   /** DSN of the error service; `''` where the embedded inbox takes its place. */
   readonly sentryDsn: string
   /** Names this deployment in reports. */
@@ -110,6 +112,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sentryTracesSampleRate: read('sentryTracesSampleRate'),
     reportTunnelPath: read('reportTunnelPath') || derivedTunnelPath(sentryDsn),
     maxPendingRenders: read('maxPendingRenders') ?? defaultPendingRenders(workers),
+    maxOpenStreams: read('maxOpenStreams'),
     redisUrl,
     metricsPort,
     workers,

@@ -10,6 +10,7 @@ import { serveData, type DataParts } from './data/serve-data.ts'
 import { runLoaders, type LoadResult } from './load/run-loaders.ts'
 import type { LoaderArgs } from './loader-types.ts'
 import type { Admission, Shed } from './ops/admission.ts'
+import type { Shares } from './ops/shares.ts'
 import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
 import { sendKept } from './render/send-kept.ts'
 import { sendConstantPage, sendMethods, sendText } from './render/send-plain.ts'
@@ -19,7 +20,7 @@ import { unmatchedPage } from './actions/unmatched-page.ts'
 import type { RequestContext } from './request/context.ts'
 import { mainOrigin } from './request/public-origins.ts'
 import { contextOf } from './request/context.ts'
-import { serveResource } from './resources/serve-resource.ts'
+import { admitResource, serveResource } from './resources/serve-resource.ts'
 import type { AppRules } from './rules/apply-rules.ts'
 
 /** What the application's URLs are answered with. */
@@ -29,6 +30,8 @@ export interface RouteParts {
   readonly renderer: DocumentRenderer
   readonly modules: ModuleCache
   readonly admission: Admission
+  /** Answers of resource routes in progress. */
+  readonly streams: Shares
   readonly documents: DocumentCache
   readonly config: Config
   readonly actions: ActionParts
@@ -46,7 +49,7 @@ const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
  * of what would answer it.
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
-  const { table, rules, modules, config, actions, actionSegments } = parts
+  const { table, rules, modules, config, actions, actionSegments, streams } = parts
   const data: DataParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const unmatched = unmatchedPage(table)
 
@@ -88,7 +91,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     context.route = route.pattern
     if (route.kind === 'handler') {
       context.kind = 'resource'
-      return serveResource(route, params, resolution.search, context, modules)
+      return admitResource(streams, context, () => serveResource(route, params, resolution.search, context, modules))
     }
     context.kind = 'document'
     const page: CalledPage = { route, params, search: resolution.search }

@@ -21,7 +21,7 @@ export interface RuntimeParts {
   /** The table's entries: their segments are what route data may be asked of. */
   readonly routes: RouteDefinitions
   readonly calls: CallJudge
-  /** Whether documents are being refused. */
+  /** Whether documents are being refused, and not to one client alone. */
   readonly isOverloaded: () => boolean
 }
 

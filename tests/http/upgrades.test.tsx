@@ -66,6 +66,22 @@ test('a WebSocket passes the middleware, and is one line of the log when it is o
   expect(logs[0]).not.toHaveProperty('aborted')
 })
 
+test('one that is pipelined behind an answer that is not out ends its connection, and nothing else', async () => {
+  const late = Promise.withResolvers<void>()
+  const { port, heads } = await tunnelling((req, _res, next) => {
+    if (req.path === '/') void late.promise.then(() => next())
+    else next()
+  })
+  using connection = await connectRaw(port)
+  await connection.send(getRequest('/') + HANDSHAKE)
+  expect((await connection.end()).rest.toString()).toBe('')
+  late.resolve()
+  expect(heads).toEqual([])
+  using other = await connectRaw(port)
+  await other.send(HANDSHAKE)
+  expect((await other.response()).status).toBe(101)
+})
+
 test('one that is open does not keep a server that is going', async () => {
   const { app, port, logs, upstream } = await tunnelling()
   using connection = await connectRaw(port)

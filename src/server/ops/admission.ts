@@ -1,19 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
 import type { HeaderList } from '../render/security-headers.ts'
+import { clientKey } from '../request/client-key.ts'
 import type { RequestContext } from '../request/context.ts'
 import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
 import { createRenderTurns, type RenderTurns } from './render-turns.ts'
-import { classOf, type RequestClass } from './request-class.ts'
+import { classBelow, classOf, type RequestClass } from './request-class.ts'
+import { createShares, type ShareRefusal } from './shares.ts'
 
 /** For a guess at what somebody may want next. */
 export type RequestPurpose = 'prefetch'
 
 /**
- * Why a page is refused. `places`: as many answers are in progress as may be. `load`: this process is late. `wait`: its
- * turn to be rendered did not come in time.
+ * Why a page is refused. `places`: as many answers are in progress as may be. `client`: too many of them are this
+ * client's. `load`: this process is late. `wait`: its turn to be rendered did not come in time.
  */
-export type ShedReason = 'places' | 'load' | 'wait'
+export type ShedReason = 'places' | 'client' | 'load' | 'wait'
 
 /** A refusal; to be answered with 503. */
 export interface Shed {
@@ -46,8 +48,12 @@ export interface Admission {
   readonly load: LoadState
   /** Answers in progress. */
   readonly pending: number
-  /** Whether a document that came now would find no place. */
-  readonly isFull: boolean
+  /**
+   * Whether balancers should send visitors elsewhere: there is no place left, or documents are refused for load. The
+   * latter does not count where more than half of what is in progress is one client's: balancers would send that client
+   * to the next instance.
+   */
+  readonly isOverloaded: boolean
   /** Of those, how many wait for their turn. */
   readonly waiting: number
 }
@@ -59,35 +65,48 @@ export interface AdmissionOptions {
   readonly turns?: RenderTurns
   /** 0 to 1. */
   readonly random?: () => number
+  /** Told of a client that is refused while it holds half of the places. */
+  readonly onGreedy?: ((client: string) => void) | undefined
 }
+
+/** So many answers in progress are few, whoever has asked for them. */
+const FEW = 8
 
 const RETRY_SPREAD_SECONDS = 4
 
 const REASONS: Readonly<Record<ShedReason, string>> = {
   places: 'too many answers in progress',
+  client: 'too many answers in progress for one client',
   load: 'too much load',
   wait: 'waited too long for its turn',
 }
+
+const SHED_REASONS: Readonly<Record<ShareRefusal, ShedReason>> = { full: 'places', client: 'client' }
 
 /** Everybody is let in until there is no place, or `sample` tells of lateness. */
 export function createAdmission({
   limit,
   turns = createRenderTurns(),
   random = Math.random,
+  onGreedy,
 }: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
   /** What is refused of a class by its share is spread evenly: a debt grows by the share and is paid by a refusal. */
   const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
+  const places = createShares({ most: () => limit, onGreedy })
   let load = NO_LOAD
-  let pending = 0
 
   return {
     enter(context) {
+      const client = clientKey(context.provenance.address)
       const requestClass = classOf(context)
-      if (isRefused(requestClass)) return shed(context, 'load')
-      if (pending >= (requestClass === 'prefetch' ? prefetchLimit : limit)) return shed(context, 'places')
-      pending += 1
-      context.onFinish(() => (pending -= 1))
+      if (load.pressure > 0 && isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)) {
+        return shed(context, 'load')
+      }
+      if (requestClass === 'prefetch' && places.taken >= prefetchLimit) return shed(context, 'places')
+      const refusal = places.take(client)
+      if (refusal !== undefined) return shed(context, SHED_REASONS[refusal])
+      context.onFinish(() => places.give(client))
       return undefined
     },
     turn(context, loaded = false) {
@@ -114,14 +133,19 @@ export function createAdmission({
       return load
     },
     get pending() {
-      return pending
+      return places.taken
     },
-    get isFull() {
-      return pending >= limit
+    get isOverloaded() {
+      return places.taken >= limit || (load.overloaded && !places.isOneClients)
     },
     get waiting() {
       return turns.waiting
     },
+  }
+
+  /** The work of one client is refused before that of the others, so that its load costs itself first. */
+  function holdsMost(client: string): boolean {
+    return places.taken >= FEW && places.of(client) * 2 > places.taken
   }
 
   function isRefused(requestClass: RequestClass): boolean {

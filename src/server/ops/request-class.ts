@@ -18,3 +18,8 @@ export function classOf(context: Pick<RequestContext, 'prefetch' | 'data' | 'act
   // Somebody waits for what an action does, and nothing asks again for them.
   return context.data === undefined || context.action !== undefined ? 'document' : 'data'
 }
+
+/** The class that is refused before a class. */
+export function classBelow(requestClass: RequestClass): RequestClass {
+  return REQUEST_CLASSES[REQUEST_CLASSES.indexOf(requestClass) - 1] ?? 'prefetch'
+}

@@ -7,6 +7,8 @@ import { isIPv6 } from 'node:net'
  */
 export function clientKey(address: string): string {
   if (!address.includes(':')) return address
+  // How Node writes an IPv4 address on a socket that takes both kinds.
+  if (address.startsWith('::ffff:') && address.includes('.') && !address.includes('%')) return address.slice(7)
   const plain = address.replace(/%.*$/, '')
   if (!isIPv6(plain)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1]

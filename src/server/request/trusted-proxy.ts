@@ -3,12 +3,15 @@ import { BlockList, isIP } from 'node:net'
 /** Answers whether an address belongs to one of our proxies. */
 export type ProxyTrust = (address: string | undefined) => boolean
 
+/** No proxy is ours: where none is named. */
+export const TRUST_NOBODY: ProxyTrust = () => false
+
 /**
  * Reads a list of CIDR blocks or single addresses.
  * @throws {RangeError} naming the entry that is neither.
  */
 export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
-  if (entries.length === 0) return () => false
+  if (entries.length === 0) return TRUST_NOBODY
   const blocks = new BlockList()
   for (const entry of entries) {
     const [address = '', prefix, ...rest] = entry.split('/')

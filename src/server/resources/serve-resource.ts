@@ -11,11 +11,36 @@ import { send } from '../render/send-document.ts'
 import { sendMethods, sendRedirect, sendText } from '../render/send-plain.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import { soundThrown } from '../render/sound-thrown.ts'
+import type { Shares } from '../ops/shares.ts'
+import { clientKey } from '../request/client-key.ts'
 import type { RequestContext } from '../request/context.ts'
 import { dropBody, outlastsAnswer } from '../request/drop-body.ts'
 import { parseSearch } from '../request/search-params.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+const RETRY_SECONDS = 2
+
+/**
+ * Answers a resource route if its client may have one more answer in progress: an event stream holds its place for as
+ * long as it is open.
+ */
+export function admitResource(
+  streams: Shares,
+  context: RequestContext,
+  work: () => Promise<void>,
+): Promise<void> | undefined {
+  const client = clientKey(context.provenance.address)
+  const refusal = streams.take(client)
+  if (refusal === undefined) {
+    context.onFinish(() => streams.give(client))
+    return work()
+  }
+  context.refusal = refusal === 'client' ? 'too many open streams for one client' : 'too many open streams'
+  if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
+  sendText(context, 503, 'Too busy', ['Retry-After', String(RETRY_SECONDS)])
+  return undefined
+}
 
 /** Answers a resource route: the module's function for the method, with a `Response` of its own making. */
 export async function serveResource(

@@ -146,6 +146,19 @@ export function responseOn(
   return res
 }
 
+/**
+ * As `responseOn`.
+ * @returns `undefined` where the answer to an earlier request is still going out on the connection.
+ */
+export function tryResponseOn(...given: Parameters<typeof responseOn>): ServerResponse | undefined {
+  try {
+    return responseOn(...given)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_HTTP_SOCKET_ASSIGNED') return undefined
+    throw error
+  }
+}
+
 /** Whoever still answers, such as middleware that limits how long a request takes, would write into the other protocol. */
 function silence(res: ServerResponse, socket: Duplex): void {
   res.detachSocket(socket as Socket)

@@ -98,7 +98,11 @@ describe('headers', () => {
 
 describe('with few places for renders', () => {
   const PLACES = 4
-  const site = replayServer({ env: { MAX_PENDING_RENDERS: String(PLACES), RENDER_TIMEOUT_MS: '15000' } })
+  const site = replayServer({
+    env: { MAX_PENDING_RENDERS: String(PLACES), RENDER_TIMEOUT_MS: '15000', TRUST_PROXY: '127.0.0.1' },
+  })
+
+  let clients = 0
 
   /** Pages that take their time, begun and not answered. */
   async function occupy(count: number) {
@@ -106,7 +110,9 @@ describe('with few places for renders', () => {
     for (let at = 0; at < count; at += 1) {
       const connection = await connectRaw(site.server.port)
       // The head is out, so the place is taken.
-      await connection.send(getRequest('/lab/stream?delay=9000'))
+      // Each from an address of its own: one client gets no more than half.
+      const address = { 'X-Forwarded-For': `198.51.100.${(clients += 1)}` }
+      await connection.send(getRequest('/lab/stream?delay=9000', address))
       expect((await connection.receive(12)).toString()).toBe('HTTP/1.1 200')
       connections.push(connection)
     }

@@ -2,13 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { createAdmission, type Admission } from '../../../src/server/ops/admission.ts'
 import type { RequestContext } from '../../../src/server/request/context.ts'
 
+const addresses = { made: 0 }
+/** Of a client that nothing is known of. */
+const newAddress = (): string => `192.0.2.${(addresses.made += 1)}`
+
 /** Of a request, what admission looks at; its answer ends when `finish` is called. */
-function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'document') {
+function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'document', address = newAddress()) {
   const listeners: (() => void)[] = []
   const context = {
     prefetch: kind === 'prefetch',
     data: kind === 'document' ? undefined : { build: 'x' },
     action: kind === 'action' ? { id: 'x', form: '' } : undefined,
+    provenance: { address },
     shed: undefined as string | undefined,
     refusal: undefined as string | undefined,
     onFinish: (listener: () => void) => listeners.push(listener),
@@ -21,8 +26,8 @@ function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'docume
   }
 }
 
-const enters = (admission: Admission, kind?: Parameters<typeof fakeRequest>[0]): boolean =>
-  admission.enter(fakeRequest(kind).context) === undefined
+const enters = (admission: Admission, ...request: Parameters<typeof fakeRequest>): boolean =>
+  admission.enter(fakeRequest(...request).context) === undefined
 
 /** Late documents until nothing but a tenth of them is let in. */
 function overload(admission: Admission): void {
@@ -93,5 +98,56 @@ describe('under load', () => {
       Array.from({ length: 100 }, () => enters(admission, kind)).filter(Boolean).length
     expect([count('prefetch'), count('data')]).toEqual([0, 0])
     for (const kind of ['document', 'action'] as const) expect(Math.abs(count(kind) - 10)).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('a client', () => {
+  const OFFICE = '198.51.100.7'
+  const admittedOf = (admission: Admission, address: string, asked: number): number =>
+    Array.from({ length: asked }, () => enters(admission, 'document', address)).filter(Boolean).length
+
+  test('that is alone has half of the places, and each of the others still finds a quarter', () => {
+    const admission = createAdmission({ limit: 16 })
+    expect(admittedOf(admission, OFFICE, 100)).toBe(8)
+    expect(admittedOf(admission, '2001:db8:0:1::1', 100)).toBe(4)
+    expect(admittedOf(admission, '2001:db8:0:1::2', 1)).toBe(0)
+    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(4)
+    expect(admission.pending).toBe(16)
+    const { context } = fakeRequest('document', OFFICE)
+    expect(admission.enter(context)?.reason).toBe('places')
+  })
+
+  test('is told apart in log and metrics from a server that has no place left', () => {
+    const told: string[] = []
+    const admission = createAdmission({ limit: 8, onGreedy: (client) => told.push(client) })
+    expect(admittedOf(admission, OFFICE, 4)).toBe(4)
+    expect(told).toEqual([])
+    const { context } = fakeRequest('document', OFFICE)
+    expect(admission.enter(context)?.reason).toBe('client')
+    expect(context).toMatchObject({ shed: 'client', refusal: 'too many answers in progress for one client' })
+    expect(told).toEqual([OFFICE])
+  })
+
+  test('that fills its share leaves the instance ready, and several that fill all do not', () => {
+    const admission = createAdmission({ limit: 8 })
+    admittedOf(admission, OFFICE, 100)
+    expect(admission.isOverloaded).toBe(false)
+    overload(admission)
+    expect([admission.load.overloaded, admission.isOverloaded]).toEqual([true, false])
+    const calm = createAdmission({ limit: 8 })
+    for (const address of [OFFICE, newAddress(), newAddress()]) admittedOf(calm, address, 100)
+    expect([calm.pending, calm.isOverloaded]).toEqual([8, true])
+    const late = createAdmission({ limit: 1_000 })
+    overload(late)
+    expect(late.isOverloaded).toBe(true)
+  })
+
+  test('that has most of what is in progress is refused for load before the others are', () => {
+    const admission = createAdmission({ limit: 1_000 })
+    admittedOf(admission, OFFICE, 20)
+    // Data is refused, and no document yet.
+    while (admission.load.pressure < 2) admission.sample({ latenessMs: 500, utilization: 1 })
+    expect(admittedOf(admission, OFFICE, 10)).toBe(0)
+    expect(Array.from({ length: 10 }, () => enters(admission)).filter(Boolean)).toHaveLength(10)
   })
 })

@@ -1,0 +1,202 @@
+/** What one client can take of a server that others want to use as well, over sockets. */
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { LoaderArgs } from '../../src/server/index.ts'
+import { connectRaw, getRequest, requestRaw, type RawConnection } from '../support/raw-http.ts'
+import { listeningOn } from '../support/listening.ts'
+import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const GREEDY = { 'X-Forwarded-For': '198.51.100.7' }
+const HONEST = { 'X-Forwarded-For': '203.0.113.9' }
+
+/** A site with slow pages, slow handlers and streams without an end; none of them ends before the test does. */
+async function site(environment: Readonly<Record<string, string>> = {}) {
+  const held = Promise.withResolvers<void>()
+  const begun = { pages: 0, streams: 0 }
+  const { app, logs } = tinyApp({
+    routes: {
+      '/': { page: page(() => <h1>Home</h1>) },
+      '/slow': {
+        page: page(() => <h1>Slow</h1>),
+        loader: moduleOf({
+          loader: async () => {
+            begun.pages += 1
+            await held.promise
+            return {}
+          },
+        }),
+      },
+      '/number/[n]': { page: page(({ params }: { params: { n: string } }) => <h1>{`Page ${params.n}`}</h1>) },
+      '/events': {
+        handler: moduleOf({
+          GET: ({ signal }: LoaderArgs) => {
+            begun.streams += 1
+            const body = new ReadableStream({
+              start(controller) {
+                controller.enqueue(new TextEncoder().encode('data: first\n\n'))
+                signal.addEventListener('abort', () => controller.error(signal.reason))
+              },
+            })
+            return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } })
+          },
+        }),
+      },
+    },
+    middleware: [
+      (req, res, next) => {
+        if (req.path === '/number/last') res.setHeader('Connection', 'close')
+        next()
+      },
+    ],
+    environment: { TRUST_PROXY: '127.0.0.1', ...environment },
+  })
+  app.readiness.markReady()
+  const listening = await listeningOn(createServer(app))
+  onTestFinished(async () => {
+    held.resolve()
+    await listening[Symbol.asyncDispose]()
+    app.dispose()
+  })
+  const { port } = listening
+  return {
+    app,
+    begun,
+    logs,
+    port,
+    release: held.resolve,
+    status: async (path: string, headers: Readonly<Record<string, string>> = HONEST) =>
+      (await requestRaw(port, getRequest(path, headers))).status,
+    /** Sends requests, each over a connection of its own unless told otherwise. */
+    async send(requests: readonly string[], each: 'own' | 'same' = 'own'): Promise<readonly RawConnection[]> {
+      const connections: RawConnection[] = []
+      for (const bytes of each === 'own' ? requests : [requests.join('')]) {
+        const connection = await connectRaw(port)
+        onTestFinished(() => connection[Symbol.dispose]())
+        await connection.send(bytes)
+        connections.push(connection)
+      }
+      return connections
+    },
+  }
+}
+
+const many = (count: number, path: string, headers: Readonly<Record<string, string>> = GREEDY): readonly string[] =>
+  Array.from({ length: count }, () => getRequest(path, headers))
+
+describe('requests that are pipelined on one connection', () => {
+  test('begin one after the other, and take one place', async () => {
+    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+    await send(many(300, '/slow'), 'same')
+    await expect.poll(() => begun.pages).toBe(1)
+    expect(await status('/')).toBe(200)
+    expect(await status('/_m/data/')).toBe(200)
+    expect(await status('/readyz')).toBe(200)
+    expect([begun.pages, app.admission.pending]).toEqual([1, 1])
+  })
+
+  test('are answered in their order, each by its own answer', async () => {
+    const { send } = await site({ MAX_PENDING_RENDERS: '1' })
+    const requests = Array.from({ length: 100 }, (_, n) => getRequest(`/number/${n}`))
+    const [connection] = await send(requests, 'same')
+    for (let n = 0; n < requests.length; n += 1) {
+      const answer = await connection?.response()
+      expect([answer?.status, answer?.text]).toEqual([200, expect.stringContaining(`Page ${n}<`)])
+    }
+  })
+
+  test('never begin where the connection closes first, and leave nothing behind', async () => {
+    const { app, begun, send, release, port } = await site({ MAX_PENDING_RENDERS: '8' })
+    const [connection] = await send(many(50, '/slow'), 'same')
+    await expect.poll(() => begun.pages).toBe(1)
+    connection?.socket.resetAndDestroy()
+    await expect.poll(() => app.admission.pending).toBe(0)
+    release()
+    expect((await requestRaw(port, getRequest('/'))).status).toBe(200)
+    expect(begun.pages).toBe(1)
+  })
+
+  test('do not begin behind an answer that ends the connection', async () => {
+    const { begun, send } = await site()
+    const [connection] = await send([getRequest('/number/last'), getRequest('/slow')], 'same')
+    expect((await connection?.response())?.status).toBe(200)
+    expect((await connection?.end())?.how).toBe('fin')
+    expect(begun.pages).toBe(0)
+  })
+
+  test('open one event stream, whatever their number', async () => {
+    const { begun, send, status } = await site({ MAX_OPEN_STREAMS: '8' })
+    await send(many(1_100, '/events'), 'same')
+    await expect.poll(() => begun.streams).toBe(1)
+    expect(await status('/')).toBe(200)
+    expect(begun.streams).toBe(1)
+  })
+})
+
+describe('a client with many connections', () => {
+  test('has half of the places, while others get theirs and the instance stays ready', async () => {
+    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+    const connections = await send(many(12, '/slow'))
+    await expect.poll(() => begun.pages).toBe(4)
+    for (const connection of connections.slice(4)) {
+      const answer = await connection.response()
+      expect([answer.status, answer.header('retry-after')]).toEqual([503, expect.stringMatching(/^[1-4]$/)])
+    }
+    for (const path of ['/', '/_m/data/', '/readyz']) expect([path, await status(path)]).toEqual([path, 200])
+    // Its own pages are refused, and health never is.
+    expect([await status('/', GREEDY), await status('/readyz', GREEDY)]).toEqual([503, 200])
+  })
+
+  test('has no more by the addresses of its IPv6 network', async () => {
+    const { begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+    const requests = Array.from({ length: 12 }, (_, n) =>
+      getRequest('/slow', { 'X-Forwarded-For': `2001:db8:7:1::${(n + 1).toString(16)}` }),
+    )
+    await send(requests)
+    await expect.poll(() => begun.pages).toBe(4)
+    expect(await status('/', { 'X-Forwarded-For': '2001:db8:7:1:ffff::1' })).toBe(503)
+    expect(await status('/', { 'X-Forwarded-For': '2001:db8:7:2::1' })).toBe(200)
+  })
+
+  test('is served as long as there is room, like an office behind one address', async () => {
+    const { status, send, begun } = await site({ MAX_PENDING_RENDERS: '8' })
+    await send(many(3, '/slow'))
+    await expect.poll(() => begun.pages).toBe(3)
+    expect(await status('/', GREEDY)).toBe(200)
+  })
+
+  test('gives its places back when it goes away', async () => {
+    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+    const connections = await send(many(4, '/slow'))
+    await expect.poll(() => begun.pages).toBe(4)
+    expect(await status('/', GREEDY)).toBe(503)
+    for (const { socket } of connections) socket.resetAndDestroy()
+    await expect.poll(() => app.admission.pending).toBe(0)
+    expect(await status('/', GREEDY)).toBe(200)
+  })
+
+  test('has half of the event streams, while others open theirs', async () => {
+    const { begun, send, status } = await site({ MAX_OPEN_STREAMS: '8' })
+    const connections = await send(many(6, '/events'))
+    await expect.poll(() => begun.streams).toBe(4)
+    expect((await connections[5]?.response())?.status).toBe(503)
+    await send(many(2, '/events', HONEST))
+    await expect.poll(() => begun.streams).toBe(6)
+    expect(await status('/events')).toBe(503)
+    expect(await status('/')).toBe(200)
+    // A reader that leaves makes room.
+    connections[0]?.socket.resetAndDestroy()
+    connections[1]?.socket.resetAndDestroy()
+    connections[2]?.socket.resetAndDestroy()
+    await send(many(1, '/events', HONEST))
+    await expect.poll(() => begun.streams).toBe(7)
+  })
+
+  test('is named once in the log where it may be a proxy that nobody has named', async () => {
+    const { logs, send, begun } = await site({ MAX_PENDING_RENDERS: '8', TRUST_PROXY: '' })
+    const lines = () => logs.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))
+    await send([...many(3, '/slow', GREEDY), ...many(3, '/slow', HONEST)])
+    await expect.poll(() => begun.pages).toBe(4)
+    await expect.poll(() => lines().length).toBe(1)
+    expect(lines()).toEqual([expect.objectContaining({ address: '127.0.0.1', level: 40 })])
+  })
+})
