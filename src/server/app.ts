@@ -103,6 +103,8 @@ export interface MillraceApp extends Express {
   /** Pages in progress, and what is refused for load: nothing while nobody samples it. */
   readonly admission: Admission
   readonly log: Logger
+  /** Told of a client that is refused while it holds half of something; see `warnOfOneAddress`. */
+  readonly onGreedy: ((client: string) => void) | undefined
   /** Error reports: where they go, and the way in for those of this server itself. */
   readonly reports: Reports
   /** The reporter of this server's own failures, where they are reported. */
@@ -275,6 +277,7 @@ export function createApp({
     life: createAppLife(definition.start, readiness, services.afterwards, { log, dataDir: services.dataDir, worker }),
     admission,
     log,
+    onGreedy,
     messageClasses,
     warm: async () => {
       const all = Object.values(definition.routes).flatMap((segment) => Object.values(segment))

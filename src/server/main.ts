@@ -24,6 +24,7 @@ import { openPrivateDoor } from './ops/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
 import { warmUp } from './ops/warm-up.ts'
 import type { ServerProcess } from './ops/server-process.ts'
+import { shareConnections } from './ops/share-connections.ts'
 import { endSlowReaders } from './ops/slow-readers.ts'
 import { describeThrown } from './render/failure.ts'
 import { checkDataDir } from './stores/check-data-dir.ts'
@@ -125,6 +126,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   const options = { ...SERVER_OPTIONS, ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }
   const server = createServer(options, app)
   setServerLimits(server)
+  shareConnections(server, { trustProxy: config.trustProxy, onGreedy: app.onGreedy })
   guardConnections(server)
   endSlowReaders(server)
   server.on('upgrade', app.upgrade)

@@ -1,6 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config.ts'
+import { shareConnections } from '../ops/share-connections.ts'
+import { endSlowReaders } from '../ops/slow-readers.ts'
+import { TRUST_NOBODY } from '../request/trusted-proxy.ts'
 
 /** What the metrics port is opened with. */
 export interface ServeMetricsOptions {
@@ -13,6 +16,8 @@ const MAX_CONNECTIONS = 16 // scrapers, not visitors
 /** Source: Prometheus, "Exposition formats". */
 const EXPOSITION_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const REQUEST_MS = 10_000
+/** Scrapers come every 15 s or so; connecting again costs them nothing. */
+const KEEP_ALIVE_MS = 5_000
 
 /**
  * Opens the port of `/metrics`; there is nothing else on it.
@@ -37,7 +42,10 @@ export async function serveMetrics({ config, text }: ServeMetricsOptions): Promi
       () => answer(500, 'The metrics cannot be read\n'),
     )
   })
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   server.maxConnections = MAX_CONNECTIONS
+  shareConnections(server, { trustProxy: TRUST_NOBODY })
+  endSlowReaders(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     // Not shared among workers: metrics have one owner.
