@@ -61,7 +61,7 @@ export async function readBody(
   if (Number(req.headers['content-length'] ?? 0) > bytes) throw overLimit('bytes', bytes)
   const source = openBodySource(req, { bytes, timeoutMs: limits.timeoutMs }, signal)
   const held = heldSource(source, hold)
-  if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held)) }
+  if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held), hold) }
   if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))
   if (type.boundary === undefined) throw new BodyError(400, 'A multipart body without a boundary')
   if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits))

@@ -9,6 +9,7 @@ import { watchPromises } from '../load/watch-promises.ts'
 import type { LoaderArgs } from '../loader-types.ts'
 import { reportFailure } from '../render/failure.ts'
 import type { Admission } from '../ops/admission.ts'
+import { clientKey } from '../request/client-key.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from './body-error.ts'
@@ -88,7 +89,10 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     return guarded
   }
   const limits = limitsOf(named, parts.bodyLimit)
-  using held = parts.heldBodies.open(limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes)
+  using held = parts.heldBodies.open(
+    limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes,
+    clientKey(context.provenance.address),
+  )
   try {
     const body = await readBody(context.req, limits, context.signal, held.hold)
     const declared = named ?? namedInBody(body, registry)
@@ -96,6 +100,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     // Not before: whoever sends slowly must not keep others from their pages. Nor do uploads, which take their time.
     const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
     if (shed !== undefined) return refuse(503)
+    held.run()
     const { id } = declared
     const received = readCall(
       body,

@@ -37,6 +37,8 @@ import { senderHeaders } from './sender-headers.ts'
 
 /** Three times 20 MiB, and as much again while they are put together. */
 const LARGE_BODIES = 3
+/** Of one client half: two large ones in their places, and a hundred beginnings that wait for theirs. */
+const MOST_HELD_BYTES = 134_217_728
 const PLACE_PATIENCE_MS = 10_000
 const NO_ROOM_SECONDS = 30
 const COMPLAIN_EVERY_MS = 60_000
@@ -75,7 +77,7 @@ class RelayRefusal extends Error {
 export function createRelay(parts: RelayParts): RequestHandler {
   const { path, dsn, origins, intake, limits, log, now } = parts
   const places = createBodyPlaces(LARGE_BODIES, PLACE_PATIENCE_MS)
-  const bodies = createHeldBodies()
+  const bodies = createHeldBodies(MOST_HELD_BYTES)
   const allowance = createClientAllowance()
   const ownDsn = dsnText(dsn)
   const complained = { at: Number.NEGATIVE_INFINITY }
@@ -105,7 +107,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     const client = clientKey(context.address)
     const tab = createTab(context, client, allowance)
     await tab.settle()
-    using held = bodies.open(MAX_ENVELOPE_BYTES)
+    using held = bodies.open(MAX_ENVELOPE_BYTES, client)
     const charge = (bytes: number, received: number): Promise<void> => {
       held.hold(bytes)
       tab.work.bytes += bytes

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BodyError } from '../../../src/server/actions/body-error.ts'
+import { parseCheckedJson } from '../../../src/server/actions/checked-json.ts'
 import { createHeldBodies, type HeldBody } from '../../../src/server/actions/held-bodies.ts'
 import { readBody } from '../../../src/server/actions/read-body.ts'
 import { withServer } from '../../support/listening.ts'
@@ -21,41 +22,80 @@ function hold(body: HeldBody, bytes: number): number | 'held' {
 }
 
 describe('bodies', () => {
+  const QUARTER = MOST / 4
+
   test('hold so much all together, and who wants more is refused', () => {
     const bodies = createHeldBodies(MOST)
-    const [one, two] = [bodies.open(FREE), bodies.open(FREE)]
-    expect(hold(one, FREE + MOST - 10)).toBe('held')
-    expect(hold(two, FREE + 10)).toBe('held')
-    expect(hold(two, 1)).toBe(503)
-    expect(hold(one, 1)).toBe(503)
+    const all = ['a', 'b', 'c', 'd'].map((client) => bodies.open(FREE, client))
+    for (const body of all) expect(hold(body, FREE + QUARTER - 1)).toBe('held')
+    expect(hold(bodies.open(FREE, 'e'), FREE + 4)).toBe('held')
+    expect(hold(bodies.open(FREE, 'f'), FREE + 1)).toBe(503)
+  })
+
+  test('of one client hold half of it, and the others find a quarter each', () => {
+    const bodies = createHeldBodies(MOST)
+    const greedy = Array.from({ length: 100 }, () => hold(bodies.open(FREE, 'greedy'), FREE + MOST / 100))
+    expect(greedy.filter((verdict) => verdict === 'held')).toHaveLength(50)
+    for (const client of ['b', 'c']) expect(hold(bodies.open(FREE, client), FREE + QUARTER)).toBe('held')
   })
 
   test('leave what they have held, once', () => {
     const bodies = createHeldBodies(MOST)
-    const one = bodies.open(FREE)
-    expect(hold(one, FREE + MOST)).toBe('held')
+    const one = bodies.open(FREE, 'a')
+    expect(hold(one, FREE + MOST / 2)).toBe('held')
     one[Symbol.dispose]()
     one[Symbol.dispose]()
-    const next = bodies.open(FREE)
-    expect(hold(next, FREE + MOST)).toBe('held')
+    const next = bodies.open(FREE, 'a')
+    expect(hold(next, FREE + MOST / 2)).toBe('held')
     expect(hold(next, 1)).toBe(503)
+  })
+
+  test('whose handlers run leave their room to those that are sent, and are bounded by themselves', () => {
+    const bodies = createHeldBodies(MOST)
+    const count = (verdicts: readonly unknown[]): number => verdicts.filter((verdict) => verdict === 'held').length
+    const run = (client: string): unknown => {
+      const body = bodies.open(FREE, client)
+      const held = hold(body, FREE + MOST / 64)
+      if (held !== 'held') return held
+      try {
+        body.run()
+        return held
+      } catch (error) {
+        body[Symbol.dispose]()
+        return error
+      }
+    }
+    // Slow handlers with a body of 1 MB each, as it were.
+    expect(count(Array.from({ length: 64 }, () => run('greedy')))).toBe(64)
+    expect(hold(bodies.open(FREE, 'greedy'), FREE + QUARTER)).toBe('held')
+    expect(count(Array.from({ length: 100 }, () => run('greedy')))).toBe(32)
+    expect(run('honest')).toBe('held')
   })
 
   test('of what people type are taken, whoever holds the rest', () => {
     const bodies = createHeldBodies(MOST)
-    expect(hold(bodies.open(FREE), 2 * MOST)).toBe(503)
-    for (let count = 0; count < 1_000; count += 1) expect(hold(bodies.open(FREE), FREE)).toBe('held')
+    expect(hold(bodies.open(FREE, 'a'), 2 * MOST)).toBe(503)
+    for (let count = 0; count < 1_000; count += 1) expect(hold(bodies.open(FREE, 'a'), FREE)).toBe('held')
   })
 
   test('may be four of the largest, where that is more', () => {
     const bodies = createHeldBodies(MOST)
     const largest = 10 * MOST
-    const all = Array.from({ length: 4 }, () => bodies.open(largest))
-    for (const body of all) expect(hold(body, largest)).toBe('held')
+    for (const client of ['a', 'b', 'c', 'd']) expect(hold(bodies.open(largest, client), largest)).toBe('held')
     // There is as much room for others as for these.
-    expect(hold(bodies.open(FREE), FREE + 1)).toBe('held')
-    expect(hold(bodies.open(largest), largest)).toBe(503)
-    expect(hold(bodies.open(FREE), FREE + 1)).toBe(503)
+    expect(hold(bodies.open(FREE, 'e'), FREE + 1)).toBe('held')
+    expect(hold(bodies.open(largest, 'f'), largest)).toBe(503)
+  })
+
+  test('of JSON hold what becomes of them, too', () => {
+    const held: number[] = []
+    expect(parseCheckedJson(`[${'{},'.repeat(10_000)}"{},[]"]`, (bytes) => held.push(bytes))).toHaveLength(10_001)
+    expect(held).toEqual([10_001 * 56 + 10_000 * 16])
+    const full = (): never => {
+      throw new BodyError(503, 'Too many large bodies at once')
+    }
+    // Before anything is made of it: this is no JSON.
+    expect(() => parseCheckedJson('[{},', full)).toThrow('Too many large bodies')
   })
 })
 

@@ -1,0 +1,95 @@
+/** What one client's bodies can take of the memory that all bodies share, over sockets. */
+import { createServer } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { action } from '../../src/server/actions/action.ts'
+import { actionId } from '../../src/server/actions/action-id.ts'
+import { listeningOn } from '../support/listening.ts'
+import { connectRaw, requestRaw, type RawConnection } from '../support/raw-http.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { page, tinyApp } from '../support/tiny-app.tsx'
+import { CRASH, postRequest, startReportServer } from './report-setup.ts'
+
+const GREEDY = { 'X-Forwarded-For': '198.51.100.7' }
+const HONEST = { 'X-Forwarded-For': '203.0.113.9' }
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+const TYPED = `text=${'x'.repeat(20_000)}` // more than is taken in any case
+const LARGE = `text=${'x'.repeat(1_048_571)}` // 1 MiB, the limit
+
+/** A site whose one action says how often it has begun, and ends when it is let go. */
+async function site() {
+  const ended = Promise.withResolvers<void>()
+  const begun = { count: 0 }
+  const folder = await makeTempDir()
+  const { app } = tinyApp({
+    routes: { '/': { page: page(() => <h1>Home</h1>) } },
+    actions: {
+      'slow.server.ts': {
+        slow: action({
+          handler: async () => {
+            begun.count += 1
+            await ended.promise
+          },
+        }),
+        quick: action({ handler: () => undefined }),
+      },
+    },
+    environment: { DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1' },
+  })
+  const listening = await listeningOn(createServer(app))
+  onTestFinished(async () => {
+    ended.resolve()
+    await listening[Symbol.asyncDispose]()
+    app.dispose()
+    await folder.remove()
+  })
+  const post = (name: string, body: string, client: object): Buffer =>
+    postRequest(`/?_action=${actionId('slow.server.ts', name)}`, body, { ...FORM, ...client })
+  return {
+    begun,
+    async open(bytes: Uint8Array): Promise<RawConnection> {
+      const connection = await connectRaw(listening.port)
+      onTestFinished(() => connection[Symbol.dispose]())
+      await connection.send(bytes)
+      return connection
+    },
+    post,
+    status: async (body: string, client: object) =>
+      (await requestRaw(listening.port, post('quick', body, client))).status,
+  }
+}
+
+test('70 slow handlers with a megabyte each keep nobody from sending, not even their own client', async () => {
+  const { begun, open, post, status } = await site()
+  for (let count = 0; count < 70; count += 1) await open(post('slow', LARGE, GREEDY))
+  await expect.poll(() => begun.count).toBe(70)
+  expect(await status(TYPED, HONEST)).toBe(303)
+  expect(await status(LARGE, HONEST)).toBe(303)
+  expect(await status(TYPED, GREEDY)).toBe(303)
+})
+
+test('a client whose bodies never end holds half of what all may, and no more', async () => {
+  const { open, post, status } = await site()
+  const unfinished: RawConnection[] = []
+  for (let count = 0; count < 40; count += 1) {
+    unfinished.push(await open(post('quick', LARGE, GREEDY).subarray(0, -1)))
+  }
+  await expect.poll(() => status(LARGE, GREEDY)).toBe(503)
+  expect(await status(LARGE, HONEST)).toBe(303)
+  // What people type is taken in any case.
+  expect(await status('text=hello', GREEDY)).toBe(303)
+  for (const { socket } of unfinished) socket.resetAndDestroy()
+  await expect.poll(() => status(LARGE, GREEDY)).toBe(303)
+})
+
+test('three slow senders of large envelopes do not keep the next client waiting', async () => {
+  const { envelope, path, port } = await startReportServer({ SENTRY_DSN: '', TRUST_PROXY: '127.0.0.1' })
+  const large = envelope([CRASH, ['attachment', Buffer.alloc(1_000_000, 'x')]])
+  for (let count = 0; count < 3; count += 1) {
+    const connection = await connectRaw(port)
+    onTestFinished(() => connection[Symbol.dispose]())
+    await connection.send(postRequest(path, large, GREEDY).subarray(0, -10))
+  }
+  const startedAt = performance.now()
+  expect((await requestRaw(port, postRequest(path, large, HONEST))).status).toBe(200)
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
+})
