@@ -19,6 +19,7 @@ async function callableApp() {
         name: z.string().max(5, 'is too long'),
         address: z.object({ city: z.string().min(1, 'is missing') }).optional(),
       }),
+      secret: ['pin'],
       handler: ({ input, state, revalidate }) => {
         stored.push(input.name)
         revalidate('names', '/lists/*')
@@ -143,7 +144,7 @@ describe('a call of the client router', () => {
     expect((await call('store', { args: [1, 2], input: { name: 'ann' } })).status).toBe(400)
   })
 
-  test('is told what is wrong by 422, by name of the field, and nothing else', async () => {
+  test('is told what is wrong by 422, by name of the field, and which fields are secret', async () => {
     const { call, stored } = await callableApp()
     const { status, records } = await call('store', 'name=annabel&address.city=')
     expect(status).toBe(422)
@@ -152,7 +153,7 @@ describe('a call of the client router', () => {
       {
         segment: '#action',
         lifetime: 0,
-        data: { errors: { name: ['is too long'], 'address.city': ['is missing'] } },
+        data: { errors: { name: ['is too long'], 'address.city': ['is missing'] }, secret: ['pin'] },
       },
       { done: true },
     ])

@@ -20,6 +20,7 @@ export interface CallHost {
   readonly world: FlightWorld
   readonly known: KnownRoutes
   readonly startFlight: typeof startFlight
+  readonly document: Document
   readonly retry: Retry
   /** Path and query of the page that a redirect leads to, as the navigation that follows it will name them. */
   pageOf(to: string): string
@@ -106,7 +107,7 @@ async function performCall(
   answered.count += 1
   if (answer?.errors !== undefined) {
     if (form) focusFirstFault(form, answer.errors)
-    return invalidInput(args.at(-1), answer.errors)
+    return invalidInput(args.at(-1), answer, host.document)
   }
   const { redirect } = head ?? {}
   const leaving = host.leaving()

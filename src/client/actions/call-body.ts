@@ -1,5 +1,11 @@
-import type { InvalidInput } from '../../shared/action-result.ts'
-import { ARGUMENTS_FIELD, type ActionArguments } from '../../shared/protocol/action-call.ts'
+import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
+import { isPasswordName } from '../../shared/password-name.ts'
+import {
+  ARGUMENTS_FIELD,
+  FIELD_PREFIX,
+  type ActionAnswer,
+  type ActionArguments,
+} from '../../shared/protocol/action-call.ts'
 
 /** A call as it travels. */
 export interface CallBody {
@@ -15,6 +21,8 @@ export interface CallBody {
 export function callBody(args: readonly unknown[]): CallBody {
   const input = args.at(-1)
   const leading = args.slice(0, -1)
+  // A state that says why the input was refused holds all that was typed, and no handler reads it.
+  if (isInvalidInput(leading.at(-1))) leading.splice(-1, 1, null)
   if (!(input instanceof FormData)) {
     const call: ActionArguments = { args: leading, input }
     return { body: JSON.stringify(call), type: 'application/json' }
@@ -23,22 +31,37 @@ export function callBody(args: readonly unknown[]): CallBody {
   if (leading.length > 0) body.append(ARGUMENTS_FIELD, JSON.stringify(leading))
   for (const [name, value] of input) {
     // What a document of the server's had for the way without script is said anew for each call.
-    if (!name.startsWith('$ACTION_')) body.append(name, value)
+    if (!name.startsWith(FIELD_PREFIX)) body.append(name, value)
   }
   return { body }
 }
 
-/** What a form is told whose input was refused: what is wrong, as the server says, and what was typed, as the form does. */
-export function invalidInput(input: unknown, errors: InvalidInput['errors']): InvalidInput {
+/** Fields that hold what a page must not show, whatever their action says of them. */
+const SECRET_FIELDS = '[type=password],[autocomplete*=password],[autocomplete*=one-time-code],[autocomplete*=cc-]'
+
+/**
+ * What a form is told whose input was refused: what is wrong, as the server says, and what was typed, as the form does. The
+ * state goes into the document, so that passwords, what the action calls secret, and fields of the runtime are not in it.
+ * @param document where the form is: a field may be a password by its type.
+ */
+export function invalidInput(
+  input: unknown,
+  { errors = {}, secret = [] }: Pick<ActionAnswer, 'errors' | 'secret'>,
+  document?: Document,
+): InvalidInput {
   const values = Object.create(null) as Record<string, string | readonly string[]>
   const omitted: string[] = []
   if (input instanceof FormData) {
+    const fields = [...(document?.querySelectorAll<HTMLInputElement>(SECRET_FIELDS) ?? [])]
+    const kept = new Set([...secret, ...fields.map(({ name }) => name)])
     for (const name of new Set(input.keys())) {
       const given = input.getAll(name)
       const texts = given.filter((value) => typeof value === 'string')
-      if (texts.length === given.length) values[name] = texts.length === 1 ? (texts[0] ?? '') : texts
-      // Where none was chosen, there is a file without a name.
-      else if (given.some((value) => typeof value !== 'string' && (value.name || value.size))) omitted.push(name)
+      const isSecret = name.startsWith(FIELD_PREFIX) || kept.has(name) || isPasswordName(name)
+      if (texts.length !== given.length) {
+        // Where none was chosen, there is a file without a name.
+        if (given.some((value) => typeof value !== 'string' && (value.name || value.size))) omitted.push(name)
+      } else if (!isSecret) values[name] = texts.length === 1 ? (texts[0] ?? '') : texts
     }
   }
   return { kind: 'invalid', errors, values, omitted }

@@ -69,7 +69,7 @@ export interface ActionDefinition<Input, Args extends readonly unknown[], Result
   readonly input?: InputSchema<Input>
   /** A tuple: what the page binds in front of the input (`remove.bind(null, id)`). */
   readonly args?: InputSchema<Args>
-  /** Names of fields whose text is never sent back, such as passwords. */
+  /** Names of fields whose text never goes back into a page. Fields that are named as passwords are among them anyway. */
   readonly secret?: readonly string[]
   /** Most bytes of a body; `ACTION_BODY_LIMIT` unless told. Not used with `upload`. */
   readonly bodyLimit?: number

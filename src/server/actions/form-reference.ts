@@ -6,6 +6,7 @@ import {
   ONCE_FIELD,
   REFERENCE_FIELD,
 } from '../../shared/protocol/action-call.ts'
+import { isInvalidInput } from '../../shared/action-result.ts'
 import type { DeclaredAction } from './action.ts'
 import { currentForms } from './form-target.ts'
 
@@ -68,7 +69,7 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
   data.append(ID_FIELD, id)
   if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
   if (bound.length > 0) {
-    data.append(ARGUMENTS_FIELD + number, forms.sign(id, listOf(bound)))
+    data.append(ARGUMENTS_FIELD + number, forms.sign(id, listOf(withoutRefusal(bound))))
   }
   const { pathname, search } = forms
   return {
@@ -79,6 +80,11 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
     target: undefined,
     data,
   }
+}
+
+/** A state that says why the input was refused is read by nobody, and holds all that was typed: `null` does as well. */
+function withoutRefusal(bound: readonly unknown[]): readonly unknown[] {
+  return isInvalidInput(bound.at(-1)) ? bound.with(-1, null) : bound
 }
 
 /** What is bound, in JSON: as the browser says it in a call. */

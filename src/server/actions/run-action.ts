@@ -1,4 +1,5 @@
 import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
+import { isPasswordName } from '../../shared/password-name.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
 import { soundThrown } from '../render/sound-thrown.ts'
@@ -10,7 +11,8 @@ import type { ReceivedCall } from './read-call.ts'
 /** How a call has ended. */
 export type ActionOutcome =
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'invalid'; readonly state: InvalidInput }
+  /** `secret`: names of fields, which the browser that was sent the form must leave out too. */
+  | { readonly kind: 'invalid'; readonly state: InvalidInput; readonly secret?: readonly string[] }
   /** Control flow, or a failure. */
   | { readonly kind: 'thrown'; readonly thrown: unknown }
 
@@ -56,7 +58,9 @@ export async function runAction(
   try {
     const { args, state } = await splitArguments(definition.args, call)
     const checked = await check(definition.input, call.input)
-    if ('issues' in checked) return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret) })
+    if ('issues' in checked) {
+      return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret), secret })
+    }
     const { files } = call
     const value = surroundings.watch(
       await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate)),
@@ -165,7 +169,7 @@ function invalidInput(issues: readonly InputIssue[], { form }: ReceivedCall, sec
   for (const [name, value] of form?.fields ?? []) {
     if (typeof value !== 'string') {
       if (value.name !== '' || value.size > 0) omitted.add(name)
-    } else if (!secret.includes(name)) {
+    } else if (!secret.includes(name) && !isPasswordName(name)) {
       const known = values[name]
       if (known === undefined) values[name] = value
       else values[name] = Array.isArray(known) ? [...known, value] : [known, value]

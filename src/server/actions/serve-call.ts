@@ -34,7 +34,8 @@ export async function serveCall(
   if (outcome.kind === 'invalid') {
     const answer = createDataAnswer(context, NO_PROGRESS)
     answer.open(422, head)
-    putResult(answer, { ...shared, errors: outcome.state.errors })
+    const { state, secret = [] } = outcome
+    putResult(answer, { ...shared, errors: state.errors, ...(secret.length > 0 && { secret }) })
     return answer.finish()
   }
   if (outcome.kind === 'value') {

@@ -52,6 +52,8 @@ export interface ActionAnswer {
   readonly value?: unknown
   /** Why the input was refused: messages by name of the field. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
+  /** With `errors`: names of the fields that the action calls secret. */
+  readonly secret?: readonly string[]
   /** What the action wants dropped from caches. */
   readonly revalidate?: readonly string[]
   /** The handler has refused or failed: how, says the outcome that follows. */

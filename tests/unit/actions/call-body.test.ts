@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isPasswordName } from '../../../src/shared/password-name.ts'
 import { callBody, invalidInput } from '../../../src/client/actions/call-body.ts'
 
 const form = (...fields: readonly (readonly [string, string | File])[]): FormData => {
@@ -25,6 +26,38 @@ describe('a call travels', () => {
       ['name', 'ann'],
     ])
   })
+})
+
+test('a state that says why the input was refused does not travel beside the form that holds the same', () => {
+  const text = 'x'.repeat(1000)
+  const { body } = callBody([7, invalidInput(form(['text', text]), {}), form(['text', text])])
+  expect([...(body as FormData)]).toEqual([
+    ['$ACTION_ARGS', '[7,null]'],
+    ['text', text],
+  ])
+})
+
+test('what was typed never has passwords, what the action calls secret, or fields of the runtime in it', () => {
+  const input = form(
+    ['$ACTION_REF_1', ''],
+    ['$ACTION_KEY', 'k'],
+    ['name', 'ann'],
+    ['password', 'hunter2'],
+    ['pin', '1234'],
+    ['phrase', 'open sesame'],
+  )
+  const document = { querySelectorAll: () => [{ name: 'phrase' }] } as unknown as Document
+  const state = invalidInput(input, { errors: { name: ['no'] }, secret: ['pin'] }, document)
+  expect(state).toEqual({ kind: 'invalid', errors: { name: ['no'] }, values: { name: 'ann' }, omitted: [] })
+})
+
+test('fields are passwords by their names', () => {
+  for (const name of ['password', 'newPassword', 'account.password_2', 'user[pwd]', 'login[pass]', 'Passwd']) {
+    expect(isPasswordName(name), name).toBe(true)
+  }
+  for (const name of ['compass', 'passport', 'passenger', 'bypass', 'upwd', 'name']) {
+    expect(isPasswordName(name), name).toBe(false)
+  }
 })
 
 test('what was typed comes back by name, and files have to be chosen again', () => {

@@ -100,6 +100,14 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     expect(forms.stateForms).toEqual([{ id: ID, args: [7], key: hidden.get('$ACTION_KEY') }])
   })
 
+  test('no state that says why the input was refused: it holds all that was typed, and nobody reads it', async () => {
+    const refused = { kind: 'invalid', errors: {}, values: { text: 'typed' }, omitted: [] }
+    const save = (namedAction() as (...args: unknown[]) => unknown).bind(null, 7, refused)
+    const html = await withForms(target(), () => render(<form id="a" action={save as never} />))
+    const [, args] = formIn(html, 'a').hidden.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
+    expect(args).toBe(`${ID} signed [7,null]`)
+  })
+
   test('two hooks with two keys', async () => {
     const save = namedAction()
     const html = await withForms(target(), () =>

@@ -117,9 +117,10 @@ describe('a refused input', () => {
   test('never sends back what is secret, and no field can pass for a prototype', async () => {
     const { outcome } = await run(
       { input: z.object({ name: z.never() }), secret: ['password'], handler: () => 1 },
-      ofForm(['password', 'hunter2'], ['name', 'ann']),
+      ofForm(['password', 'hunter2'], ['newPassword', 'hunter3'], ['name', 'ann']),
     )
     if (outcome.kind !== 'invalid') throw new Error(outcome.kind)
+    expect(outcome.secret).toEqual(['password'])
     expect(outcome.state.values).toEqual({ name: 'ann' })
     expect(Object.getPrototypeOf(outcome.state.values)).toBeNull()
     expect(Object.getPrototypeOf(outcome.state.errors)).toBeNull()

@@ -297,6 +297,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     world,
     known,
     startFlight,
+    document: window.document,
     retry,
     pageOf: withoutHash,
     unanswered: (href) => new RouteLoadError('route data', href),
