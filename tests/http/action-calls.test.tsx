@@ -237,11 +237,32 @@ describe('a call of the client router', () => {
     expect(stored).toEqual(['ann', 'ann'])
   })
 
-  test('of another build is told so and has not run', async () => {
+  const FORMER = { headers: { 'X-Millrace-Build': 'former' } }
+
+  test('of another build is run, and gets its result without data that its page would not understand', async () => {
     const { call, stored } = await callableApp()
-    const { status, records } = await call('store', 'name=ann', { headers: { 'X-Millrace-Build': 'former' } })
-    expect([status, records[0]]).toMatchObject([409, { document: true }])
-    expect(stored).toEqual([])
+    const { status, headers, records } = await call('store', 'name=ann', { ...FORMER, query: '&_m=%2Fgone%23page' })
+    expect([status, headers['x-millrace-build']]).toEqual([200, 'development'])
+    expect(records[0]).toMatchObject({ ...HEAD, route: '/names' })
+    expect(records.filter(({ segment }) => segment !== undefined).map(({ segment }) => segment)).toEqual(['#action'])
+    expect(stored).toEqual(['ann'])
+    const refused = await call('store', 'name=annabel', FORMER)
+    expect([refused.status, refused.records[1]]).toMatchObject([422, { data: { errors: { name: ['is too long'] } } }])
+  })
+
+  test('of another build is told where it leads, and no loader of that page has run for it', async () => {
+    const { call } = await callableApp()
+    const { status, records } = await call('leave', '', FORMER)
+    expect([status, records]).toEqual([200, [{ ...HEAD, redirect: { to: '/other?x=1' } }, { done: true }]])
+  })
+
+  test('of another build meets the guards and refusals that any call meets', async () => {
+    const { call, stored } = await callableApp()
+    expect((await call('none', '', FORMER)).status).toBe(404)
+    expect((await call('store', 'name=ann', { ...FORMER, path: '/private' })).status).toBe(403)
+    const elsewhere = await call('store', 'name=ann', { ...FORMER, path: '/nowhere' })
+    expect([elsewhere.status, elsewhere.records[0]]).toMatchObject([200, { route: null }])
+    expect(stored).toEqual(['ann'])
   })
 
   test.for([

@@ -11,7 +11,7 @@ import type { Admission } from '../ops/admission.ts'
 import { sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { AppRules } from '../rules/apply-rules.ts'
-import { redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
+import { createDataAnswer, NO_PROGRESS, redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
 import { deliverSegments, type RunningPage } from './deliver-segments.ts'
 
 /** What route data is answered from. */
@@ -65,10 +65,21 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
 }
 
 function deliveryOf(parts: DataParts, context: RequestContext): CallDelivery {
+  // Loaders do not run for data that is of no use: what they drop from a session would be lost for the document.
+  if (context.data?.isOtherBuild === true) {
+    return { page: (delivered, opening) => sendAlone(headOf(parts, delivered), opening, context), moveTo: () => undefined }
+  }
   return {
     page: (delivered, opening) => servePage(parts, delivered, context, opening),
     moveTo: (location) => moveTo(parts, location, context),
   }
+}
+
+/** The result of a call without data of a page. */
+function sendAlone(head: Head, opening: NonNullable<RunningPage['opening']>, context: RequestContext): Promise<void> {
+  const answer = createDataAnswer(context, NO_PROGRESS)
+  opening(answer, head)
+  return answer.finish()
 }
 
 /** Where an action leads, the data of that page is sent along. */
@@ -96,14 +107,18 @@ function serveUnmatched(parts: DataParts, context: RequestContext): Promise<void
   const delivery = deliveryOf(parts, context)
   const page = unmatchedPage(parts.table)
   const { scope } = parts
+  const head: Head = { route: null, params: {}, scope }
+  const isOtherBuild = context.data?.isOtherBuild === true
   return serveCall(
     parts.actions,
     page,
-    { route: null, params: {}, scope },
+    head,
     {
       ...delivery,
-      page: async (delivered, opening) =>
-        delivered === page ? sendNotFound(parts, page, context, opening) : delivery.page(delivered, opening),
+      page(delivered, opening) {
+        if (delivered !== page) return delivery.page(delivered, opening)
+        return isOtherBuild ? sendAlone(head, opening, context) : sendNotFound(parts, page, context, opening)
+      },
     },
     context,
   )

@@ -53,7 +53,13 @@ export function createDataRequests({
 
     const { pathname, segments } = url
     const search = call?.search ?? url.search
-    context.askForData(pathname, search, { build: buildId, ...(segments === undefined ? {} : { segments }) })
+    const client = req.headers[BUILD]
+    const isOtherBuild = client !== undefined && client !== buildId
+    context.askForData(pathname, search, {
+      build: buildId,
+      isOtherBuild,
+      ...(segments === undefined ? {} : { segments }),
+    })
     if (call?.target !== undefined) {
       if (isForeignCall(context, origins)) {
         refuseCall(context, 403)
@@ -62,10 +68,12 @@ export function createDataRequests({
       if (registry.get(call.target.id) === undefined) return refuse(context, 404, 'an unknown action')
       context.callAction(search, call.target)
     }
-    const client = req.headers[BUILD]
-    if (client !== undefined && client !== buildId) return refuse(context, 409, 'another build')
+    // All builds agree on the ids of actions, so a call of another one is run; its page gets the result and no data.
+    if (isOtherBuild && context.action === undefined) return refuse(context, 409, 'another build')
     if (url.fault !== undefined) return refuse(context, 400, url.fault)
-    if (segments?.some((id) => !known.has(id)) === true) return refuse(context, 400, 'an unknown segment')
+    if (!isOtherBuild && segments?.some((id) => !known.has(id)) === true) {
+      return refuse(context, 400, 'an unknown segment')
+    }
     if (context.isTidied) {
       sendHead(context, 200, { redirect: redirectTo(pathname + search) })
       return false

@@ -57,6 +57,8 @@ export interface DataRequest {
   readonly build: string
   /** Ids of the segments that are wanted; all of the page's where absent. */
   readonly segments?: readonly string[]
+  /** The page that asks is of another build: data of this one does not fit its components. Only calls get that far. */
+  readonly isOtherBuild?: boolean
 }
 
 /** Times of one answer, in milliseconds. */
