@@ -203,6 +203,23 @@ describe('a form that is sent without script', () => {
     expect(ran).toEqual(['ann', 'bob'])
   })
 
+  test('with the key and the input of another visitor, runs for this one, and gives nobody else’s cookie', async () => {
+    const { app, get, ran } = await actionApp()
+    const form = formIn(await get(), 'plain-quiet')
+    const { action: to, type, body } = filledForm(form, { name: 'ann' })
+    for (const cookie of [
+      'user=ann',
+      'theme=dark; user=ann',
+      '_ga=1; user=ann; theme=light',
+      'user=bob',
+      '',
+      'theme=dark',
+    ]) {
+      await request(app).post(to).set('Host', 'good.test').set('Content-Type', type).set('Cookie', cookie).send(body)
+    }
+    expect(ran).toHaveLength(3)
+  })
+
   test('twice runs once with files as well; another file is another', async () => {
     const { app, get, ran } = await actionApp()
     const { action: to, hidden } = formIn(await get(), 'plain-quiet')

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import { controlFlowOf, RedirectSignal } from '../../shared/control-flow.ts'
 import { ID_FIELD, ONCE_HEADER } from '../../shared/protocol/action-call.ts'
@@ -18,6 +17,7 @@ import { bodyKind } from './body-kind.ts'
 import type { CallsOnce } from './call-once.ts'
 import type { HeldBodies } from './held-bodies.ts'
 import { dropBody } from '../request/drop-body.ts'
+import { onceKey } from './once-key.ts'
 import { readBody, type FormBody, type JsonBody } from './read-body.ts'
 import { readCall, type ReceivedCall } from './read-call.ts'
 import { refuseCall, type CallRefusal } from './refuse-call.ts'
@@ -128,32 +128,6 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     if (thrown instanceof BodyError) return refuse(thrown.status, thrown.message)
     throw thrown
   }
-}
-
-/** Somebody who goes back to a form and sends something else means something else. */
-async function onceKey(
-  { id, definition }: DeclaredAction,
-  { once, input, leading, form }: ReceivedCall,
-  context: RequestContext,
-): Promise<string | undefined> {
-  if (once === undefined) return undefined
-  // A script makes a key for each call; a document has one for all its forms, whatever is filled in.
-  if (context.data !== undefined) return `${id} ${once}`
-  // What has not been read yet cannot be compared.
-  if (definition.upload !== undefined) return undefined
-  const said = hash('sha256', JSON.stringify([input, leading, await fileHashes(form)]), 'base64url')
-  return `${id} ${once} ${said}`
-}
-
-/** JSON says nothing of files. A field that was left empty is one too, without a name and without bytes. */
-function fileHashes(form: ReceivedCall['form']): Promise<readonly (readonly string[])[]> {
-  return Promise.all(
-    (form?.fields ?? []).flatMap(([field, value]) =>
-      typeof value === 'string'
-        ? []
-        : value.bytes().then((bytes) => [field, value.name, hash('sha256', bytes, 'base64url')]),
-    ),
-  )
 }
 
 /** What is wrong with a finished call, logged; `undefined` for a value, a refused input, and control flow. */
