@@ -7,7 +7,7 @@ import { searchHandbook } from './search-handbook.ts'
 const LONGEST_QUERY = 100 // characters; no heading is longer
 
 /** `q`: what to search for. Too long, repeated or missing counts as no search. */
-export const search = z.object({ q: z.string().trim().max(LONGEST_QUERY).catch('') })
+export const search = z.object({ q: z.string().max(LONGEST_QUERY).trim().catch('') })
 
 type Search = z.output<typeof search>
 

@@ -1,5 +1,5 @@
 import { BodyError, overLimit } from './body-error.ts'
-import { MAX_FIELDS } from './body-limits.ts'
+import { MAX_FIELDS, MAX_NAME_BYTES } from './body-limits.ts'
 import { checkFieldName } from './field-name.ts'
 
 /**
@@ -22,8 +22,13 @@ export function readUrlencoded(text: string): (readonly [name: string, value: st
 
 function readPair(pair: string): readonly [name: string, value: string] {
   const equals = pair.indexOf('=')
-  if (equals === -1) return [checkFieldName(decode(pair)), '']
-  return [checkFieldName(decode(pair.slice(0, equals))), decode(pair.slice(equals + 1))]
+  if (equals === -1) return [decodeName(pair), '']
+  return [decodeName(pair.slice(0, equals)), decode(pair.slice(equals + 1))]
+}
+
+/** A character of a name has three at most. */
+function decodeName(text: string): string {
+  return checkFieldName(text.length > MAX_NAME_BYTES * 3 ? text : decode(text))
 }
 
 function decode(text: string): string {

@@ -45,6 +45,23 @@ describe('a name in the guestbook', () => {
   })
 })
 
+describe('accents without end', () => {
+  it.each([
+    ['160 kB of them', 80_000, 1],
+    ['as many as fit', 4_480, 10],
+  ])('cost no time: %s', (_what, count, times) => {
+    const started = performance.now()
+    const text = '\u0316\u0302'.repeat(count / 2)
+    for (let time = 0; time < times; time += 1) tidyMessage(tidyName(text))
+    expect(performance.now() - started).toBeLessThan(100)
+  })
+
+  it('are refused where they are far too many', () => {
+    expect(nameFault(tidyName(`a${'\u0302'.repeat(1_000)}`))).toMatch('far more')
+    expect(messageFault(tidyMessage(`a${'\u0302'.repeat(80_000)}`))).toMatch('far more')
+  })
+})
+
 describe('a message in the guestbook', () => {
   it('keeps its lines, and no space around them', () => {
     expect(tidyMessage('\r\n one\r\n\r\ntwo\u0000 \r\n')).toBe('one\n\ntwo')

@@ -9,6 +9,8 @@ export const REMOVABLE_MS = 60_000
 
 const MOST_UNITS_A_CHARACTER = 16 // a family emoji has 11 UTF-16 units; accents piled up without end are no character
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
+/** More accents on a letter than any script has (UAX #15, section 13). Normalizing takes time by the square of their number. */
+const PILED_UP = /\p{M}{31}/u
 const CONTROLS = /[\p{Cc}--\n]/gv
 
 /** An entry as the page shows it. */
@@ -24,14 +26,26 @@ export interface Entry {
   readonly removableUntil?: number
 }
 
-/** The text of a field without what is not meant: space around it, control characters, line ends of forms. */
+/**
+ * The text of a field without what is not meant: space around it, control characters, line ends of forms. Text that is far
+ * too long stays as it is: to tidy it would cost more than to refuse it.
+ */
 export function tidyMessage(text: string): string {
-  return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll(CONTROLS, '').normalize('NFC').trim()
+  return isFarTooLong(text, LONGEST_MESSAGE) ? text : tidy(text)
 }
 
 /** As `tidyMessage`, in one line. */
 export function tidyName(text: string): string {
-  return tidyMessage(text.replaceAll(/\s+/g, ' '))
+  return isFarTooLong(text, LONGEST_NAME) ? text : tidy(text.replaceAll(/\s+/g, ' '))
+}
+
+function tidy(text: string): string {
+  const plain = text.toWellFormed().replaceAll('\r\n', '\n').replaceAll(CONTROLS, '')
+  return (PILED_UP.test(plain) ? plain : plain.normalize('NFC')).trim()
+}
+
+function isFarTooLong(text: string, most: number): boolean {
+  return text.length > most * MOST_UNITS_A_CHARACTER
 }
 
 /** What is wrong with a tidy name, for a person; `undefined` where nothing is. */
@@ -48,7 +62,7 @@ export function messageFault(message: string): string | undefined {
 
 function lengthFault(text: string, most: number, what: string): string | undefined {
   if (text.length <= most) return undefined
-  if (text.length > most * MOST_UNITS_A_CHARACTER) return `${what} has at most ${most} characters; this is far more.`
+  if (isFarTooLong(text, most)) return `${what} has at most ${most} characters; this is far more.`
   const length = countCharacters(text)
   return length > most ? `${what} has at most ${most} characters; this one has ${length}.` : undefined
 }
