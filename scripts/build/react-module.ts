@@ -11,6 +11,8 @@ export const REACT_NAMESPACE = 'react-module'
 /** What browsers need of React, by specifier. */
 const PARTS = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client'] as const
 
+const FREE_DOCUMENT = './src/client/free-document.ts'
+
 const WHOLE = 'millrace:react'
 
 /**
@@ -48,9 +50,11 @@ async function bundleReact(root: string, options: BuildOptions, load: NodeJS.Req
     const names = [...owners].flatMap(([name, owner]) => (owner === at ? [name] : []))
     return `export const part${at} = require('${part}')\nexport const { ${names.join(', ')} } = part${at}`
   })
+  // React looks at the document as soon as it is there.
+  const first = [`import { freeDocument } from '${FREE_DOCUMENT}'`, 'freeDocument(globalThis)']
   const { outputFiles } = await build({
     ...options,
-    stdin: { contents: contents.join('\n'), resolveDir: root, sourcefile: REACT_NAMESPACE },
+    stdin: { contents: [...first, ...contents].join('\n'), resolveDir: root, sourcefile: REACT_NAMESPACE },
     splitting: false,
     sourcemap: 'inline',
     write: false,

@@ -36,13 +36,14 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   const { route, params, origin } = state
   const { pathname, search, hash } = location
   // Where a form was sent to before this script came: a call would name two actions, and a reload send the form again.
-  const href = pathname + withoutAction(search) + hash
-  if (withoutAction(search) !== search) history.replaceState(history.state, '', href)
+  const asked = withoutAction(search)
+  const href = pathname + asked + hash
+  if (asked !== search) history.replaceState(history.state, '', href)
   const modules = createModuleCache()
   const shape = { chain: chainOf(routes, route ?? '/'), ...outcomeOf(state) }
   const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])
   const { posted, search: parsed, data } = values
-  const view: RouteView = { ...shape, params, search: parsed, data, ...(origin === undefined ? {} : { origin }) }
+  const view: RouteView = { ...shape, params, search: parsed, data, ...(origin && { origin }) }
   const first: Screen = { href, view, visit: 0 }
 
   const router = createRouterHandle(window, first, async (listeners) => {
@@ -84,6 +85,7 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
   let root: Root | undefined
   startTransition(() => {
     root = hydrateRoot(document, treeOf(first), {
+      ...state.react,
       formState: (posted ?? null) as ReactFormState | null,
       onCaughtError: told('caught', console.error),
       onUncaughtError: told('uncaught', reportError),
@@ -106,6 +108,5 @@ function told(kind: FailureKind, show: (thrown: unknown) => void) {
 }
 
 function outcomeOf({ outcome }: HandOffState): Pick<RouteView, 'outcome'> {
-  if (outcome === undefined) return {}
-  return { outcome: { ...outcome, kind: outcome.kind as BoundaryKind } }
+  return outcome ? { outcome: { ...outcome, kind: outcome.kind as BoundaryKind } } : {}
 }

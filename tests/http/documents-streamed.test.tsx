@@ -70,9 +70,7 @@ describe('a document with holes', () => {
     })
     const { text } = await request(app).get(`/?${encodeURIComponent(evil)}=1`)
     expect(text).not.toContain('<script>alert')
-    const pushes = [...text.matchAll(/\(self\.__millrace\?\?=\[\]\)\.push\((.*?)\)<\/script>/gs)].map(
-      ([, chunk]) => chunk,
-    )
+    const pushes = [...text.matchAll(/self\.__millrace=\[\]\)\.push\((.*?)\)<\/script>/gs)].map(([, chunk]) => chunk)
     expect(pushes.length).toBeGreaterThan(3)
     expect(pushes.join('')).not.toMatch(/[\u2028<>]/)
     expect(pushes.join('')).toContain('alert(1)')

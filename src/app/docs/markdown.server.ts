@@ -42,7 +42,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
       link({ href, title, tokens }) {
         const inner = this.parser.parseInline(tokens)
         if (!isSafeHref(href)) return inner
-        return `<a href="${escapeHtml(href)}"${title === null || title === undefined ? '' : ` title="${escapeHtml(title)}"`}>${inner}</a>`
+        return `<a href="${escapeHtml(withPrefix(href))}"${title === null || title === undefined ? '' : ` title="${escapeHtml(title)}"`}>${inner}</a>`
       },
       image: ({ text }) => escapeHtml(text),
       table(token) {
@@ -72,17 +72,28 @@ function tableBlock(token: Tokens.Table, inline: (cell: Tokens.TableCell) => str
 </table></div>\n`
 }
 
+/**
+ * In front of every id: text decides what follows, and an element with an id is a global of the page, which scripts may
+ * take for theirs.
+ */
+const ID_PREFIX = 'section-'
+
 /** Letters and digits of any script, hyphens between; numbered where a heading occurs twice. */
 function freeId(text: string, taken: Set<string>): string {
-  const base =
-    text
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]+/gu, '-')
-      .replace(/^-+|-+$/g, '') || 'section'
+  const words = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+  const base = ID_PREFIX + (words || 'untitled')
   let id = base
   for (let count = 2; taken.has(id); count += 1) id = `${base}-${count}`
   taken.add(id)
   return id
+}
+
+/** Chapters name each other's sections without the prefix, as headings do. */
+function withPrefix(href: string): string {
+  return /^(?:\/docs\b|[\w-]*#)/.test(href) ? href.replace(/#(?=.)/, `#${ID_PREFIX}`) : href
 }
 
 function isSafeHref(href: string): boolean {

@@ -45,7 +45,7 @@ function focus(element: Element & { focus?(options: FocusOptions): void }): void
 
 /** The text is read when it is written, because titles may come a little later than pages. */
 function announce(document: Document): void {
-  const region = document.getElementById(REGION_ID) ?? createRegion(document)
+  const region = document.querySelector(`body>#${REGION_ID}`) ?? createRegion(document)
   region.textContent = ''
   setTimeout(() => {
     const text = document.title || document.querySelector('h1')?.textContent || ''

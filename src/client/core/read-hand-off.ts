@@ -1,6 +1,6 @@
 import {
-  HAND_OFF_ELEMENT_ID,
   HAND_OFF_GLOBAL,
+  HAND_OFF_SELECTOR,
   HAND_OFF_VERSION,
   type HandOffState,
   type HandOffValues,
@@ -21,9 +21,7 @@ export interface ReadHandOff {
  * @returns `undefined` for a document without a hand-off, or one of another version.
  */
 export function readHandOff(document: Document): ReadHandOff | undefined {
-  const text = document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent
-  if (!text) return undefined
-  const state = JSON.parse(text) as HandOffState
+  const state = JSON.parse(document.querySelector(HAND_OFF_SELECTOR)?.textContent || '{}') as HandOffState
   if (state.v !== HAND_OFF_VERSION) return undefined
   if (state.deadline && document.readyState === 'loading') endInTime(document, state.deadline)
   return { state, values: state.values ?? readLateValues() }
@@ -50,33 +48,30 @@ async function readLateValues(): Promise<HandOffValues> {
   return decodeValues(chunks, serverFailure)
 }
 
-interface ChunkList {
+/** A list of chunks at first, then whatever takes them. */
+interface LateChunks {
   push(chunk: string | null): void
+  forEach?(take: (chunk: string | null) => void): void
 }
 
 /** The chunks that inline scripts push while the document is still coming in, as one stream. */
 function lateChunks(): ReadableStream<string> {
-  const global = globalThis as { [HAND_OFF_GLOBAL]?: ChunkList | (string | null)[] }
-  const early = global[HAND_OFF_GLOBAL]
+  const global = globalThis as { [HAND_OFF_GLOBAL]?: LateChunks }
   return new ReadableStream<string>({
     start(controller) {
       let open = true
       const push = (chunk: string | null): void => {
-        if (!open) return
-        if (chunk === null) {
-          open = false
-          controller.close()
-        } else controller.enqueue(chunk)
+        if ((open = chunk !== null)) controller.enqueue(chunk)
+        else controller.close()
       }
-      if (Array.isArray(early)) early.forEach(push)
+      global[HAND_OFF_GLOBAL]?.forEach?.(push)
       global[HAND_OFF_GLOBAL] = { push }
       // A document that breaks off leaves values that will never come.
       const onParsed = (): void => {
         if (open) controller.error(new ServerFailure())
-        open = false
       }
-      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', onParsed, { once: true })
-      else if (open) onParsed()
+      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', onParsed)
+      else onParsed()
     },
   })
 }

@@ -1,4 +1,3 @@
-import { HAND_OFF_ELEMENT_ID } from '../../shared/protocol/hand-off.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import type { PageFailure, PageReports, ReportingPage } from './page-reports.ts'
 
@@ -67,7 +66,7 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
         environment: settings.environment,
         request: { url: location.origin + location.pathname },
         tags: {
-          route: /"route":"(.*?)"/.exec(document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent as string)?.[1],
+          route: /"route":"(.*?)"/.exec(document.querySelector('script#millrace')?.textContent as string)?.[1],
         },
         contexts: trace_id && { trace: { trace_id, span_id } },
         exception: { values: [{ type: name ?? 'Error', value: value ?? message ?? String(thrown) }] },

@@ -2,7 +2,7 @@
  * The module that takes over from the recorder: the SDK of the error service and what feeds it. It is built as a file
  * of its own, apart from the application's, so that it is the same file as long as neither changes.
  */
-import { HAND_OFF_ELEMENT_ID, type HandOffState } from '../../shared/protocol/hand-off.ts'
+import { HAND_OFF_SELECTOR, type HandOffState } from '../../shared/protocol/hand-off.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { HostedRouter } from '../router-handle.ts'
 import type { PageReports } from './page-reports.ts'
@@ -49,7 +49,7 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
 
 /** What the server has put into the document. */
 function pageOf(document: Document): TracedPage {
-  const text = document.getElementById(HAND_OFF_ELEMENT_ID)?.textContent
+  const text = document.querySelector(HAND_OFF_SELECTOR)?.textContent
   const { route, outcome } = (text ? JSON.parse(text) : {}) as Partial<HandOffState>
   return { route: route ? parsePattern(route).url : undefined, outcome: outcome?.kind }
 }

@@ -32,8 +32,8 @@ export interface HandOffExtras {
   readonly metas?: Metas | undefined
   /** The state of the form that was sent to the page. */
   readonly posted?: HandOffValues['posted'] | undefined
-  /** Of a document that is streamed: how long that may take, in ms. */
-  readonly deadline?: number | undefined
+  /** Of a document that is streamed; its deadline in ms. */
+  readonly streamed?: Required<Pick<HandOffState, 'deadline' | 'react'>> | undefined
 }
 
 /** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
@@ -67,7 +67,7 @@ export function createHandOffWriter(buildId: string, scope: HandOffState['scope'
 
 function createHandOff(start: string, view: RouteView, context: RequestContext, extras: HandOffExtras): HandOff {
   const { params, search, data, origin, outcome } = view
-  const { deadline, metas, posted } = extras
+  const { metas, posted, streamed } = extras
   const form = posted === undefined ? {} : { posted }
   const values: HandOffValues = { search, data, ...form }
   const plain = isJsonValue(values)
@@ -78,7 +78,7 @@ function createHandOff(start: string, view: RouteView, context: RequestContext, 
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
-    (deadline === undefined ? '' : member('deadline', deadline)) +
+    (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     '}</script>'
   if (plain) return { element }
@@ -129,5 +129,7 @@ function json(value: unknown): string {
 
 function pushScript(chunk: string | null, nonce: string): string {
   const argument = escapeJson(JSON.stringify(chunk))
-  return `<script nonce="${nonce}">(self.${HAND_OFF_GLOBAL}??=[]).push(${argument})</script>`
+  // Not by `??=`: an element whose id or name this is would be taken for the list.
+  const list = `Object.hasOwn(self,"${HAND_OFF_GLOBAL}")?${HAND_OFF_GLOBAL}:self.${HAND_OFF_GLOBAL}=[]`
+  return `<script nonce="${nonce}">(${list}).push(${argument})</script>`
 }

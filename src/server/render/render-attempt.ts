@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ReactNode } from 'react'
 import type { ReactFormState } from 'react-dom/client'
 import { renderToPipeableStream, renderToString, type PipeableStream } from 'react-dom/server'
@@ -31,6 +32,9 @@ export interface LiveStream {
   /** Set by whoever sends the stream: hears of what is thrown from now on, and gives the digest for the page. */
   onLateThrown: (thrown: unknown) => string | undefined
 }
+
+const PREFIX_LETTERS = 16 // four bits each: nobody guesses 64 bits in one try
+const DIGIT_LETTERS = 'ghijklmnop'
 
 /** Stands in React's output where a boundary's content is missing; text content can never look like it. */
 const MISSING_BOUNDARY = '<!--$!-->'
@@ -67,6 +71,17 @@ export function giveUp({ stream }: LiveStream): void {
 }
 
 /**
+ * What the ids begin with that React gives to the holes of a streamed document, and to what they are filled with. Nobody who
+ * writes HTML for the page ahead of time can name such an element. A digest, since attributes can be read by stylesheets,
+ * and a nonce must not be; letters alone, since the number of a form is read off the digits of its prefix.
+ */
+export function idPrefix(nonce: string): string {
+  return hash('sha256', nonce, 'hex')
+    .slice(0, PREFIX_LETTERS)
+    .replace(/\d/g, (digit) => DIGIT_LETTERS.charAt(Number(digit)))
+}
+
+/**
  * Starts a streamed render and waits for its shell. Whatever is thrown before that, even inside a boundary, counts as
  * thrown before the first byte, so that the answer can still have its true status.
  * @param whole asked when the shell is ready: `true` waits for the last hole, as for a crawler.
@@ -98,6 +113,7 @@ export function renderStream(
 
     const stream = renderToPipeableStream(tree, {
       nonce: context.nonce,
+      identifierPrefix: idPrefix(context.nonce),
       ...(posted === undefined ? {} : { formState: posted as unknown as ReactFormState }),
       onError(met) {
         const error = soundThrown(met)

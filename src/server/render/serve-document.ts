@@ -21,8 +21,8 @@ import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
 import { formTarget, withForms, type FormTarget } from '../actions/form-target.ts'
 import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureStatus } from './failure.ts'
-import { createHandOffWriter } from './hand-off-writer.ts'
-import { giveUp, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
+import { createHandOffWriter, type HandOffExtras } from './hand-off-writer.ts'
+import { giveUp, idPrefix, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { soundThrown } from './sound-thrown.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
@@ -131,13 +131,13 @@ export function createDocumentRenderer({
     const metadata = viewMetadata(view, modules)
     const tree = routeTree({ document, view, modules, metadata })
     let { posted } = request
-    const parts = (deadline?: number): DocumentParts => ({
+    const parts = (streamed?: HandOffExtras['streamed']): DocumentParts => ({
       status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
       retryAfter: failure?.retryAfter,
       view,
       metadata,
       assets: assetsOf(view),
-      handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state, deadline }),
+      handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state, streamed }),
       timings: request.timings,
       keep: request.keep,
     })
@@ -175,7 +175,11 @@ export function createDocumentRenderer({
     const shellAt = performance.now()
     context.addSpan('render', 'shell', startedAt, shellAt)
     context.addSpan('stream', 'holes', shellAt)
-    sendStream(attempt.stream, parts(renderTimeoutMs), context)
+    sendStream(
+      attempt.stream,
+      parts({ deadline: renderTimeoutMs, react: { identifierPrefix: idPrefix(context.nonce) } }),
+      context,
+    )
     return undefined
   }
 

@@ -1,18 +1,23 @@
 /**
- * How loader data travels inside a document, from the server's render to the browser's hydration. Version 2.
+ * How loader data travels inside a document, from the server's render to the browser's hydration. Version 3.
  *
- * The first part is one JSON object in a `<script type="application/json" id="millrace">`: where we are, and the values
- * themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
+ * The first part is one JSON object in a `<script type="application/json" id="millrace">`, a child of the body: where we
+ * are, and the values themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
  * value stream (`value-stream.ts`), each an argument of a `push` on the global list `__millrace`; `null`
- * ends it. Escaping for HTML is done by the server where it writes the chunk, for every chunk alike.
+ * ends it. HTML that visitors wrote may hold elements with either name, so the list counts only where it is a property of the window's own. Escaping for HTML is done by the server where it writes the chunk, for every chunk alike.
  */
 import type { RouteDataHead, SegmentMeta } from './route-data.ts'
 
 /** Changed with every change of the format; a browser that reads another one leaves the document as it is. */
-export const HAND_OFF_VERSION = 2
+export const HAND_OFF_VERSION = 3
 
 /** Id of the script element with the first part. */
 export const HAND_OFF_ELEMENT_ID = 'millrace'
+
+/**
+ * Finds the first part: by the element's type and place too, since sanitized HTML has no scripts, but may have any id.
+ */
+export const HAND_OFF_SELECTOR = 'body>script#millrace'
 
 /** Name of the global list that late chunks are pushed to. */
 export const HAND_OFF_GLOBAL = '__millrace'
@@ -44,6 +49,8 @@ export interface HandOffState {
   readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string }
   /** Milliseconds in which the server has written all of this document; only of those that are streamed. */
   readonly deadline?: number
+  /** What React must know to hydrate; only of documents that are streamed. */
+  readonly react?: { readonly identifierPrefix: string }
   /** The values, when JSON can say them; otherwise they follow as chunks. */
   readonly values?: HandOffValues
 }

@@ -15,24 +15,43 @@ describe('markdown', () => {
     },
   )
 
-  it.each(['/docs', 'https://example.com/?a=1&b=2', '#part', 'mailto:a@example.com'])('links to %s', (target) => {
-    expect(renderMarkdown(`[text](${target})`).html).toContain(`<a href="${target.replace('&', '&amp;')}"`)
-  })
+  it.each(['/docs', 'https://example.com/?a=1&b=2', 'https://example.com/#part', '#', 'mailto:a@example.com'])(
+    'links to %s',
+    (target) => {
+      expect(renderMarkdown(`[text](${target})`).html).toContain(`<a href="${target.replace('&', '&amp;')}"`)
+    },
+  )
 
   it('gives headings ids that a link can name, and numbers those that occur twice', () => {
     const { html, headings } = renderMarkdown('## A `code` & more\n\n### Über uns\n\n## Again\n\n## Again\n')
     expect(headings).toEqual([
-      { id: 'a-code-more', text: 'A code & more', depth: 2 },
-      { id: 'über-uns', text: 'Über uns', depth: 3 },
-      { id: 'again', text: 'Again', depth: 2 },
-      { id: 'again-2', text: 'Again', depth: 2 },
+      { id: 'section-a-code-more', text: 'A code & more', depth: 2 },
+      { id: 'section-über-uns', text: 'Über uns', depth: 3 },
+      { id: 'section-again', text: 'Again', depth: 2 },
+      { id: 'section-again-2', text: 'Again', depth: 2 },
     ])
     for (const { id } of headings) expect(html).toContain(`id="${id}"`)
   })
 
+  it.each([
+    ['#part', '#section-part'],
+    ['/docs/rules#order', '/docs/rules#section-order'],
+    ['rules#order', 'rules#section-order'],
+    ['/lab#part', '/lab#part'],
+  ])('leads from %s to %s: ids have a prefix', (target, href) => {
+    expect(renderMarkdown(`[text](${target})`).html).toContain(`<a href="${href}"`)
+  })
+
+  it.each(['Millrace', '__millrace', 'body', '???', '你好'])(
+    'gives the heading %s an id that no script looks for',
+    (text) => {
+      expect(renderMarkdown(`## ${text}\n`).html).toMatch(/<h2 id="section-[^"]+">/)
+    },
+  )
+
   it('keeps what one heading took from being taken by the next chapter', () => {
     renderMarkdown('## Same\n')
-    expect(renderMarkdown('## Same\n').headings[0]?.id).toBe('same')
+    expect(renderMarkdown('## Same\n').headings[0]?.id).toBe('section-same')
   })
 
   it.each(['ts', 'tsx', 'bash', 'json', 'css', 'http'])('highlights %s', (lang) => {

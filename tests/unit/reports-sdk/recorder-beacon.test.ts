@@ -14,7 +14,7 @@ function leave(fail: (listeners: Readonly<Record<string, (event: object) => void
   const sent: unknown[] = []
   vi.stubGlobal('location', new URL(`${PAGE}?token=hidden#part-hidden`))
   vi.stubGlobal('addEventListener', (type: string, listener: () => void) => void (listeners[type] = listener))
-  vi.stubGlobal('document', { getElementById: () => ({ textContent: '{"route":"/(site)/mills/[id]"}' }) })
+  vi.stubGlobal('document', { querySelector: () => ({ textContent: '{"route":"/(site)/mills/[id]"}' }) })
   vi.stubGlobal('performance', { getEntries: () => [{ serverTiming: [{ name: 'sentry-trace', description: TRACE }] }] })
   vi.stubGlobal('navigator', {
     sendBeacon(_: string, body: string) {

@@ -40,7 +40,7 @@ function read(html: string): ReadHandOff {
   vi.stubGlobal('document', {
     readyState: 'loading',
     addEventListener: () => undefined,
-    getElementById: () => ({ textContent: json }),
+    querySelector: () => ({ textContent: json }),
   })
   const handOff = readHandOff(document)
   if (handOff === undefined) throw new Error('There is no hand-off')
@@ -125,10 +125,12 @@ describe('a document that is streamed', () => {
   function streamed(readyState: string) {
     const { context } = detachedRequest()
     const view = { chain: [], params: {}, search: {}, data: {} }
-    const { element } = createHandOffWriter('build')(view, '/', context, { deadline: 3000 })
+    const { element } = createHandOffWriter('build')(view, '/', context, {
+      streamed: { deadline: 3000, react: { identifierPrefix: 'abc' } },
+    })
     const target = Object.assign(new EventTarget(), {
       readyState,
-      getElementById: () => ({ textContent: element.replaceAll(/<[^>]*>/g, '') }),
+      querySelector: () => ({ textContent: element.replaceAll(/<[^>]*>/g, '') }),
     })
     const stop = vi.fn<() => void>()
     vi.stubGlobal('window', { stop })

@@ -1,0 +1,83 @@
+/** HTML that visitors wrote, sanitized of scripts but with its ids and names: none of them may change how a page hydrates. */
+import { assert, asyncProperty, boolean, constantFrom, oneof, string } from 'fast-check'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { routerTest } from '../support/router-app.ts'
+
+/** What a script that React has put into a document says whose `document.getElementById` is hidden; the page recovers. */
+const HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE = [
+  /getElementById|is not a function|could not finish this Suspense boundary|#419/,
+]
+
+/** What our scripts and React's look for, in `document`, in `window` and by id. */
+const SOUGHT = [
+  'millrace', '__millrace', 'millraceReports', 'millrace-announcer',
+  'B:0', 'S:0', 'P:0', 'S:1', 'B:1', '_R_', '_R_0_', '_R_1_', '$RC', '$RB', '$RV', '$RT', '$RS', '$RX', '$$reactFormReplay',
+  'body', 'head', 'forms', 'scripts', 'title', 'cookie', 'readyState', 'documentElement', 'activeElement', 'defaultView',
+  'createElement', 'createElementNS', 'createTextNode', 'createComment', 'getElementById', 'querySelector', 'querySelectorAll',
+  'addEventListener', 'dispatchEvent', 'nodeType', 'ownerDocument', 'documentMode', 'oninput', 'implementation',
+  'startViewTransition', 'location', 'history', 'self', 'Array', 'Object', '__REACT_DEVTOOLS_GLOBAL_HOOK__', 'constructor',
+] // prettier-ignore
+
+const ELEMENTS = [
+  (name: string) => `<h2 id="${name}">a heading</h2>`,
+  (name: string) => `<a id="${name}" name="${name}" href="https://mill.example/">a link</a><a id="${name}">another one</a>`,
+  (name: string) => `<img name="${name}" id="${name}" alt="">`,
+  (name: string) => `<form name="${name}" id="${name}"><input name="push"><input name="getAttribute"><input name="textContent"></form>`,
+  (name: string) => `<object id="${name}" name="${name}"></object>`,
+  (name: string) => `<embed name="${name}">`,
+  (name: string) => `<iframe name="${name}" id="${name}"></iframe>`,
+  (name: string) => `<template id="${name}"><p>{"v":3}</p></template>`,
+  (name: string) => `<svg id="${name}"><title>{"v":3}</title></svg>`,
+] // prettier-ignore
+
+/** Opens the page and uses it: what React has taken over counts clicks and repeats what is typed. */
+async function expectAlive(page: Page, html: string, late: string | undefined): Promise<void> {
+  const search = new URLSearchParams({ html, ...(late === undefined ? {} : { late }) })
+  const answer = await page.goto(`/visitors?${search.toString()}`)
+  expect(answer?.status()).toBe(200)
+  await expect
+    .poll(async () => {
+      await page.locator('[data-testid=clicks]').click()
+      return Number(await page.locator('[data-testid=clicks]').textContent())
+    })
+    .toBeGreaterThan(0)
+  await page.locator('[data-testid=typed]').fill('typed')
+  expect(await page.locator('[data-testid=echo]').textContent()).toBe('typed')
+  // In its place, and not left where the server has put it.
+  const hole = page.locator('main > [data-testid=late]')
+  await expect.poll(() => hole.count()).toBe(late === undefined ? 0 : 1)
+}
+
+/** Several names a page, within what a URL may hold. */
+const PAGES = Array.from({ length: Math.ceil(SOUGHT.length / 12) }, (_, at) => SOUGHT.slice(at * 12, at * 12 + 12))
+
+describe.for(ELEMENTS.map((element) => ({ element, html: element('x') })))('$html', ({ element }) => {
+  routerTest('in a whole document', async ({ open }) => {
+    const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
+    for (const names of PAGES) await expectAlive(page, names.map(element).join(''), undefined)
+  })
+
+  routerTest('in the shell of a streamed one, and in a hole', async ({ open }) => {
+    const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
+    for (const names of PAGES) {
+      await expectAlive(page, names.map(element).join(''), 'late')
+      await expectAlive(page, '', names.map(element).join(''))
+    }
+  })
+})
+
+const anyName = string({ minLength: 1, maxLength: 12 }).map((text) => text.replaceAll(/["&<>]/g, '_'))
+
+routerTest('any id or name', async ({ open }) => {
+  const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
+  await assert(
+    asyncProperty(
+      constantFrom(...ELEMENTS),
+      oneof(constantFrom(...SOUGHT), anyName),
+      boolean(),
+      (element, name, streams) => expectAlive(page, element(name), streams ? element(name) : undefined),
+    ),
+    { numRuns: 30 },
+  )
+})
