@@ -1,15 +1,24 @@
-import { crc32 } from 'node:zlib'
+import { createHash, hash } from 'node:crypto'
+
+const TAG_BYTES = 16 // 128 bits: nobody finds two documents with one tag
+const ONE_PIECE = 16_384 // characters; beyond that, joining texts costs more than handing them over one by one
 
 /**
- * The weak ETag of a document: equal for equal content, on every instance, whatever the nonce and the encoding. Two
- * checksums and a length, not a cryptographic hash: nobody gains by a collision, a chance one is one in four thousand
- * million even where data and page do not change together, and hashing took 6 % of the time of a large page.
+ * The weak ETag of a document: equal for equal content, on every instance, whatever the nonce and the encoding. A
+ * cryptographic hash, since visitors write parts of documents: with a checksum they could make a changed page look unchanged.
+ * Without a key, so that instances agree.
  * @param html what React wrote, without nonces.
  * @param rest what the runtime adds to this one, without nonces.
- * @param before checksum of what it adds to all of them.
+ * @param build names what it adds to all of them.
  */
-export function documentTag(html: string, rest: string, before = 0): string {
-  return `W/"${html.length.toString(36)}-${crc32(html).toString(36)}-${crc32(rest, before).toString(36)}"`
+export function documentTag(html: string, rest: string, build: string): string {
+  // Lengths first, so that no text can pass for the beginning of the next.
+  const head = `${build.length} ${html.length} ${build}`
+  const digest =
+    html.length + rest.length < ONE_PIECE
+      ? hash('sha256', head + html + rest, 'buffer')
+      : createHash('sha256').update(head).update(html).update(rest).digest()
+  return `W/"${digest.toString('base64url', 0, TAG_BYTES)}"`
 }
 
 /** Whether `If-None-Match` names the tag; weak comparison (RFC 9110, section 8.8.3.2). */

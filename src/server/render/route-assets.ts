@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib'
 import { shownChain, type RouteView } from '../../client/react/route-view.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { PageRecorder } from '../reports/sdk/page-recorder.ts'
@@ -17,8 +16,8 @@ export interface DocumentAssets {
   link(nonce: string): string | undefined
   /** The tag that starts hydration, or `''` where nothing hydrates. */
   bootstrap(nonce: string): string
-  /** Checksum of what is the same in all documents of a build, for `documentTag`. */
-  readonly checksum: number
+  /** Names what is the same in all documents of a build, for `documentTag`. */
+  readonly build: string
   /** For visitors who come by https, or do not. */
   policiesFor(secure: boolean): DocumentPolicies
 }
@@ -44,7 +43,7 @@ export function createDocumentAssets(
   shared: SharedMarkup,
 ): (view: RouteView) => DocumentAssets {
   const known = new WeakMap<RouteView['chain'], Map<string, DocumentAssets>>()
-  const checksum = crc32(manifest.buildId + (shared.recorder?.source ?? ''))
+  const build = manifest.buildId + (shared.recorder?.source ?? '')
   return (view) => {
     const { chain, outcome } = view
     let byOutcome = known.get(chain)
@@ -52,7 +51,7 @@ export function createDocumentAssets(
     const shown = outcome === undefined ? '' : `${outcome.kind} ${outcome.at}`
     let assets = byOutcome.get(shown)
     if (assets === undefined) {
-      assets = { ...describeAssets(view, manifest, shared), checksum }
+      assets = { ...describeAssets(view, manifest, shared), build }
       byOutcome.set(shown, assets)
     }
     return assets
@@ -63,7 +62,7 @@ function describeAssets(
   view: RouteView,
   manifest: AssetManifest,
   { recorder, importMap, policiesFor }: SharedMarkup,
-): Omit<DocumentAssets, 'checksum'> {
+): Omit<DocumentAssets, 'build'> {
   const scripts = new Set<string>()
   const styles = new Set(manifest.entryStyles)
   if (manifest.entry !== undefined) {

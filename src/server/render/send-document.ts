@@ -58,7 +58,7 @@ function sendFinished(
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
-  const etag = status === 200 ? documentTag(html, jsonLd + stable, assets.checksum) : undefined
+  const etag = status === 200 ? documentTag(html, jsonLd + stable, assets.build) : undefined
   const whole = (): readonly string[] => {
     const head =
       (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +

@@ -1,12 +1,28 @@
+import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { documentTag, matchesTag } from '../../../src/server/render/document-tag.ts'
 
 test.for([10, 100_000])('documents of %d characters have equal tags only for equal content', (size) => {
   const html = 'x'.repeat(size)
-  expect(documentTag(html, 'build')).toBe(documentTag('x'.repeat(size), 'build'))
-  expect(documentTag(html, 'build')).toMatch(/^W\/"[\w-]{8,}"$/)
-  expect(documentTag(`${html}y`, 'build')).not.toBe(documentTag(html, 'build'))
-  expect(documentTag(html, 'build 2')).not.toBe(documentTag(html, 'build'))
+  const tag = documentTag(html, 'rest', 'build')
+  expect(tag).toBe(documentTag('x'.repeat(size), 'rest', 'build'))
+  expect(tag).toMatch(/^W\/"[\w-]{22}"$/)
+  for (const other of [
+    documentTag(`${html}y`, 'rest', 'build'),
+    documentTag(html, 'rest 2', 'build'),
+    documentTag(html, 'rest', 'build 2'),
+    documentTag(`${html}r`, 'est', 'build'),
+    documentTag(html, 'drest', 'buil'),
+  ]) {
+    expect(other).not.toBe(tag)
+  }
+})
+
+test.for([0, 100_000])('a visitor who edits a page of %d characters cannot give it the tag that it had', (size) => {
+  const pageOf = (word: string): string => `<p>${word}${'x'.repeat(size)}</p>`
+  const [before, after] = [pageOf('plumless'), pageOf('buckeroo')]
+  expect(crc32(after)).toBe(crc32(before))
+  expect(documentTag(after, 'rest', 'build')).not.toBe(documentTag(before, 'rest', 'build'))
 })
 
 describe('If-None-Match', () => {
