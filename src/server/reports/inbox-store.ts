@@ -1,6 +1,6 @@
 /**
- * The inbox in SQLite: the newest 10,000 envelopes or 256 MiB, whichever is less; the oldest go first. Events and
- * transactions are indexed as they come, and read again from their envelope when somebody looks at them.
+ * The inbox in SQLite: 10,000 envelopes or 256 MiB, whichever is less, half of it of one client. Where there is no room,
+ * the client that holds most loses its oldest. Events and transactions are indexed as they come, and read again from their envelope when somebody looks at them.
  */
 import { isRecord } from '../../shared/reports/json-values.ts'
 import type { Database } from '../stores/open-database.ts'
@@ -9,6 +9,7 @@ import type { ReportDetails, ReportGroup, ReportInbox, ReportItem, ReportPage, R
 import { fingerprintOf, readEvent } from './inbox-event.ts'
 import { createFrameResolver } from './inbox-frames.ts'
 import { groupOf } from './inbox-grouping.ts'
+import { planEviction, type EvictionSource, type Holding } from './plan-eviction.ts'
 import { SpoolFullError, type AcceptedEnvelope } from './spool.ts'
 
 const MOST_ENVELOPES = 10_000
@@ -16,12 +17,26 @@ const MOST_BYTES = 268_435_456
 const MOST_ITEMS_AN_ENVELOPE = 4 // that are indexed; SDKs send one, and the list of groups reads the index of all
 const MOST_EVENT_BYTES = 1_048_576 // the service takes no larger ones; some 10 ms to read
 const GROUPS_A_PAGE = 50
+const EVICTION_BATCH = 64 // rows looked at together
+const MOST_EVICTED = 2_048 // in one call
 const MOST_SHOWN = 50
 
-/** How much is kept. */
-export interface InboxBounds {
+/** Envelopes and what they take. */
+interface Amounts {
   readonly envelopes: number
   readonly bytes: number
+}
+
+/** How much is kept. */
+export interface InboxBounds extends Amounts {
+  /** Of one client; as much as of all unless told. */
+  readonly client?: Amounts
+}
+
+const BOUNDS: InboxBounds = {
+  envelopes: MOST_ENVELOPES,
+  bytes: MOST_BYTES,
+  client: { envelopes: MOST_ENVELOPES / 2, bytes: MOST_BYTES / 2 },
 }
 
 /** What an inbox is made of. */
@@ -43,13 +58,22 @@ export interface InboxStore extends ReportInbox {
 
 type Row = Readonly<Record<string, unknown>>
 
-const INSERT = 'INSERT INTO inbox (received_at, bytes) VALUES (?, ?)'
+const INSERT = 'INSERT INTO inbox (received_at, bytes, client) VALUES (?, ?, ?)'
 const INSERT_BODY = 'INSERT INTO inbox_bodies (id, body) VALUES (?, ?)'
 const INSERT_ITEM = `
 INSERT INTO inbox_items (envelope, position, received_at, kind, side, group_id, title, route, trace)
 VALUES (:envelope, :position, :receivedAt, :kind, :side, :group, :title, :route, :trace)`
 const TOTALS = 'SELECT envelopes, bytes FROM inbox_totals'
-const DELETE_OLDEST = 'DELETE FROM inbox WHERE id = (SELECT min(id) FROM inbox)'
+const DELETE = 'DELETE FROM inbox WHERE id = ?'
+const HELD = 'SELECT envelopes, bytes FROM inbox_clients WHERE client = ?'
+const GREEDIEST = {
+  envelopes: 'SELECT client, envelopes AS amount FROM inbox_clients ORDER BY envelopes DESC LIMIT ?',
+  bytes: 'SELECT client, bytes AS amount FROM inbox_clients ORDER BY bytes DESC LIMIT ?',
+} as const
+const OLDEST_OF = {
+  envelopes: 'SELECT id, 1 AS amount FROM inbox WHERE client = ? AND id > ? ORDER BY id LIMIT ?',
+  bytes: 'SELECT id, bytes AS amount FROM inbox WHERE client = ? AND id > ? ORDER BY id LIMIT ?',
+} as const
 /** Which groups first, and then what is known of each: in one step, all that is kept would be read for any of them. */
 const groupsOf = (which: string): string => `
 WITH shown AS (${which}), groups AS (
@@ -68,25 +92,51 @@ const TRACE = 'SELECT * FROM inbox_items WHERE trace = ? AND id <> ? ORDER BY id
 const BODY = 'SELECT body FROM inbox_bodies WHERE id = ?'
 
 /** An `InboxStore` in a file with `INBOX_TABLES`; shared by all processes that have it open. */
-export function createInbox(
-  database: Database,
-  { mapsFolder, bounds = { envelopes: MOST_ENVELOPES, bytes: MOST_BYTES } }: InboxOptions = {},
-): InboxStore {
+export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }: InboxOptions = {}): InboxStore {
   const resolveFrames = createFrameResolver(mapsFolder)
 
-  function insert({ receivedAt, body }: AcceptedEnvelope, items: readonly IndexedItem[]): void {
+  function insert({ receivedAt, client, body }: AcceptedEnvelope, items: readonly IndexedItem[]): void {
     const at = Math.trunc(receivedAt)
-    const { lastInsertRowid } = database.statement(INSERT).run(at, body.length)
+    const { lastInsertRowid } = database.statement(INSERT).run(at, body.length, client)
     database.statement(INSERT_BODY).run(lastInsertRowid, body)
     for (const item of items)
       database.statement(INSERT_ITEM).run({ envelope: lastInsertRowid, receivedAt: at, ...item })
   }
 
-  function dropOldest(): void {
-    for (;;) {
-      const { envelopes, bytes } = database.statement(TOTALS).get() as unknown as InboxBounds
-      if (envelopes <= bounds.envelopes && bytes <= bounds.bytes) return
-      database.statement(DELETE_OLDEST).run()
+  /** @returns whether there is room now. */
+  function makeRoom({ client, body }: AcceptedEnvelope): boolean {
+    const sizes: Amounts = { envelopes: 1, bytes: body.length }
+    // Few bytes may be enough to make room for one envelope, and no envelope for its bytes: each by its own measure.
+    return (['envelopes', 'bytes'] as const).every((measure) => {
+      const [size, most] = [sizes[measure], bounds[measure]]
+      const source = sourceOf(measure)
+      const { rows, outcome } = planEviction(
+        {
+          sender: client,
+          size,
+          need: amountIn(database.statement(TOTALS).get(), measure) + size - most,
+          ownNeed: source.heldBy(client) + size - (bounds.client?.[measure] ?? most),
+          mostRows: MOST_EVICTED,
+        },
+        source,
+      )
+      for (const { id } of rows) database.statement(DELETE).run(id)
+      return outcome === 'enough'
+    })
+  }
+
+  function sourceOf(measure: keyof Amounts): EvictionSource<OldEnvelope> {
+    return {
+      greediest: (most) => database.statement(GREEDIEST[measure]).all(most) as unknown as readonly Holding[],
+      heldBy: (client) => amountIn(database.statement(HELD).get(client), measure),
+      *rowsOf(client) {
+        for (let last = 0; ;) {
+          const rows = database.statement(OLDEST_OF[measure]).all(client, last, EVICTION_BATCH)
+          yield* rows as unknown as readonly OldEnvelope[]
+          if (rows.length < EVICTION_BATCH) return
+          last = Number(rows.at(-1)?.['id'])
+        }
+      },
     }
   }
 
@@ -105,14 +155,17 @@ export function createInbox(
     accept(accepted) {
       if (accepted.body.length > bounds.bytes) throw new SpoolFullError('bound')
       const items = indexItems(accepted.body)
+      let isKept: boolean
       try {
-        database.write(() => {
+        isKept = database.write(() => {
+          if (!makeRoom(accepted)) return false
           insert(accepted, items)
-          dropOldest()
+          return true
         })
       } catch (thrown) {
         throw new SpoolFullError('disk', thrown)
       }
+      if (!isKept) throw new SpoolFullError('bound')
     },
 
     list(asked): ReportPage {
@@ -145,6 +198,15 @@ export function createInbox(
 
     envelope,
   }
+}
+
+interface OldEnvelope {
+  readonly id: number
+  readonly amount: number
+}
+
+function amountIn(row: Row | undefined, measure: keyof Amounts): number {
+  return Number(row?.[measure] ?? 0)
 }
 
 type IndexedItem = Readonly<Record<'kind' | 'side' | 'title', string>> &

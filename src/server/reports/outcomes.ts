@@ -10,6 +10,9 @@ export interface Loss {
   readonly quantity: number
 }
 
+/** Sender of reports of losses: there are few, and they are beyond all bounds, or what was lost would be lost again. */
+export const LOSS_SENDER = 'client-report'
+
 const MOST_COUNTED = 1_000_000 // of one category in one envelope: the number comes from outside
 
 /**
@@ -38,11 +41,11 @@ export function clientReportEnvelope(losses: readonly Loss[], now: number): Buff
   })
 }
 
-/** A report of losses as a spool keeps it: evicted as late as errors, and counted for nothing if it is. */
+/** A report of losses as a spool keeps it: never evicted, and counted for nothing if it is too old. */
 export function lossReport(losses: readonly Loss[], now: number): AcceptedEnvelope {
   return {
     receivedAt: now,
-    client: 'client-report',
+    client: LOSS_SENDER,
     eventId: undefined,
     headers: {},
     body: clientReportEnvelope(losses, now),

@@ -8,7 +8,8 @@ import type { RedisClient } from '../stores/redis-connection.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 import { lossReport, type Loss } from './outcomes.ts'
 import { ACCEPT, EXPIRE, REPORT_LOSSES, SETTLE } from './redis-spool-scripts.ts'
-import type { SpoolBounds, SpoolOptions } from './spool-store.ts'
+import type { SpoolBounds } from './spool-room.ts'
+import type { SpoolOptions } from './spool-store.ts'
 import {
   kindOf,
   SpoolFullError,

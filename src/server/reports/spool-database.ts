@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { openDatabase, type Database } from '../stores/open-database.ts'
+import { CLIENT_TABLES } from './client-tables.ts'
 import { INBOX_TABLES } from './inbox-tables.ts'
 import { SPOOL_MIGRATIONS } from './spool-tables.ts'
 
@@ -22,6 +23,6 @@ export function reportDatabasePath(dataDir: string): string {
  */
 export function openReportDatabase(dataDir: string): Database {
   const [first, ...later] = SPOOL_MIGRATIONS
-  const migrations = [first + INBOX_TABLES, ...later]
+  const migrations = [first + INBOX_TABLES, ...later, CLIENT_TABLES]
   return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

@@ -1,9 +1,11 @@
 /**
- * The spool in SQLite: at most 256 MiB of envelopes, none older than seven days. Where there is no room, the oldest go,
- * sessions, spans and replays before errors. What goes undelivered is counted in the same transaction.
+ * The spool in SQLite: at most 256 MiB of envelopes, half of it of one client, none older than seven days. Where there is
+ * no room, the client that holds most loses its oldest, sessions, spans and replays before errors (`spool-room.ts`). What
+ * goes undelivered is counted in the same transaction.
  */
 import type { Database, TransactionPart } from '../stores/open-database.ts'
 import { lossReport, lossesOf, type Loss } from './outcomes.ts'
+import { createSpoolRoom, type SpoolBounds } from './spool-room.ts'
 import {
   kindOf,
   SpoolFullError,
@@ -16,16 +18,9 @@ import {
 
 const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little of a disk
 const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services take events of the last 30 days
-const EVICTION_BATCH = 64 // rows looked at together
-const MOST_EVICTED = 2_048 // in one call: some 40 ms
 const EXPIRY_BATCH = 512 // rows: some 5 ms
 
-/** How much is kept. */
-export interface SpoolBounds {
-  readonly bytes: number
-  /** Milliseconds. */
-  readonly ageMs: number
-}
+const BOUNDS: SpoolBounds = { bytes: MOST_BYTES, clientBytes: MOST_BYTES / 2, ageMs: MOST_AGE_MS }
 
 /** Where the envelopes of a spool go, and how many it keeps. */
 export interface SpoolOptions {
@@ -63,13 +58,8 @@ WITH RECURSIVE found (kind) AS (
 ) SELECT kind FROM found WHERE kind IS NOT NULL`
 const READ = 'SELECT headers, body FROM spool WHERE id = ?'
 const DELETE = 'DELETE FROM spool WHERE id = ?'
-const ROW = 'id, destination, kind, categories, bytes, received_at'
-// By the index of those that go first, in which they are in order.
-const OLDEST_OTHERS = `SELECT ${ROW} FROM spool WHERE keep = 0 ORDER BY id LIMIT ?`
+const ROW = 'id, destination, kind, client, categories, bytes, received_at'
 const OLDEST = `SELECT ${ROW} FROM spool ORDER BY id LIMIT ?`
-const OTHERS = `
-SELECT count(*) AS envelopes, coalesce(sum(bytes), 0) AS bytes
-FROM (SELECT bytes FROM spool WHERE keep = 0 ORDER BY id LIMIT ?)`
 const COUNT_LOSS = `
 INSERT INTO spool_losses (destination, reason, category, quantity) VALUES (:destination, :reason, :category, :quantity)
 ON CONFLICT (destination, reason, category) DO UPDATE SET quantity = quantity + :quantity`
@@ -91,10 +81,9 @@ export interface FileSpool extends LocalSpool {
 }
 
 /** A `Spool` in a file with `SPOOL_MIGRATIONS`; shared by all processes that have it open. */
-export function createSpool(
-  database: Database,
-  { destination, bounds = { bytes: MOST_BYTES, ageMs: MOST_AGE_MS } }: SpoolOptions,
-): FileSpool {
+export function createSpool(database: Database, { destination, bounds = BOUNDS }: SpoolOptions): FileSpool {
+  const room = createSpoolRoom(database, bounds)
+
   function count(losses: readonly Loss[], lostFor = destination): void {
     for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
   }
@@ -134,53 +123,31 @@ export function createSpool(
     sum.envelopes += 1
     sum.bytes += bytes
     sum.lastId = id
+    room.count(client, 1, bytes)
     return id
   }
 
   /** @returns whether it was there. */
-  function erase(id: number, bytes: number): boolean {
+  function erase({ id, client, bytes }: Pick<SpooledEntry, 'id' | 'client' | 'bytes'>): boolean {
     if (database.statement(DELETE).run(id).changes === 0) return false
     const sum = database.during(total)
     sum.envelopes -= 1
     sum.bytes -= bytes
+    room.count(client, -1, -bytes)
     return true
   }
 
   /** @returns whether there is room now. */
   function makeRoom(envelope: AcceptedEnvelope): boolean {
-    const need = database.during(total).bytes + spooledSize(envelope) - bounds.bytes
-    if (need <= 0) return true
-    const evictable = envelope.keep === 'error' ? database.during(total).bytes : bytesOfOthers()
-    if (need > evictable) return false
-    const evicted = { bytes: 0, rows: 0 }
-    evictOldest(OLDEST_OTHERS, need, evicted)
-    // Only errors are left, if it has not been enough.
-    if (envelope.keep === 'error') evictOldest(OLDEST, need, evicted)
-    return evicted.bytes >= need
-  }
-
-  /** Where there are more than may go in one call, that many go in each until there is room. */
-  function bytesOfOthers(): number {
-    const row = database.statement(OTHERS).get(MOST_EVICTED)
-    return Number(row?.['envelopes']) === MOST_EVICTED ? Number.POSITIVE_INFINITY : Number(row?.['bytes'])
-  }
-
-  function evictOldest(oldest: string, need: number, evicted: { bytes: number; rows: number }): void {
-    while (evicted.bytes < need && evicted.rows < MOST_EVICTED) {
-      const rows = database.statement(oldest).all(EVICTION_BATCH)
-      if (rows.length === 0) return
-      for (const row of rows) {
-        if (evicted.bytes >= need) return
-        remove(row, 'queue_overflow')
-        evicted.bytes += Number(row['bytes'])
-        evicted.rows += 1
-      }
-    }
+    return room.make(envelope, database.during(total).bytes, ({ id, client, amount, categories, destination: of }) => {
+      erase({ id, client, bytes: amount })
+      count(lossesOf(parseCategories(categories), 'queue_overflow'), of)
+    })
   }
 
   function remove(row: Row, reason: LossReason): void {
-    erase(Number(row['id']), Number(row['bytes']))
-    count(lossesOf(parseCategories(row), reason), String(row['destination']))
+    erase({ id: Number(row['id']), client: String(row['client']), bytes: Number(row['bytes']) })
+    count(lossesOf(parseCategories(row['categories']), reason), String(row['destination']))
   }
 
   function keep(envelope: AcceptedEnvelope): number | undefined {
@@ -222,7 +189,7 @@ export function createSpool(
 
     settle(entry, lost) {
       database.write(() => {
-        const isErased = erase(entry.id, entry.bytes)
+        const isErased = erase(entry)
         if (isErased === (lost === undefined)) return
         const losses = lossesOf(entry.categories, lost ?? 'queue_overflow')
         // Evicted while it was being delivered: nothing was lost after all.
@@ -233,6 +200,7 @@ export function createSpool(
 
     expire(now, reasonOf) {
       const isOld = (row: Row): boolean => Number(row['received_at']) <= now - bounds.ageMs
+      database.write(room.tidy)
       if (!database.statement(OLDEST).all(1).some(isOld)) return 0
       return database.write(() => {
         const old = database.statement(OLDEST).all(EXPIRY_BATCH).filter(isOld)
@@ -264,11 +232,11 @@ function toEntry(row: Row): SpooledEntry {
     kind: String(row['kind']),
     client: String(row['client']),
     eventId: typeof eventId === 'string' ? eventId : undefined,
-    categories: parseCategories(row),
+    categories: parseCategories(row['categories']),
     bytes: Number(row['bytes']),
   }
 }
 
-function parseCategories(row: Row): Record<string, number> {
-  return JSON.parse(String(row['categories'])) as Record<string, number>
+function parseCategories(json: unknown): Record<string, number> {
+  return JSON.parse(String(json)) as Record<string, number>
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
-import type { SpoolBounds } from '../../../src/server/reports/spool-store.ts'
+import type { SpoolBounds } from '../../../src/server/reports/spool-room.ts'
 import { SpoolFullError, type Awaitable, type Spool, type SpooledEntry } from '../../../src/server/reports/spool.ts'
 import { NOW, sampleEnvelope } from './sample-envelope.ts'
 
@@ -127,6 +127,88 @@ export function spoolContract(opened: (bounds: SpoolBounds, destination: string)
       expect(await spool.read(underWay.id)).toBeUndefined()
       await spool.settle(underWay)
       expect(await spool.reportLosses(NOW)).toBeUndefined()
+    })
+  })
+
+  describe('with several clients', () => {
+    const of = (client: string, eventId: string, categories: Record<string, number> = { error: 1 }) =>
+      sampleEnvelope({ client, eventId, bytes: BODY, categories })
+    const session = { session: 1 }
+    const eight: SpoolBounds = { ...ROOMY, bytes: 8_000 }
+
+    it('the one that holds most makes room, whoever has sent last, and the others lose nothing', async () => {
+      const spool = await open(eight)
+      for (const each of ['h1', 'h2']) await spool.accept(of('honest', each))
+      for (let at = 1; at <= 20; at += 1) await spool.accept(of('greedy', `g${at}`))
+      expect(await idsOf(spool)).toEqual(['h1', 'h2', 'g15', 'g16', 'g17', 'g18', 'g19', 'g20'])
+      for (const each of ['h3', 'h4']) await spool.accept(of('honest', each))
+      expect(await idsOf(spool)).toEqual(['h1', 'h2', 'g17', 'g18', 'g19', 'g20', 'h3', 'h4'])
+      expect(await spool.reportLosses(NOW)).toEqual({ 'queue_overflow error': 16 })
+    })
+
+    it('sessions of one that holds little outlive errors of one that holds most', async () => {
+      const spool = await open(eight)
+      await spool.accept(of('honest', 'h1', session))
+      for (let at = 1; at <= 10; at += 1) await spool.accept(of('greedy', `g${at}`))
+      expect(await idsOf(spool)).toEqual(['h1', 'g4', 'g5', 'g6', 'g7', 'g8', 'g9', 'g10'])
+    })
+
+    it('of the one that holds most, sessions go before errors', async () => {
+      const spool = await open(eight)
+      for (const each of ['h1', 'h2', 'h3']) await spool.accept(of('honest', each, session))
+      await spool.accept(of('greedy', 'g1'))
+      for (const each of ['g2', 'g3']) await spool.accept(of('greedy', each, session))
+      for (const each of ['g4', 'g5', 'g6', 'g7']) await spool.accept(of('greedy', each))
+      expect(await idsOf(spool)).toEqual(['h1', 'h2', 'h3', 'g1', 'g4', 'g5', 'g6', 'g7'])
+      await spool.accept(of('greedy', 'g8'))
+      expect(await idsOf(spool)).toEqual(['h1', 'h2', 'h3', 'g4', 'g5', 'g6', 'g7', 'g8'])
+    })
+
+    it('a session of one that holds most drives out nothing of others: it is refused', async () => {
+      const spool = await open(eight)
+      for (const each of ['h1', 'h2']) await spool.accept(of('honest', each, session))
+      for (let at = 1; at <= 6; at += 1) await spool.accept(of('greedy', `g${at}`))
+      expect(await refusalOf(() => spool.accept(of('greedy', 'g7', session)))).toBe('bound')
+      expect(await idsOf(spool)).toEqual(['h1', 'h2', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6'])
+      expect(await spool.reportLosses(NOW)).toBeUndefined()
+    })
+
+    it('a large envelope drives out nothing of those that hold less', async () => {
+      const spool = await open(eight)
+      for (let at = 1; at <= 8; at += 1) await spool.accept(of(`honest ${at}`, `h${at}`))
+      const large = sampleEnvelope({ client: 'greedy', eventId: 'g1', bytes: 4 * BODY })
+      expect(await refusalOf(() => spool.accept(large))).toBe('bound')
+      expect(await idsOf(spool)).toHaveLength(8)
+    })
+
+    it('one that holds most from many addresses leaves each of the others what it has', async () => {
+      const spool = await open({ ...ROOMY, bytes: 40_000 })
+      await spool.accept(of('honest', 'h1'))
+      for (let at = 0; at < 200; at += 1) await spool.accept(of(`greedy ${at % 20}`, `g${at}`))
+      await spool.accept(of('late', 'l1'))
+      const ids = await idsOf(spool)
+      expect(ids).toHaveLength(40)
+      expect(ids).toEqual(expect.arrayContaining(['h1', 'l1']))
+    })
+
+    it('none holds more than its share, though there is room', async () => {
+      const spool = await open({ ...eight, clientBytes: 4_000 })
+      for (const each of ['h1', 'h2']) await spool.accept(of('honest', each))
+      for (let at = 1; at <= 5; at += 1) await spool.accept(of('greedy', `g${at}`))
+      expect(await idsOf(spool)).toEqual(['h1', 'h2', 'g2', 'g3', 'g4', 'g5'])
+      expect(await refusalOf(() => spool.accept(of('greedy', 's1', session)))).toBe('bound')
+      expect(await spool.reportLosses(NOW)).toEqual({ 'queue_overflow error': 1 })
+    })
+
+    it('what one has delivered counts for it no more', async () => {
+      const spool = await open({ ...eight, clientBytes: 4_000 })
+      for (let at = 1; at <= 4; at += 1) await spool.accept(of('one', `a${at}`))
+      for (const entry of await all(spool)) await spool.settle(entry)
+      for (let at = 1; at <= 4; at += 1) await spool.accept(of('one', `b${at}`))
+      expect(await idsOf(spool)).toEqual(['b1', 'b2', 'b3', 'b4'])
+      await spool.expire(NOW + ROOMY.ageMs, () => 'network_error')
+      for (let at = 1; at <= 4; at += 1) await spool.accept(of('one', `c${at}`))
+      expect(await idsOf(spool)).toEqual(['c1', 'c2', 'c3', 'c4'])
     })
   })
 

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { INBOX_TABLES } from '../../../src/server/reports/inbox-tables.ts'
 import { openReportDatabase, reportDatabasePath } from '../../../src/server/reports/spool-database.ts'
 import { createGroupedSpool } from '../../../src/server/reports/grouped-spool.ts'
-import { createSpool, type SpoolBounds } from '../../../src/server/reports/spool-store.ts'
+import type { SpoolBounds } from '../../../src/server/reports/spool-room.ts'
+import { createSpool } from '../../../src/server/reports/spool-store.ts'
 import { SPOOL_MIGRATIONS } from '../../../src/server/reports/spool-tables.ts'
 import {
   kindOf,
