@@ -6,7 +6,8 @@
  * | `<p>:id`        | the last id, microseconds since the epoch at first                                   |
  * | `<p>:s:<kind>`  | a stream a kind: one entry an envelope, `<id>-0`, with all but headers and body     |
  * | `<p>:e:<id>`    | `h` and `b`: headers and body                                                       |
- * | `<p>:o:<keep>`  | sorted set by id, `<id>:<kind>`: the order in which room is made; keep is `0` or `1` |
+ * | `<p>:c`         | sorted set of clients by the bytes that they have                                  |
+ * | `<p>:o:<keep>:<client>` | sorted set by id, `<id>:<kind>`: the order in which a client's envelopes make room; keep is `0` or `1` |
  * | `<p>:k`         | number of envelopes by kind                                                        |
  * | `<p>:t`         | `n<keep>` and `b<keep>`: envelopes and bytes                                        |
  * | `<p>:l`         | what was lost, `<reason> <category>`: items                                         |
@@ -14,24 +15,35 @@
  *
  * A script's first change is one that Redis allows when it is full; then it lets the rest pass as well.
  */
+import { LOSS_SENDER } from './outcomes.ts'
 
 /** Of ids that were evicted; more than can be under way in the drainer. */
 const MOST_EVICTED_IDS = 1_024
 const MOST_COUNTED = 1_000_000 // as in `outcomes.ts`
+const MOST_RANKED = 256 // clients, as in `plan-eviction.ts`
 
 const COMMON = `
 local p = KEYS[1]
+local function fieldsOf(list)
+  local entry = {}
+  for i = 1, #list, 2 do entry[list[i]] = list[i + 1] end
+  return entry
+end
 local function entryOf(id, kind)
   local found = redis.call('XRANGE', p .. ':s:' .. kind, id .. '-0', id .. '-0')[1]
-  if not found then return nil end
-  local entry = {}
-  for i = 1, #found[2], 2 do entry[found[2][i]] = found[2][i + 1] end
-  return entry
+  return found and fieldsOf(found[2]) or nil
+end
+local function account(client, bytes)
+  if tonumber(redis.call('ZINCRBY', p .. ':c', bytes, client)) <= 0 then redis.call('ZREM', p .. ':c', client) end
 end
 local function remove(id, kind, entry)
   local keep = entry.keep
   redis.call('DEL', p .. ':e:' .. id)
   redis.call('XDEL', p .. ':s:' .. kind, id .. '-0')
+  if redis.call('ZREM', p .. ':o:' .. keep .. ':' .. entry.client, id .. ':' .. kind) == 1 then
+    account(entry.client, '-' .. entry.bytes)
+  end
+  -- Of an instance of before clients had accounts.
   redis.call('ZREM', p .. ':o:' .. keep, id .. ':' .. kind)
   redis.call('HINCRBY', p .. ':t', 'n' .. keep, -1)
   redis.call('HINCRBY', p .. ':t', 'b' .. keep, '-' .. entry.bytes)
@@ -48,16 +60,6 @@ local function lose(entry, reason)
     end
   end
 end
-local function oldest(keep, most)
-  local found = {}
-  for _, member in ipairs(redis.call('ZRANGE', p .. ':o:' .. keep, 0, most - 1)) do
-    local id, kind = string.match(member, '^(%d+):(.*)$')
-    local entry = entryOf(id, kind)
-    if entry then found[#found + 1] = { id = id, kind = kind, entry = entry }
-    else redis.call('ZREM', p .. ':o:' .. keep, member) end
-  end
-  return found
-end
 local function insert(kind, keep, at, client, eventId, categories, bytes, headers, body)
   local next = redis.call('INCR', p .. ':id')
   if next == 1 then
@@ -70,38 +72,104 @@ local function insert(kind, keep, at, client, eventId, categories, bytes, header
   redis.call('HSET', p .. ':e:' .. id, 'h', headers, 'b', body)
   redis.call('XADD', p .. ':s:' .. kind, id .. '-0', 'keep', keep, 'at', at, 'client', client, 'event', eventId,
     'categories', categories, 'bytes', bytes)
-  redis.call('ZADD', p .. ':o:' .. keep, id, id .. ':' .. kind)
+  redis.call('ZADD', p .. ':o:' .. keep .. ':' .. client, id, id .. ':' .. kind)
+  account(client, bytes)
   redis.call('HINCRBY', p .. ':t', 'n' .. keep, 1)
   redis.call('HINCRBY', p .. ':t', 'b' .. keep, bytes)
   redis.call('HINCRBY', p .. ':k', kind, 1)
 end
 `
 
-/** kind, keep, at, client, event id, categories, bytes, headers, body; bound, most to evict. Gives 1 if it is kept. */
-export const ACCEPT = `${COMMON}
-local kind, keep, bytes, bound, most = ARGV[1], ARGV[2], tonumber(ARGV[7]), tonumber(ARGV[10]), tonumber(ARGV[11])
-local sizes = redis.call('HMGET', p .. ':t', 'b0', 'b1')
-local other, errors = tonumber(sizes[1] or 0), tonumber(sizes[2] or 0)
-local need = other + errors + bytes - bound
-if need > (keep == '1' and other + errors or other) then return 0 end
-local freed, count = 0, 0
-for _, from in ipairs({ '0', '1' }) do
-  while freed < need and count < most do
-    local candidates = oldest(from, 64)
-    if #candidates == 0 then break end
-    for _, each in ipairs(candidates) do
-      if freed >= need then break end
-      remove(each.id, each.kind, each.entry)
-      lose(each.entry, 'queue_overflow')
-      redis.call('ZADD', p .. ':v', each.id, each.id)
-      freed = freed + tonumber(each.entry.bytes)
-      count = count + 1
+/**
+ * Room as `plan-eviction.ts` makes it, with the client that holds most found by its account. First of all, envelopes of
+ * instances of before there were accounts get theirs.
+ */
+const ROOM = `
+local function adopt(most)
+  for _, keep in ipairs({ '0', '1' }) do
+    for _, member in ipairs(redis.call('ZRANGE', p .. ':o:' .. keep, 0, most - 1)) do
+      redis.call('ZREM', p .. ':o:' .. keep, member)
+      local id, kind = string.match(member, '^(%d+):(.*)$')
+      local entry = entryOf(id, kind)
+      if entry and redis.call('ZADD', p .. ':o:' .. keep .. ':' .. entry.client, id, member) == 1 then
+        account(entry.client, entry.bytes)
+      end
     end
   end
 end
-if count > 0 then redis.call('ZREMRANGEBYRANK', p .. ':v', 0, -${MOST_EVICTED_IDS + 1}) end
-if freed < need then return 0 end
-insert(kind, keep, ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9])
+-- Gives the rows that go, or nil where no more may go; and whether they are enough.
+local function plan(sender, keep, bytes, need, ownNeed, most)
+  local left, own = {}, bytes + tonumber(redis.call('ZSCORE', p .. ':c', sender) or 0)
+  local ranked = redis.call('ZREVRANGE', p .. ':c', 0, ${MOST_RANKED - 1}, 'WITHSCORES')
+  for i = 1, #ranked, 2 do
+    if ranked[i] ~= sender and ranked[i] ~= '${LOSS_SENDER}' then left[ranked[i]] = tonumber(ranked[i + 1]) end
+  end
+  local places, rows, freed, ownFreed = {}, {}, 0, 0
+  local function nextOf(client)
+    local place = places[client] or { keep = '0', at = 0 }
+    places[client] = place
+    while true do
+      local key = p .. ':o:' .. place.keep .. ':' .. client
+      local member = redis.call('ZRANGE', key, place.at, place.at)[1]
+      if member then
+        local id, kind = string.match(member, '^(%d+):(.*)$')
+        local entry = entryOf(id, kind)
+        if entry then
+          place.at = place.at + 1
+          return { id = id, kind = kind, entry = entry }
+        end
+        redis.call('ZREM', key, member)
+      elseif place.keep == '0' and keep == '1' then
+        place.keep, place.at = '1', 0
+      else
+        -- Of one that has nothing, an older instance has taken away what it had.
+        if keep == '1' and redis.call('EXISTS', p .. ':o:0:' .. client, p .. ':o:1:' .. client) == 0 then
+          redis.call('ZREM', p .. ':c', client)
+        end
+        return nil
+      end
+    end
+  end
+  while freed < need or ownFreed < ownNeed do
+    if #rows == most then return rows, false end
+    local client, amount = sender, own
+    if ownFreed >= ownNeed then
+      for each, holds in pairs(left) do if holds > amount then client, amount = each, holds end end
+    end
+    local row = nextOf(client)
+    if row then
+      local size = tonumber(row.entry.bytes)
+      rows[#rows + 1] = row
+      freed = freed + size
+      if client == sender then own, ownFreed = own - size, ownFreed + size
+      else left[client] = left[client] - size end
+    elseif client == sender then return nil, false
+    else left[client] = nil end
+  end
+  return rows, true
+end
+`
+
+/** kind, keep, at, client, event id, categories, bytes, headers, body; bounds of all and of a client, most to evict. Gives 1 if it is kept. */
+export const ACCEPT = `${COMMON}${ROOM}
+local kind, keep, client, bytes = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[7])
+local bound, clientBound, most = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local sizes = redis.call('HMGET', p .. ':t', 'b0', 'b1')
+local total = tonumber(sizes[1] or 0) + tonumber(sizes[2] or 0) + bytes
+if total > math.min(bound, clientBound) then
+  adopt(most)
+  local need = total - bound - tonumber(redis.call('ZSCORE', p .. ':c', '${LOSS_SENDER}') or 0)
+  local ownNeed = bytes + tonumber(redis.call('ZSCORE', p .. ':c', client) or 0) - clientBound
+  local rows, enough = plan(client, keep, bytes, need, ownNeed, most)
+  for _, each in ipairs(rows or {}) do
+    remove(each.id, each.kind, each.entry)
+    lose(each.entry, 'queue_overflow')
+    redis.call('ZADD', p .. ':v', each.id, each.id)
+  end
+  if rows and #rows > 0 then redis.call('ZREMRANGEBYRANK', p .. ':v', 0, -${MOST_EVICTED_IDS + 1}) end
+  if not enough then return 0 end
+end
+insert(kind, keep, ARGV[3], client, ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9])
 return 1
 `
 
@@ -129,12 +197,21 @@ return 1
 export const EXPIRE = `${COMMON}
 local before, most, reasons = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local count = 0
-for _, keep in ipairs({ '0', '1' }) do
-  for _, each in ipairs(most > count and oldest(keep, most - count) or {}) do
-    if tonumber(each.entry.at) > before then break end
-    remove(each.id, each.kind, each.entry)
-    lose(each.entry, reasons[each.kind] or 'network_error')
+for _, kind in ipairs(redis.call('HKEYS', p .. ':k')) do
+  if count == most then break end
+  for _, found in ipairs(redis.call('XRANGE', p .. ':s:' .. kind, '-', '+', 'COUNT', most - count)) do
+    local entry = fieldsOf(found[2])
+    if tonumber(entry.at) > before then break end
+    remove(string.match(found[1], '^(%d+)'), kind, entry)
+    lose(entry, reasons[kind] or 'network_error')
     count = count + 1
+  end
+end
+if redis.call('EXISTS', p .. ':k') == 0 then
+  -- Nothing waits, so what is left of accounts is of envelopes that older instances have taken away.
+  for _, client in ipairs(redis.call('ZRANGE', p .. ':c', 0, most - 1)) do
+    redis.call('DEL', p .. ':o:0:' .. client, p .. ':o:1:' .. client)
+    redis.call('ZREM', p .. ':c', client)
   end
 end
 return count

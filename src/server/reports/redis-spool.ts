@@ -1,6 +1,7 @@
 /**
- * The spool that instances share, in Redis streams: at most 128 MiB of envelopes for a destination, none older than seven
- * days. Where there is no room, the oldest go, sessions, spans and replays before errors. Nothing in it has a lifetime of
+ * The spool that instances share, in Redis streams: at most 128 MiB of envelopes for a destination, half of it of one
+ * client, none older than seven days. Where there is no room, the client that holds most loses its oldest, sessions, spans
+ * and replays before errors. Nothing in it has a lifetime of
  * its own, so Redis throws none of it out; what waits for a destination that nobody delivers to any more is removed by
  * those that deliver to another.
  */
@@ -20,7 +21,7 @@ import {
   type SpooledEntry,
 } from './spool.ts'
 
-const BOUNDS: SpoolBounds = { bytes: 134_217_728, ageMs: 7 * 86_400_000 }
+const BOUNDS: SpoolBounds = { bytes: 134_217_728, clientBytes: 67_108_864, ageMs: 7 * 86_400_000 }
 const MOST_EVICTED = 2_048 // in one call
 const EXPIRY_BATCH = 512 // entries: some milliseconds in which Redis answers nobody else
 const BYTES_A_MS = 10_000 // of a large envelope, on a network of 80 Mbit a second
@@ -60,7 +61,8 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
 
   return {
     async accept(envelope) {
-      const given = [...fieldsOf(envelope), String(bounds.bytes), String(MOST_EVICTED)]
+      const { bytes, clientBytes = bytes } = bounds
+      const given = [...fieldsOf(envelope), String(bytes), String(clientBytes), String(MOST_EVICTED)]
       const kept = await run(ACCEPT, given, limitOf(envelope.body.length))
       if (kept !== 1) throw new SpoolFullError('bound')
     },
