@@ -8,6 +8,7 @@
  *   is committed outlives the process, `kill -9` included. A power cut may take the last commits, never the file.
  * - `busy_timeout`: how long a write waits for another process's.
  */
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
@@ -17,6 +18,8 @@ const BUSY_TIMEOUT_MS = 2_000 // the event loop stands still meanwhile; writes o
 const CHECKPOINT_PAGES = 1_000 // SQLite's own
 const RETRY_MS = 5 // as long as a new file is locked
 const SQLITE_BUSY = 5
+const FILE_MODE = 0o600 // sessions, calls and reports of visitors: nobody else's business on this machine
+const FOREIGN_BITS = 0o077
 
 /** Which file, and what is in it. */
 export interface DatabaseOptions {
@@ -114,6 +117,7 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
   let handle: DatabaseSync | undefined
   try {
     makeFolder(dirname(path))
+    keepToOwner(path)
     handle = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     switchToLog(handle)
     handle.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`)
@@ -128,6 +132,24 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
       `cannot be opened as a database (${reason}); check DATA_DIR and its permissions, or move the file away to begin anew`,
       thrown,
     )
+  }
+}
+
+/**
+ * Makes the file, which SQLite would make readable for all, and takes the rights of others away from one that a former
+ * version has made. SQLite gives its log and its index of that the rights of the file, but only when it makes them.
+ */
+function keepToOwner(path: string): void {
+  closeSync(openSync(path, 'a', FILE_MODE))
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+    if ((mode & FOREIGN_BITS) === 0) continue
+    try {
+      chmodSync(file, FILE_MODE)
+    } catch (thrown) {
+      // Of another user, who has let us in: the rights are theirs to give. Or gone since.
+      if (!['EPERM', 'ENOENT', 'EROFS'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown
+    }
   }
 }
 

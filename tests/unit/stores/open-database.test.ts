@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
@@ -178,6 +178,25 @@ describe('a database file', () => {
       /notes\.sqlite: cannot be opened as a database \(.*not a database\); check DATA_DIR/,
     )
     expect((await stat(path)).size).toBe(1_360)
+  })
+
+  it('can be read and written by its owner alone, and so can its log, whoever made the file', async () => {
+    const path = join(folder.path, 'data', 'notes.sqlite')
+    const modes = async (): Promise<string[]> => {
+      const names = await readdir(join(folder.path, 'data'))
+      const stats = await Promise.all(names.map((name) => stat(join(folder.path, 'data', name))))
+      return names.map((name, at) => `${name} ${((stats[at]?.mode ?? 0) & 0o777).toString(8)}`)
+    }
+    const expected = ['notes.sqlite 600', 'notes.sqlite-shm 600', 'notes.sqlite-wal 600']
+    const first = open()
+    first.statement("INSERT INTO notes VALUES ('a')").run()
+    expect((await modes()).toSorted()).toEqual(expected)
+    // As a former version has left them, with its log: by a process that did not close the file.
+    for (const suffix of ['', '-wal', '-shm']) await chmod(path + suffix, 0o664)
+    const second = open()
+    expect(notes(second)).toEqual([{ text: 'a' }])
+    expect((await modes()).toSorted()).toEqual(expected)
+    expect((await stat(join(folder.path, 'data'))).mode & 0o777).toBe(0o700)
   })
 
   it('is tried again after its folder has been put right', async () => {
