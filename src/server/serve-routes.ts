@@ -18,6 +18,7 @@ import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
 import { unmatchedPage } from './actions/unmatched-page.ts'
 import type { RequestContext } from './request/context.ts'
+import { clientKey } from './request/client-key.ts'
 import { mainOrigin } from './request/public-origins.ts'
 import { contextOf } from './request/context.ts'
 import { admitResource, serveResource } from './resources/serve-resource.ts'
@@ -216,7 +217,8 @@ async function showPage(
       timings: loaded.timings,
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
-        documents.keep(documentKey(page, context), document, { tags, since }, context.pathname)
+        const client = clientKey(context.provenance.address)
+        documents.keep(documentKey(page, context), document, { tags, since }, context.pathname, client)
       },
       ...(after?.kind === 'state' ? { posted: after } : {}),
       ...(thrown === undefined ? {} : { thrown }),

@@ -7,7 +7,8 @@
  * | stale: up to `staleSeconds` older        | yes          | made anew behind it, not before 5 s after it has failed |
  * | older, revalidated, or not there         | no           | made; all who ask meanwhile wait for the same           |
  *
- * Bounds of a process: 10,000 values and 32 MiB, the least recently used go first; a value of more than 4 MiB is given out
+ * Bounds of a process: 10,000 values and 32 MiB, the least recently used go first, those of a client that has made more
+ * than a quarter of all before those of others, and then from the shared store, too; a value of more than 4 MiB is given out
  * and not kept. One making of a value lasts 30 s at most. With a shared store all instances share values; see
  * `shared-values.ts`.
  */
@@ -32,6 +33,8 @@ const REFRESH_RETRY_MS = 5_000 // visitors are served meanwhile, and the source 
 export interface CacheReader {
   /** Path of the page, still percent-encoded. */
   readonly pathname: string
+  /** As `clientKey` names it: values that it has made fill a quarter of a full cache at most. */
+  readonly client?: string
   /** Told of the tags of what is given out. */
   used(tags: readonly string[]): void
   /** Told of what is thrown while a value is made that nobody waits for. */
@@ -121,7 +124,8 @@ interface NamedCall extends Pick<KeptValue, 'tags' | 'freshMs' | 'staleMs'> {
 export function createDataCache(options: DataCacheOptions): DataCache {
   const { redis, log, now, buildId, onRevalidate, bounds = BOUNDS } = options
   const revalidations = createRevalidations()
-  const values = createLruCache<Entry>(bounds)
+  // What one client has too much of is not left to the shared store either.
+  const values = createLruCache<Entry>(bounds, (name) => shared?.remove(name))
   /** Bound: one entry a value that somebody waits for. */
   const flights = new Map<string, Flight>()
   const counts = { hits: 0, stale: 0, misses: 0, shared: 0, made: 0, failed: 0 }
@@ -138,7 +142,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     return entry
   }
 
-  function keep(name: string, entry: Entry, { pathname }: CacheReader): boolean {
+  function keep(name: string, entry: Entry, { pathname, client }: CacheReader): boolean {
     // One that was begun later may have been faster.
     if ((values.get(name)?.since ?? 0) > entry.since || revalidations.concern(entry, pathname)) return false
     const bytes = bytesOf(entry.text)
@@ -146,7 +150,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       log.warn({ bytes, most: MOST_VALUE_BYTES }, 'a value is too large for the data cache')
       return false
     }
-    return values.set(name, entry, bytes + bytesOf(name) + ENTRY_BYTES)
+    return values.set(name, entry, bytes + bytesOf(name) + ENTRY_BYTES, client)
   }
 
   /** @param anew whether a stale value of the shared store will not do. */

@@ -48,8 +48,11 @@ export interface DocumentCacheStats {
 export interface DocumentCache {
   /** For `Droppable.since`, before a document is begun. */
   readonly now: number
-  /** @param pathname of the page. */
-  keep(key: string, document: SentDocument, droppable: Droppable, pathname: string): void
+  /**
+   * @param pathname of the page.
+   * @param client that has asked for it, as `clientKey` names it.
+   */
+  keep(key: string, document: SentDocument, droppable: Droppable, pathname: string, client?: string): void
   /** Takes a document to give it out. */
   take(key: string, pathname: string): KeptDocument | undefined
   readonly stats: DocumentCacheStats
@@ -76,11 +79,11 @@ export function createDocumentCache(
   const entries = createLruCache<Entry>(bounds)
   let served = 0
 
-  function put(key: string, entry: Entry): void {
+  function put(key: string, entry: Entry, client?: string): void {
     let bytes = ENTRY_BYTES + key.length + entry.plain.length
     for (const body of entry.encoded.values()) bytes += body.length
     if (bytes > MOST_DOCUMENT_BYTES) entries.delete(key)
-    else entries.set(key, entry, bytes)
+    else entries.set(key, entry, bytes, client)
   }
 
   async function encode(key: string, entry: Entry, encoding: Encoding): Promise<Buffer> {
@@ -96,14 +99,14 @@ export function createDocumentCache(
     get now() {
       return services.openedData?.revalidations.now ?? 0
     },
-    keep(key, { lifetime, etag, content, encoded }, { tags, since }, pathname) {
+    keep(key, { lifetime, etag, content, encoded }, { tags, since }, pathname, client) {
       if (services.data.revalidations.concern({ tags, since }, pathname)) return
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined
       const { headers, body: plain } = same === undefined ? content() : { headers: same.headers, body: same.plain }
       const bodies = new Map(same?.encoded)
       if (encoded !== undefined) bodies.set(...encoded)
-      put(key, { lifetime, tags, since, headers, etag, madeAt: now(), plain, encoded: bodies })
+      put(key, { lifetime, tags, since, headers, etag, madeAt: now(), plain, encoded: bodies }, client)
     },
     take(key, pathname) {
       const entry = entries.get(key)

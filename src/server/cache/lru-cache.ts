@@ -5,16 +5,20 @@ export interface LruBounds {
   readonly bytes: number
 }
 
-/** A map whose least recently used entries make room for new ones. */
+/**
+ * A map whose least recently used entries make room for new ones. Where the client that a new one is made for has more
+ * than a quarter of all room, its own least recently used entries make room, and nobody else's.
+ */
 export interface LruCache<Entry> {
   /** The entry, which counts as used by that. */
   get(key: string): Entry | undefined
   /**
    * Puts an entry in, as the most recently used.
    * @param bytes what it counts.
+   * @param client for which it was made, as `clientKey` names it.
    * @returns whether it is kept: one that is larger than all may be together is not, and what stood there before it is gone.
    */
-  set(key: string, entry: Entry, bytes: number): boolean
+  set(key: string, entry: Entry, bytes: number, client?: string): boolean
   delete(key: string): void
   readonly size: number
   readonly bytes: number
@@ -23,11 +27,26 @@ export interface LruCache<Entry> {
 interface Slot<Entry> {
   readonly entry: Entry
   readonly bytes: number
+  readonly client: string
 }
 
-/** A map remembers the order in which keys were put in: an entry that is used is put in anew. */
-export function createLruCache<Entry>(bounds: LruBounds): LruCache<Entry> {
+/** What is kept for one client. */
+interface Part {
+  /** The least recently used first. */
+  readonly keys: Set<string>
+  bytes: number
+}
+
+/**
+ * Maps and sets remember the order in which keys were put in: an entry that is used is put in anew.
+ * @param onCrowdedOut told of entries that made room for others of the same client, which has too many.
+ */
+export function createLruCache<Entry>(
+  bounds: LruBounds,
+  onCrowdedOut: (key: string) => void = () => undefined,
+): LruCache<Entry> {
   const slots = new Map<string, Slot<Entry>>()
+  const parts = new Map<string, Part>()
   let total = 0
 
   function remove(key: string): void {
@@ -35,6 +54,28 @@ export function createLruCache<Entry>(bounds: LruBounds): LruCache<Entry> {
     if (slot === undefined) return
     slots.delete(key)
     total -= slot.bytes
+    const part = parts.get(slot.client)
+    if (part === undefined) return
+    part.keys.delete(key)
+    part.bytes -= slot.bytes
+    if (part.keys.size === 0) parts.delete(slot.client)
+  }
+
+  function put(key: string, slot: Slot<Entry>): void {
+    slots.set(key, slot)
+    total += slot.bytes
+    const part = parts.get(slot.client) ?? { keys: new Set(), bytes: 0 }
+    parts.set(slot.client, part)
+    part.keys.add(key)
+    part.bytes += slot.bytes
+  }
+
+  function makeRoom(client: string): void {
+    const part = parts.get(client)
+    const isGreedy = part !== undefined && (part.keys.size * 4 > bounds.entries || part.bytes * 4 > bounds.bytes)
+    const [oldest = ''] = (isGreedy ? part.keys : slots).keys()
+    remove(oldest)
+    if (isGreedy && client !== '') onCrowdedOut(oldest)
   }
 
   return {
@@ -43,17 +84,16 @@ export function createLruCache<Entry>(bounds: LruBounds): LruCache<Entry> {
       if (slot === undefined) return undefined
       slots.delete(key)
       slots.set(key, slot)
+      const keys = parts.get(slot.client)?.keys
+      keys?.delete(key)
+      keys?.add(key)
       return slot.entry
     },
-    set(key, entry, bytes) {
+    set(key, entry, bytes, client = '') {
       remove(key)
       if (bytes > bounds.bytes || bounds.entries < 1) return false
-      slots.set(key, { entry, bytes })
-      total += bytes
-      for (const oldest of slots.keys()) {
-        if (slots.size <= bounds.entries && total <= bounds.bytes) break
-        remove(oldest)
-      }
+      put(key, { entry, bytes, client })
+      while (slots.size > bounds.entries || total > bounds.bytes) makeRoom(client)
       return true
     },
     delete: remove,

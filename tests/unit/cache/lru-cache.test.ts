@@ -1,5 +1,5 @@
 import { array, assert, constantFrom, integer, oneof, property, record, constant } from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createLruCache } from '../../../src/server/cache/lru-cache.ts'
 
 const BOUNDS = { entries: 4, bytes: 20 }
@@ -59,4 +59,41 @@ test('keeps what was used last, within its bounds, whatever happens', () => {
       }
     }),
   )
+})
+
+describe('with two clients', () => {
+  const bounds = { entries: 100, bytes: 10_000 }
+
+  test.for([
+    ['by their number', 1],
+    ['by their bytes', 1_000],
+  ] as const)('one that fills the cache %s pushes out its own entries, and none of the other', ([, bytes]) => {
+    const crowdedOut: string[] = []
+    const cache = createLruCache<number>(bounds, (key) => crowdedOut.push(key))
+    for (let at = 0; at < 60; at += 1) cache.set(`honest ${at}`, at, 10, 'honest')
+    for (let at = 0; at < 1_000; at += 1) cache.set(`greedy ${at}`, at, bytes, 'greedy')
+    for (let at = 0; at < 60; at += 1) expect(cache.get(`honest ${at}`)).toBe(at)
+    expect(cache.get('greedy 999')).toBe(999)
+    expect(crowdedOut.length).toBeGreaterThan(900)
+    expect(crowdedOut.every((key) => key.startsWith('greedy'))).toBe(true)
+  })
+
+  test('one that is alone has all of it, and makes room for the other', () => {
+    const cache = createLruCache<number>(bounds)
+    for (let at = 0; at < 1_000; at += 1) cache.set(`first ${at}`, at, 1, 'first')
+    expect(cache.size).toBe(100)
+    for (let at = 0; at < 25; at += 1) cache.set(`second ${at}`, at, 1, 'second')
+    for (let at = 0; at < 1_000; at += 1) cache.set(`third ${at}`, at, 1, 'first')
+    for (let at = 0; at < 25; at += 1) expect(cache.get(`second ${at}`)).toBe(at)
+  })
+
+  test('an entry that is kept again belongs to the one that has made it last', () => {
+    const cache = createLruCache<number>({ entries: 4, bytes: 100 })
+    cache.set('a', 1, 1, 'first')
+    cache.set('a', 2, 1, 'second')
+    for (const name of ['b', 'c', 'd', 'e', 'f']) cache.set(name, 0, 1, 'first')
+    expect([cache.get('a'), cache.size]).toEqual([2, 4])
+    cache.delete('a')
+    expect([cache.get('a'), cache.size, cache.bytes]).toEqual([undefined, 3, 3])
+  })
 })

@@ -8,7 +8,7 @@ export interface ChangeStreamOptions {
   /** Ends the stream, and is no error. */
   readonly signal: AbortSignal
   /** Called once, when the stream has ended, on whichever way. */
-  readonly onEnd: () => void
+  readonly onEnd?: () => void
 }
 
 /**
@@ -30,7 +30,7 @@ export function createChangeStream(options: ChangeStreamOptions): ReadableStream
     signal.removeEventListener('abort', end)
     forget()
     wake()
-    onEnd()
+    onEnd?.()
   }
 
   function nextNews(): Promise<void> {
