@@ -79,7 +79,7 @@ export interface DataCache {
   /** Drops tags and paths in this process, because another one says so. */
   drop(targets: readonly string[]): void
   /** What has been dropped in this process. */
-  readonly revalidations: Pick<Revalidations, 'now' | 'concern'>
+  readonly revalidations: Pick<Revalidations, 'now' | 'concern' | 'onSettle'>
   readonly stats: DataCacheStats
   /** Stops listening to others. */
   dispose(): void
@@ -102,6 +102,7 @@ export interface DataCacheOptions {
 
 interface Entry extends KeptValue {
   readonly since: number
+  settled?: number
   /** A moment before which it is not made anew, because that has failed. */
   retryAt: number
 }
@@ -126,6 +127,12 @@ export function createDataCache(options: DataCacheOptions): DataCache {
   const revalidations = createRevalidations()
   // What one client has too much of is not left to the shared store either.
   const values = createLruCache<Entry>(bounds, (name) => shared?.remove(name))
+  revalidations.onSettle((isDropped, settled) => {
+    for (const [name, entry] of values.entries()) {
+      if (isDropped(entry)) values.delete(name)
+      else entry.settled = settled
+    }
+  })
   /** Bound: one entry a value that somebody waits for. */
   const flights = new Map<string, Flight>()
   const counts = { hits: 0, stale: 0, misses: 0, shared: 0, made: 0, failed: 0 }

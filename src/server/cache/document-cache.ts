@@ -65,6 +65,7 @@ interface Entry extends Droppable {
   readonly madeAt: number
   readonly plain: Buffer
   readonly encoded: Map<Encoding, Buffer>
+  settled?: number
 }
 
 /**
@@ -78,6 +79,19 @@ export function createDocumentCache(
 ): DocumentCache {
   const entries = createLruCache<Entry>(bounds)
   let served = 0
+  let isSettling = false
+
+  /** The data cache, of which this hears when tags are forgotten, is not opened before there is something to keep. */
+  function hearOfTags(): void {
+    if (isSettling) return
+    isSettling = true
+    services.data.revalidations.onSettle((isDropped, settled) => {
+      for (const [key, entry] of entries.entries()) {
+        if (isDropped(entry)) entries.delete(key)
+        else entry.settled = settled
+      }
+    })
+  }
 
   function put(key: string, entry: Entry, client?: string): void {
     let bytes = ENTRY_BYTES + key.length + entry.plain.length
@@ -100,6 +114,7 @@ export function createDocumentCache(
       return services.openedData?.revalidations.now ?? 0
     },
     keep(key, { lifetime, etag, content, encoded }, { tags, since }, pathname, client) {
+      hearOfTags()
       if (services.data.revalidations.concern({ tags, since }, pathname)) return
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined

@@ -20,6 +20,8 @@ export interface LruCache<Entry> {
    */
   set(key: string, entry: Entry, bytes: number, client?: string): boolean
   delete(key: string): void
+  /** All entries with their keys, the least recently used first; deleting them meanwhile is allowed. */
+  entries(): Iterable<readonly [key: string, entry: Entry]>
   readonly size: number
   readonly bytes: number
 }
@@ -97,6 +99,9 @@ export function createLruCache<Entry>(
       return true
     },
     delete: remove,
+    *entries() {
+      for (const [key, { entry }] of slots) yield [key, entry]
+    },
     get size() {
       return slots.size
     },

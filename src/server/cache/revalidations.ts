@@ -1,7 +1,16 @@
 /**
  * What has been dropped, and when, on a clock of this process that counts revalidations. Nothing is searched for and thrown
  * away: whatever was begun before a target was revalidated, and falls under it, counts as gone, be it kept, under way or
- * on its way from elsewhere. Bound: 10,000 targets; with one more, everything that was begun before counts as gone.
+ * on its way from elsewhere.
+ *
+ * Bound: 10,000 targets. With one more,
+ *
+ * | most of them are | then                                                                                          |
+ * |------------------|-----------------------------------------------------------------------------------------------|
+ * | tags             | caches look through what they keep, once, and the tags are forgotten; what is being made and has tags counts as gone |
+ * | paths            | those of the folder with the most become the folder: `/notes/1` and `/notes/2` are `/notes/*` |
+ *
+ * So targets of one kind, however many a visitor can have named, drop nothing of another kind that is kept.
  */
 import { normalTarget, targetsOver } from './revalidation-targets.ts'
 
@@ -12,7 +21,12 @@ export interface Droppable {
   readonly tags: readonly string[]
   /** What the clock said when it was begun. */
   readonly since: number
+  /** What the clock said when a cache last looked whether its tags had been dropped, and they had not. */
+  readonly settled?: number | undefined
 }
+
+/** Looks through all that a cache keeps: deletes what is dropped by its tags, and notes `settled` on the rest. */
+export type Settle = (isDropped: (droppable: Droppable) => boolean, settled: number) => void
 
 /** The targets of this process, and of others as far as they are heard. */
 export interface Revalidations {
@@ -27,20 +41,41 @@ export interface Revalidations {
    * @param pathname of the page that wants it.
    */
   concern(droppable: Droppable, pathname: string): boolean
+  /** Tells of a cache. */
+  onSettle(settle: Settle): void
 }
 
 /** @param mostTargets for tests. */
 export function createRevalidations(mostTargets: number = MOST_TARGETS): Revalidations {
-  const marks = new Map<string, number>()
+  const tags = new Map<string, number>()
+  const paths = new Map<string, number>()
+  const caches: Settle[] = []
   let now = 0
   let floor = 0
-  let paths = 0
+  /** Tags that were dropped before are forgotten. */
+  let tagFloor = 0
 
   function addAll(): void {
     now += 1
     floor = now
-    paths = 0
-    marks.clear()
+    tags.clear()
+    paths.clear()
+  }
+
+  function isTagDropped({ tags: own, since, settled = 0 }: Droppable): boolean {
+    const from = Math.max(since, settled)
+    if (own.length === 0 || from === now) return false
+    return from < tagFloor || own.some((tag) => (tags.get(tag) ?? 0) > from)
+  }
+
+  function makeRoom(): void {
+    if (tags.size * 2 > mostTargets) {
+      for (const settle of caches) settle(isTagDropped, now)
+      tags.clear()
+      tagFloor = now
+    }
+    // Far below the bound, so that it is not done again with the next target.
+    joinPaths(paths, Math.max(1, Math.floor(mostTargets / 4)))
   }
 
   return {
@@ -52,16 +87,39 @@ export function createRevalidations(mostTargets: number = MOST_TARGETS): Revalid
       now += 1
       for (const target of targets) {
         const normal = normalTarget(target)
-        if (normal.startsWith('/') && !marks.has(normal)) paths += 1
-        marks.set(normal, now)
+        ;(normal.startsWith('/') ? paths : tags).set(normal, now)
       }
-      if (marks.size > mostTargets) addAll()
+      if (tags.size + paths.size > mostTargets) makeRoom()
     },
-    concern({ tags, since }, pathname) {
+    concern(droppable, pathname) {
+      const { since } = droppable
       if (since < floor) return true
-      if (since === now || marks.size === 0) return false
-      const isOver = (target: string): boolean => (marks.get(target) ?? 0) > since
-      return tags.some(isOver) || (paths > 0 && targetsOver(pathname).some(isOver))
+      if (since === now) return false
+      if (isTagDropped(droppable)) return true
+      return paths.size > 0 && targetsOver(pathname).some((target) => (paths.get(target) ?? 0) > since)
     },
+    onSettle: (settle) => void caches.push(settle),
+  }
+}
+
+/** Where a path without its star may be put: its folder, and then ever higher ones. Each costs a look at all paths. */
+const FOLDERS: readonly ((path: string) => string)[] = [
+  (path) => path.slice(0, Math.max(0, path.lastIndexOf('/'))) || path,
+  (path) => `/${path.split('/', 3).slice(1).join('/')}`,
+  (path) => `/${path.split('/', 2)[1]}`,
+  () => '',
+]
+
+/** Puts folders in the place of their paths, those with the most first, until there are `most` of them. */
+function joinPaths(paths: Map<string, number>, most: number): void {
+  for (const folderOf of FOLDERS) {
+    const folders = Map.groupBy(paths.keys(), (path) => folderOf(path.endsWith('/*') ? path.slice(0, -2) : path))
+    for (const [folder, members] of [...folders].toSorted(([, one], [, other]) => other.length - one.length)) {
+      if (paths.size <= most) return
+      if (members.length === 1) break
+      const latest = Math.max(...members.map((path) => paths.get(path) ?? 0))
+      for (const path of members) paths.delete(path)
+      paths.set(`${folder}/*`, latest)
+    }
   }
 }

@@ -68,3 +68,57 @@ test('so many targets at once that they are not remembered drop everything', () 
   expect(revalidations.concern({ tags: ['d'], since: before }, '/')).toBe(true)
   expect(revalidations.concern({ tags: ['a'], since: revalidations.now }, '/')).toBe(false)
 })
+
+describe('more targets than are remembered', () => {
+  /** A cache of what it was given. */
+  function cacheOf(revalidations: ReturnType<typeof createRevalidations>) {
+    const kept = new Map<string, { readonly tags: readonly string[]; readonly since: number; settled?: number }>()
+    revalidations.onSettle((isDropped, settled) => {
+      for (const [name, entry] of kept) {
+        if (isDropped(entry)) kept.delete(name)
+        else entry.settled = settled
+      }
+    })
+    const keep = (name: string, ...tags: string[]) => void kept.set(name, { tags, since: revalidations.now })
+    const has = (name: string, path = '/') => {
+      const entry = kept.get(name)
+      return entry !== undefined && !revalidations.concern(entry, path)
+    }
+    return { keep, has }
+  }
+
+  test('drop what has their tags, and nothing else that is kept', () => {
+    const revalidations = createRevalidations(100)
+    const { keep, has } = cacheOf(revalidations)
+    keep('news', 'news')
+    keep('plain')
+    keep('hit', 'visitor:7')
+    for (let at = 0; at < 1_000; at += 1) revalidations.add([`visitor:${at}`])
+    expect([has('news'), has('plain'), has('hit')]).toEqual([true, true, false])
+    revalidations.add(['news'])
+    expect([has('news'), has('plain')]).toEqual([false, true])
+  })
+
+  test('drop the pages beside theirs, and none of another folder', () => {
+    const revalidations = createRevalidations(100)
+    const { keep, has } = cacheOf(revalidations)
+    keep('value')
+    for (let at = 0; at < 1_000; at += 1) revalidations.add([`/notes/${at}`])
+    expect([has('value', '/notes/7'), has('value', '/'), has('value', '/news')]).toEqual([false, true, true])
+    revalidations.add(['/news'])
+    expect([has('value', '/'), has('value', '/news')]).toEqual([true, false])
+    for (let at = 0; at < 1_000; at += 1) revalidations.add([`/shop/${at}/reviews/*`])
+    expect([has('value', '/shop/7/reviews/1'), has('value', '/'), has('value', '/forum')]).toEqual([false, true, true])
+  })
+
+  test('cost little each', () => {
+    const revalidations = createRevalidations()
+    const { keep } = cacheOf(revalidations)
+    for (let at = 0; at < 10_000; at += 1) keep(String(at), 'news', `n:${at}`)
+    const startedAt = performance.now()
+    for (let at = 0; at < 50_000; at += 1) revalidations.add([`visitor:${at}`, `/notes/${at}`])
+    // No two of them have a folder in common.
+    for (let at = 0; at < 50_000; at += 1) revalidations.add([`/${at}/a/b/c/d/e/f/g`])
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+})
