@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { listImports } from './import-list.ts'
@@ -19,7 +19,8 @@ const BUILT_SERVER = 'tests/support/built-server.ts'
  * @returns paths from there, with `/`, in order.
  */
 export async function listTestFiles(root: string): Promise<string[]> {
-  const folders = PROJECTS.map((project) => join(root, 'tests', project))
+  // An application that begins with a clone takes out the folders that it does not need.
+  const folders = PROJECTS.map((project) => join(root, 'tests', project)).filter((folder) => existsSync(folder))
   const entries = await Promise.all(folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })))
   return entries
     .flat()

@@ -1,14 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { makeTempDir } from '../../support/temp-dir.ts'
 import { ArgumentFault } from '../../../scripts/checks/test-arguments.ts'
-import {
-  chooseFiles,
-  groupByProject,
-  listTestFiles,
-  needsBuild,
-  projectReader,
-} from '../../../scripts/checks/test-files.ts'
+import { chooseFiles, groupByProject, listTestFiles, needsBuild } from '../../../scripts/checks/test-files.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const FILES = [
@@ -50,21 +46,37 @@ test('files are grouped by project, in the order in which projects run', () => {
   ])
 })
 
-test('the list has the tests of every project, and no helper', async () => {
-  const files = await listTestFiles(PROJECT)
-  expect(groupByProject(files).map(([project]) => project)).toEqual(['unit', 'http', 'browser', 'engines', 'ops'])
-  expect(files).toContain('tests/unit/checks/test-files.test.ts')
-  expect(files.filter((file) => !/\.test\.tsx?$/.test(file))).toEqual([])
+test('the list has the tests of every project that is there, and no helper', async () => {
+  await using folder = await makeTempDir('files')
+  for (const path of ['unit/a/one.test.ts', 'unit/a/world.ts', 'http/two.test.tsx', 'support/three.test.ts']) {
+    await mkdir(join(folder.path, 'tests', dirname(path)), { recursive: true })
+    await writeFile(join(folder.path, 'tests', path), '')
+  }
+  expect(await listTestFiles(folder.path)).toEqual(['tests/http/two.test.tsx', 'tests/unit/a/one.test.ts'])
 })
 
-test.for([
-  ['tests/browser/home.test.ts', true],
-  ['tests/http/workers.test.ts', true],
-  ['tests/ops/redis.test.ts', true],
-  ['tests/http/actions.test.tsx', false],
-  ['tests/unit/app/guestbook.test.ts', false],
-] as const)('%s needs a build: %s', ([file, needed]) => {
-  expect(needsBuild(file, projectReader(PROJECT))).toBe(needed)
+describe('a build is needed', () => {
+  const SOURCES: Readonly<Record<string, string>> = {
+    'tests/http/near.test.ts': `import { startBuiltServer } from '../support/built-server.ts'\n`,
+    'tests/http/far.test.ts': `import { open } from '../support/browser.ts'\n`,
+    'tests/http/types.test.ts': `import type { BuiltServer } from '../support/built-server.ts'\n`,
+    'tests/http/none.test.ts': `import { readFileSync } from 'node:fs'\nimport { app } from '../../src/app/app.ts'\n`,
+    'tests/http/circle.test.ts': `import { open } from '../support/one.ts'\n`,
+    'tests/support/one.ts': `import { two } from './two.ts'\n`,
+    'tests/support/two.ts': `import { one } from './one.ts'\n`,
+    'tests/support/browser.ts': `import { startBuiltServer } from './built-server.ts'\n`,
+  }
+  const read = (path: string): string => SOURCES[path] ?? expect.fail(`${path} need not be read`)
+
+  test.for([
+    ['near', true],
+    ['far', true],
+    ['types', false],
+    ['none', false],
+    ['circle', false],
+  ] as const)('by %s: %s', ([name, needed]) => {
+    expect(needsBuild(`tests/http/${name}.test.ts`, read)).toBe(needed)
+  })
 })
 
 describe('npm test', () => {
