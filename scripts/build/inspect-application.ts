@@ -3,6 +3,7 @@
  * there, and whatever they open or leave running ends with it.
  */
 import { pathToFileURL } from 'node:url'
+import { loadExpressionEngine } from '../../src/server/rules/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
 import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
@@ -48,7 +49,7 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
     if (typeof app.document !== 'function') throw new ApplicationFault('app.ts: defineApp needs a document component')
     validateRouteTable(routes)
     requireSameTable(app.routes ?? {}, routes)
-    compileRules(app.rules)
+    compileRules(app.rules, loadExpressionEngine)
     const sources = await readSources(routes)
     const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
     return fault === undefined ? { sources } : { fault }

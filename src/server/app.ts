@@ -46,6 +46,7 @@ import { plainUrl } from './request/plain-url.ts'
 import { requestGuard } from './request/request-guard.ts'
 import { createServices } from './request/services.ts'
 import { createAppRules } from './rules/apply-rules.ts'
+import { loadExpressionEngine } from './rules/expression-engine.ts'
 import { attachUpgrade } from './rules/pending-upgrade.ts'
 import { tryResponseOn } from './rules/proxy-upgrade.ts'
 import { routeScope } from './rules/route-scope.ts'
@@ -161,7 +162,7 @@ export function createApp({
   const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
   const streams = createShares({ most: () => config.maxOpenStreams, onGreedy })
   const judge = createRequestJudge(config)
-  const rules = createAppRules(compileRules(definition.rules), table, judge)
+  const rules = createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge)
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
   const documents = createDocumentCache(services, () => Date.now())

@@ -10,6 +10,7 @@ import { isValidHost, judgeTarget, splitAbsoluteTarget } from '../../src/server/
 import { createValueDecoder } from '../../src/shared/protocol/decode-values.ts'
 import { RouteDataError } from '../../src/shared/protocol/decode-route-data.ts'
 import { decodeSegmentFiles } from '../../src/shared/protocol/segment-files.ts'
+import { loadExpressionEngine } from '../../src/server/rules/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
 import { redirectFor } from '../../src/shared/rules/redirect-for.ts'
 import { RuleError } from '../../src/shared/rules/rule-error.ts'
@@ -128,7 +129,9 @@ const rules: FuzzTarget = {
     const [source = '', destination = '', path = '/'] = input.toString('utf8').split('\n')
     const verdict = judgeTarget(path)
     if (verdict.kind !== 'ok') return
-    const compiled = allowing(RuleError, () => compileRules({ redirects: [{ source, destination, permanent: false }] }))
+    const compiled = allowing(RuleError, () =>
+      compileRules({ redirects: [{ source, destination, permanent: false }] }, loadExpressionEngine),
+    )
     if (compiled === undefined) return
     const found = redirectFor(compiled, ruleRequest(verdict.pathname + verdict.search))
     if (found === undefined || found.fault !== undefined) return

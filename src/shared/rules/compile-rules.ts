@@ -1,4 +1,5 @@
 import type { Destination } from './destination.ts'
+import type { LoadEngine } from './expression-engine.ts'
 import type { Refuse, RuleKind, RuleSite } from './rule-error.ts'
 import type { RuleFields } from './rule-shape.ts'
 import type { ConditionalRule, RuleTable } from './rule-table.ts'
@@ -42,9 +43,10 @@ const PHASES = ['beforeFiles', 'afterFiles', 'fallback']
 
 /**
  * Checks and compiles the rules of an application; for the build and for the start of the server.
+ * @param loadEngine not called for rules without an expression.
  * @throws {RuleError} for the first fault found.
  */
-export function compileRules(rules: RuleSet | undefined): CompiledRules {
+export function compileRules(rules: RuleSet | undefined, loadEngine: LoadEngine): CompiledRules {
   const site = { for: 'redirect', list: 'rules', index: -1 } as const
   if (rules !== undefined && !isObject(rules)) {
     const wayOut = 'Write { redirects, rewrites, headers }, no function'
@@ -57,14 +59,18 @@ export function compileRules(rules: RuleSet | undefined): CompiledRules {
   refuseUnknown(phases, PHASES, { for: 'rewrite', list: 'rewrites', index: -1 })
   const rewriteList = isObject(rewrites) ? (phase: string) => `rewrites.${phase}` : () => 'rewrites'
 
+  const list = <Rule extends ConditionalRule>(items: unknown, kind: RuleKind, name: string, compile: Compile<Rule>) =>
+    compileList(items, kind, name, (fields, refuse) => compile(fields, refuse, loadEngine))
   return {
-    redirects: compileList(lists['redirects'], 'redirect', 'redirects', compileRedirect),
-    headers: compileList(lists['headers'], 'header', 'headers', compileHeaders),
-    beforeFiles: compileList(phases['beforeFiles'], 'rewrite', rewriteList('beforeFiles'), compileRewrite),
-    afterFiles: compileList(phases['afterFiles'], 'rewrite', rewriteList('afterFiles'), compileRewrite),
-    fallback: compileList(phases['fallback'], 'rewrite', rewriteList('fallback'), compileRewrite),
+    redirects: list(lists['redirects'], 'redirect', 'redirects', compileRedirect),
+    headers: list(lists['headers'], 'header', 'headers', compileHeaders),
+    beforeFiles: list(phases['beforeFiles'], 'rewrite', rewriteList('beforeFiles'), compileRewrite),
+    afterFiles: list(phases['afterFiles'], 'rewrite', rewriteList('afterFiles'), compileRewrite),
+    fallback: list(phases['fallback'], 'rewrite', rewriteList('fallback'), compileRewrite),
   }
 }
+
+type Compile<Rule> = (fields: RuleFields, refuse: Refuse, loadEngine: LoadEngine) => Rule
 
 function compileList<Rule extends ConditionalRule>(
   list: unknown,
@@ -88,25 +94,25 @@ function compileList<Rule extends ConditionalRule>(
   return createRuleTable(compiled)
 }
 
-function compileRedirect(fields: RuleFields, refuse: Refuse): CompiledRedirect {
+function compileRedirect(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngine): CompiledRedirect {
   const source = checkSource(fields['source'], refuse)
   const destination = checkDestination(fields['destination'], refuse)
   const status = checkStatus(fields, refuse)
-  const rule = compileConditional(source, fields, refuse)
+  const rule = compileConditional(source, fields, refuse, loadEngine)
   return { ...rule, status, destination: compileTarget(destination, rule, refuse) }
 }
 
-function compileRewrite(fields: RuleFields, refuse: Refuse): CompiledRewrite {
+function compileRewrite(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngine): CompiledRewrite {
   const source = checkSource(fields['source'], refuse)
   const destination = checkDestination(fields['destination'], refuse)
-  const rule = compileConditional(source, fields, refuse)
+  const rule = compileConditional(source, fields, refuse, loadEngine)
   return { ...rule, destination: compileTarget(destination, rule, refuse) }
 }
 
-function compileHeaders(fields: RuleFields, refuse: Refuse): CompiledHeaders {
+function compileHeaders(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngine): CompiledHeaders {
   const source = checkSource(fields['source'], refuse)
   const headers = checkHeaders(fields['headers'], refuse)
-  const rule = compileConditional(source, fields, refuse)
+  const rule = compileConditional(source, fields, refuse, loadEngine)
   const names = namesOf(rule)
   // As in Next.js: what needs no backslash to be itself keeps the one that it has. Header values are no URLs.
   const compile = (text: string): TextTemplate => compileTemplate(text, names, (name) => names.has(name))
@@ -116,8 +122,16 @@ function compileHeaders(fields: RuleFields, refuse: Refuse): CompiledHeaders {
   }
 }
 
-function compileConditional(source: string, { has, missing }: RuleFields, refuse: Refuse): ConditionalRule {
-  return { source: compileSource(source, refuse), conditions: compileConditions(has, missing, refuse) }
+function compileConditional(
+  source: string,
+  { has, missing }: RuleFields,
+  refuse: Refuse,
+  loadEngine: LoadEngine,
+): ConditionalRule {
+  return {
+    source: compileSource(source, refuse, loadEngine),
+    conditions: compileConditions(has, missing, refuse, loadEngine),
+  }
 }
 
 function compileTarget(destination: string, rule: ConditionalRule, refuse: Refuse): Destination {

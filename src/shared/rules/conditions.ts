@@ -3,9 +3,12 @@
  * grouped before it is anchored, so that `1|2` is `1` or `2` and not `12`.
  */
 import type { Capture, Captures } from './captures.ts'
+import type { LoadEngine } from './expression-engine.ts'
 import type { Refuse } from './rule-error.ts'
 import type { RuleSubject } from './rule-request.ts'
 import { NO_CAPTURES } from './captures.ts'
+import { compileExpression } from './expression.ts'
+import { ExpressionError } from './linear-syntax.ts'
 
 /** Conditions ready to be tried. */
 export interface Conditions {
@@ -26,9 +29,9 @@ type Found = string | readonly string[] | undefined
 const TYPES = ['header', 'cookie', 'query', 'host']
 
 /** @throws whatever `refuse` throws, for a condition of the wrong shape. */
-export function compileConditions(has: unknown, missing: unknown, refuse: Refuse): Conditions {
-  const required = compileList(has, 'has', refuse)
-  const refused = compileList(missing, 'missing', refuse)
+export function compileConditions(has: unknown, missing: unknown, refuse: Refuse, loadEngine: LoadEngine): Conditions {
+  const required = compileList(has, 'has', refuse, loadEngine)
+  const refused = compileList(missing, 'missing', refuse, loadEngine)
   const names = new Set(required.flatMap((condition) => condition.names))
   if (required.length === 0 && refused.length === 0) return { names, match: () => NO_CAPTURES }
   return {
@@ -41,16 +44,25 @@ export function compileConditions(has: unknown, missing: unknown, refuse: Refuse
   }
 }
 
-function compileList(list: unknown, field: 'has' | 'missing', refuse: Refuse): readonly Condition[] {
+function compileList(
+  list: unknown,
+  field: 'has' | 'missing',
+  refuse: Refuse,
+  loadEngine: LoadEngine,
+): readonly Condition[] {
   if (list === undefined) return []
   const kind = `${field}-invalid` as const
   if (!Array.isArray(list)) return refuse(kind, `${field} is not a list`, 'Write a list of conditions or leave it out')
   return list.map((item: unknown, index) =>
-    compileCondition(item, (broken, wayOut) => refuse(kind, `${field}[${index}] ${broken}`, wayOut)),
+    compileCondition(item, (broken, wayOut) => refuse(kind, `${field}[${index}] ${broken}`, wayOut), loadEngine),
   )
 }
 
-function compileCondition(item: unknown, refuse: (broken: string, wayOut: string) => never): Condition {
+function compileCondition(
+  item: unknown,
+  refuse: (broken: string, wayOut: string) => never,
+  loadEngine: LoadEngine,
+): Condition {
   if (typeof item !== 'object' || item === null) return refuse('is not an object', 'Write { type, key, value }')
   const { type, key, value } = item as Readonly<Record<string, unknown>>
   if (typeof type !== 'string' || !TYPES.includes(type)) {
@@ -59,15 +71,15 @@ function compileCondition(item: unknown, refuse: (broken: string, wayOut: string
   if (value !== undefined && typeof value !== 'string') {
     return refuse('has a value that is not text', 'Write the value as a regular expression in quotes')
   }
-  const expression = value === undefined || value === '' ? undefined : compileValue(value, refuse)
+  const expected = value === undefined || value === '' ? undefined : compileValue(value, refuse, loadEngine)
   if (type === 'host') {
-    if (expression === undefined) return refuse('names no host', 'Give the host as value')
-    return { names: ['host', ...groupNames(expression)], holds: compare(readHost, expression, 'host') }
+    if (expected === undefined) return refuse('names no host', 'Give the host as value')
+    return { names: ['host', ...expected.names], holds: compare(readHost, expected, 'host') }
   }
   if (typeof key !== 'string' || key === '') return refuse(`has no key`, `Name the ${type} as key`)
   const name = type === 'header' ? key.toLowerCase() : key
   const read = type === 'header' ? readHeader(name) : type === 'cookie' ? readCookie(name) : readQuery(name)
-  if (expression !== undefined) return { names: groupNames(expression), holds: compare(read, expression) }
+  if (expected !== undefined) return { names: expected.names, holds: compare(read, expected) }
 
   const captureName = captureNameOf(name)
   return {
@@ -81,27 +93,58 @@ function compileCondition(item: unknown, refuse: (broken: string, wayOut: string
   }
 }
 
-function compileValue(value: string, refuse: (broken: string, wayOut: string) => never): RegExp {
+/** What a condition's value accepts. */
+interface ExpectedValue {
+  readonly names: readonly string[]
+  /** @returns what the groups with a name have captured, where the whole text fits. */
+  readonly match: (text: string) => ReadonlyMap<string, string> | undefined
+}
+
+const NO_GROUPS: ReadonlyMap<string, string> = new Map()
+
+/** Text in which nothing means anything to an expression. */
+const LITERAL = /^[^\\^$.*+?()[\]{}|]*$/
+
+function compileValue(
+  value: string,
+  refuse: (broken: string, wayOut: string) => never,
+  loadEngine: LoadEngine,
+): ExpectedValue {
+  if (LITERAL.test(value)) return { names: [], match: (text) => (text === value ? NO_GROUPS : undefined) }
   try {
-    return new RegExp(`^(?:${value})$`)
+    const { names, match } = compileExpression(value, { ignoreCase: false, captures: 'named' }, loadEngine)
+    return {
+      names: [...new Set(names.filter((name) => name !== undefined))],
+      match(text) {
+        const ranges = match(text)
+        if (ranges === undefined) return undefined
+        const captured = new Map<string, string>()
+        for (const [at, name] of names.entries()) {
+          const start = ranges[2 * at + 2] ?? -1
+          if (name !== undefined && start !== -1) captured.set(name, text.slice(start, ranges[2 * at + 3]))
+        }
+        return captured
+      },
+    }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return refuse(`has a value that is no regular expression: ${reason}`, 'Correct the expression')
+    if (!(error instanceof ExpressionError)) throw error
+    return refuse(`has a value that is not a regular expression for rules: ${error.message}`, error.wayOut)
   }
 }
 
 /** The value must match as a whole; of several values the last one is compared. */
-function compare(read: (subject: RuleSubject) => Found, expression: RegExp, wholeName?: string): Condition['holds'] {
+function compare(
+  read: (subject: RuleSubject) => Found,
+  expected: ExpectedValue,
+  wholeName?: string,
+): Condition['holds'] {
   return (subject, captured) => {
     const found = read(subject)
     const text = typeof found === 'object' ? found.at(-1) : found
-    const matched = text === undefined ? null : expression.exec(text)
-    if (matched === null) return false
-    if (matched.groups !== undefined) {
-      for (const [name, value] of Object.entries<string | undefined>(matched.groups)) {
-        if (value !== undefined) captured.set(name, { value, encoded: false })
-      }
-    } else if (wholeName !== undefined) captured.set(wholeName, { value: matched[0], encoded: false })
+    const groups = text === undefined ? undefined : expected.match(text)
+    if (text === undefined || groups === undefined) return false
+    for (const [name, value] of groups) captured.set(name, { value, encoded: false })
+    if (wholeName !== undefined && expected.names.length === 0) captured.set(wholeName, { value: text, encoded: false })
     return true
   }
 }
@@ -132,8 +175,4 @@ function readHost({ request }: RuleSubject): Found {
 /** The name under which a key is captured: its letters. */
 function captureNameOf(key: string): string {
   return key.replace(/[^a-z]/gi, '')
-}
-
-function groupNames(expression: RegExp): readonly string[] {
-  return Object.keys(new RegExp(`${expression.source}|`).exec('')?.groups ?? {})
 }

@@ -1,11 +1,15 @@
 import type { Key, Token } from 'path-to-regexp'
 import { parse, tokensToRegexp } from 'path-to-regexp'
 import type { Capture, Captures } from './captures.ts'
+import type { LoadEngine } from './expression-engine.ts'
+import type { Ranges } from './expression.ts'
 import type { Refuse } from './rule-error.ts'
 import type { RulePath } from './rule-path.ts'
 import { NO_CAPTURES } from './captures.ts'
-import { compileProgram } from './regex-program.ts'
-import { runProgram } from './regex-runner.ts'
+import { compileExpression } from './expression.ts'
+import { ExpressionError } from './linear-syntax.ts'
+import { compilePlainSource } from './plain-source.ts'
+import { withoutOwnLookAheads } from './segment-without.ts'
 import { canonicalText, firstSegmentOf } from './rule-path.ts'
 
 /** A rule's `source`, ready to be matched. Without case, anchored at both ends. */
@@ -22,20 +26,19 @@ export interface RuleSource {
   readonly match: (path: RulePath) => Captures | undefined
 }
 
-/** Start and end of group `n` at `2n` and `2n + 1`; -1 for a group that took no part. */
-type Ranges = ArrayLike<number>
-
-/** What the parser gives a param without a pattern of its own; its repeat ends at the next slash. */
-const WHOLE_SEGMENT = '[^\\/]+?'
-
 const LONGEST_EXPRESSION = 4_096 // characters of the compiled expression, as in Next.js
 
 /** @throws whatever `refuse` throws, for a source that cannot be compiled. */
-export function compileSource(text: string, refuse: Refuse): RuleSource {
-  const tokens = parseTokens(text, refuse)
+export function compileSource(text: string, refuse: Refuse, loadEngine: LoadEngine): RuleSource {
+  const parsed = parseTokens(text, refuse)
+  const tokens = parsed.map((token) =>
+    typeof token === 'string' ? canonicalText(token, 'escape') : canonicalKey(token),
+  )
   const keys: Key[] = []
-  const expression = expressionOf(tokens, keys, refuse)
-  const find = plain(tokens) ? nativeFinder(expression) : (boundedFinder(expression) ?? nativeFinder(expression))
+  if (expressionOf(tokens, keys, refuse).length > LONGEST_EXPRESSION) {
+    refuse('source-too-long', `the source's expression exceeds ${LONGEST_EXPRESSION} characters`, 'Split the rule')
+  }
+  const find = compilePlainSource(tokens) ?? compileFinder(tokens, parsed, refuse, loadEngine)
   const named = keys.flatMap((key, index) => (typeof key.name === 'string' ? [{ key, group: index + 1 }] : []))
 
   return {
@@ -53,69 +56,47 @@ export function compileSource(text: string, refuse: Refuse): RuleSource {
 
 function parseTokens(text: string, refuse: Refuse): readonly Token[] {
   try {
-    return parse(text, { delimiter: '/' }).map((token) =>
-      typeof token === 'string'
-        ? canonicalText(token, 'escape')
-        : {
-            ...token,
-            prefix: canonicalText(token.prefix, 'escape'),
-            suffix: canonicalText(token.suffix, 'escape'),
-          },
-    )
+    return parse(text, { delimiter: '/' })
   } catch (error) {
     return refuse('source-unparsable', `source does not parse: ${messageOf(error)}`, ESCAPING)
   }
 }
 
-function expressionOf(tokens: readonly Token[], keys: Key[], refuse: Refuse): RegExp {
-  let expression: RegExp
+function canonicalKey(key: Key): Key {
+  return { ...key, prefix: canonicalText(key.prefix, 'escape'), suffix: canonicalText(key.suffix, 'escape') }
+}
+
+function expressionOf(tokens: readonly Token[], keys: Key[], refuse: Refuse): string {
   try {
     // Not strict, so that `/:path*` is the root too, whose path is all slash.
-    expression = tokensToRegexp([...tokens], keys, { delimiter: '/', strict: false, sensitive: false })
+    return tokensToRegexp([...tokens], keys, { delimiter: '/', strict: false, sensitive: false }).source
   } catch (error) {
     return refuse('source-unparsable', `source does not compile: ${messageOf(error)}`, ESCAPING)
   }
-  if (expression.source.length > LONGEST_EXPRESSION) {
-    refuse('source-too-long', `the source's expression exceeds ${LONGEST_EXPRESSION} characters`, 'Split the rule')
+}
+
+function compileFinder(
+  tokens: readonly Token[],
+  parsed: readonly Token[],
+  refuse: Refuse,
+  loadEngine: LoadEngine,
+): (path: string) => Ranges | undefined {
+  try {
+    const keys: Key[] = []
+    const expression = expressionOf(withoutOwnLookAheads(tokens, parsed), keys, refuse)
+    const { names, match } = compileExpression(expression, { ignoreCase: true, captures: 'all' }, loadEngine)
+    if (names.length === keys.length) return match
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return refuse('source-unparsable', `source cannot be matched: ${error.message}`, error.wayOut)
   }
-  const groups = (new RegExp(`${expression.source}|`).exec('')?.length ?? 0) - 1
-  if (groups !== keys.length) {
-    refuse('source-unparsable', 'a group of the source captures within itself', 'Begin inner groups with "?:"')
-  }
-  return expression
+  return refuse('source-unparsable', 'a group of the source captures within itself', 'Begin inner groups with "?:"')
 }
 
 const ESCAPING = 'Put a backslash before ( ) { } : * + ? where they are meant literally'
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/**
- * Whether the platform's engine is safe. With at most one repeat that the author wrote, a path is walked a bounded
- * number of times; two may try every way of sharing the path between them, which 8 KiB of slashes turn into minutes.
- */
-function plain(tokens: readonly Token[]): boolean {
-  let repeats = 0
-  for (const token of tokens) {
-    if (typeof token === 'string') continue
-    if (token.modifier === '*' || token.modifier === '+') repeats += 1
-    if (token.pattern !== WHOLE_SEGMENT) repeats += token.pattern.split(/[*+{]/).length - 1
-  }
-  return repeats <= 1
-}
-
-function nativeFinder(expression: RegExp): (text: string) => Ranges | undefined {
-  const withIndices = new RegExp(expression.source, 'di')
-  return (text) => {
-    const indices = withIndices.exec(text)?.indices
-    return indices && Array.from(indices).flatMap((range) => range ?? [-1, -1])
-  }
-}
-
-function boundedFinder(expression: RegExp): ((text: string) => Ranges | undefined) | undefined {
-  const program = compileProgram(expression.source)
-  return program && ((text) => runProgram(program, text))
 }
 
 function readCaptures(

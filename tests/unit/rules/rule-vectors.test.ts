@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RuleSet } from '../../../src/shared/rules/rule-types.ts'
 import { isAllowedOrigin } from '../../../src/shared/origin-matching.ts'
+import { loadExpressionEngine } from '../../../src/server/rules/expression-engine.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import { compileConditions } from '../../../src/shared/rules/conditions.ts'
@@ -18,13 +19,16 @@ const page = () => Promise.resolve({})
 describe('the source of a rule', () => {
   const cases = vectors.ruleSources.filter((vector) => vector.for !== 'redirect')
   it.each(titled(cases))('%s', (_title, { source, path, captured }) => {
-    const captures = compileSource(source, refuse).match(readRulePath(path))
+    const captures = compileSource(source, refuse, loadExpressionEngine).match(readRulePath(path))
     expect(capturedValues(captures)).toEqual(captured)
   })
 
   const redirects = vectors.ruleSources.filter((vector) => vector.for === 'redirect')
   it.each(titled(redirects))('%s', (_title, { source, path, captured }) => {
-    const rules = compileRules({ redirects: [{ source, destination: '/landed', permanent: false }] })
+    const rules = compileRules(
+      { redirects: [{ source, destination: '/landed', permanent: false }] },
+      loadExpressionEngine,
+    )
     expect(redirectFor(rules, ruleRequest(path))?.status).toBe(captured === null ? undefined : 307)
   })
 })
@@ -60,14 +64,14 @@ describe('has and missing', () => {
       header: (name) => request.headers[name],
       cookies: () => request.cookies,
     })
-    const captures = compileConditions(has, missing, refuse).match(subject)
+    const captures = compileConditions(has, missing, refuse, loadExpressionEngine).match(subject)
     expect(capturedValues(captures)).toEqual(captured)
   })
 })
 
 describe('a whole table', () => {
   it.each(titled(vectors.endToEndRules))('%s', (_title, { routes = [], rules, request, expect: expected }) => {
-    const compiled = compileRules(rules)
+    const compiled = compileRules(rules, loadExpressionEngine)
     const asked = ruleRequest(request.target, request.headers)
     const redirect = redirectFor(compiled, asked)
     if (redirect !== undefined) {
@@ -95,7 +99,7 @@ describe('a whole table', () => {
 
 describe('a faulty rule stops the build', () => {
   it.each(titled(vectors.invalidRules))('%s', (_title, { for: kind, rule, kind: fault }) => {
-    const error = ruleErrorOf(() => compileRules({ [`${kind}s`]: [rule] } as RuleSet))
+    const error = ruleErrorOf(() => compileRules({ [`${kind}s`]: [rule] } as RuleSet, loadExpressionEngine))
     expect(error).toMatchObject({ kind: fault, for: kind, index: 0 })
     expect(error?.message).toContain(`${kind}s[0]`)
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { RuleSet } from '../../../src/shared/rules/rule-types.ts'
+import { loadExpressionEngine } from '../../../src/server/rules/expression-engine.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import { headersFor } from '../../../src/shared/rules/headers-for.ts'
@@ -13,17 +14,17 @@ const page = () => Promise.resolve({})
 const LONGEST_PATH = 8_192 // bytes; longer targets are refused before any rule
 
 function redirect(rule: Partial<NonNullable<RuleSet['redirects']>[number]>, target: string, headers = {}) {
-  const rules = compileRules({ redirects: [{ permanent: false, ...rule } as never] })
+  const rules = compileRules({ redirects: [{ permanent: false, ...rule } as never] }, loadExpressionEngine)
   return redirectFor(rules, ruleRequest(target, headers))
 }
 
 function resolve(rules: RuleSet, routes: readonly string[], target: string, headers = {}) {
   const table = createRouteTable(Object.fromEntries(routes.map((pattern) => [pattern, { page }])))
-  return resolveRoute(compileRules(rules), table.match, ruleRequest(target, headers))
+  return resolveRoute(compileRules(rules, loadExpressionEngine), table.match, ruleRequest(target, headers))
 }
 
 function captured(source: string, path: string) {
-  return capturedValues(compileSource(source, refuse).match(readRulePath(path)))
+  return capturedValues(compileSource(source, refuse, loadExpressionEngine).match(readRulePath(path)))
 }
 
 describe('sources', () => {
@@ -63,16 +64,19 @@ describe('sources', () => {
   })
 
   it('tries only the rules that a path can match, in the order of the table', () => {
-    const rules = compileRules({
-      redirects: [
-        { source: '/b/:x', destination: '/1', permanent: false },
-        { source: '/:any/2', destination: '/2', permanent: false },
-        { source: '/A/:x', destination: '/3', permanent: false },
-        { source: '/a-:x/4', destination: '/4', permanent: false },
-        { source: '/:path*', destination: '/5', permanent: false },
-        { source: '/a/9', destination: '/6', permanent: false },
-      ],
-    })
+    const rules = compileRules(
+      {
+        redirects: [
+          { source: '/b/:x', destination: '/1', permanent: false },
+          { source: '/:any/2', destination: '/2', permanent: false },
+          { source: '/A/:x', destination: '/3', permanent: false },
+          { source: '/a-:x/4', destination: '/4', permanent: false },
+          { source: '/:path*', destination: '/5', permanent: false },
+          { source: '/a/9', destination: '/6', permanent: false },
+        ],
+      },
+      loadExpressionEngine,
+    )
     const landing = (target: string) => redirectFor(rules, ruleRequest(target))
     expect(landing('/b/2')).toMatchObject({ location: '/1' })
     expect(landing('/a/2')).toMatchObject({ location: '/2' })
@@ -82,7 +86,7 @@ describe('sources', () => {
   })
 
   it('without rules, neither query nor cookies nor headers are looked at', () => {
-    const rules = compileRules(undefined)
+    const rules = compileRules(undefined, loadExpressionEngine)
     const request = {
       pathname: '/',
       get search(): string {
@@ -179,34 +183,37 @@ describe('redirects', () => {
 })
 
 describe('headers', () => {
-  const rules = compileRules({
-    headers: [
-      {
-        source: '/:path*',
-        headers: [
-          { key: 'X-A', value: 'first' },
-          { key: 'Set-Cookie', value: 'a=1' },
-        ],
-      },
-      {
-        source: '/blog/:slug/:rest*',
-        headers: [
-          { key: 'x-a', value: 'of :slug' },
-          { key: 'x-rest', value: ':rest* :unknown 12:30' },
-          { key: 'x-:slug', value: 'named' },
-          { key: 'set-cookie', value: 'b=2' },
-        ],
-      },
-      {
-        source: '/echo',
-        has: [{ type: 'query', key: 'v', value: '(?<v>[^]*)' }],
-        headers: [
-          { key: 'x-v', value: ':v' },
-          { key: 'x-:v', value: '1' },
-        ],
-      },
-    ],
-  })
+  const rules = compileRules(
+    {
+      headers: [
+        {
+          source: '/:path*',
+          headers: [
+            { key: 'X-A', value: 'first' },
+            { key: 'Set-Cookie', value: 'a=1' },
+          ],
+        },
+        {
+          source: '/blog/:slug/:rest*',
+          headers: [
+            { key: 'x-a', value: 'of :slug' },
+            { key: 'x-rest', value: ':rest* :unknown 12:30' },
+            { key: 'x-:slug', value: 'named' },
+            { key: 'set-cookie', value: 'b=2' },
+          ],
+        },
+        {
+          source: '/echo',
+          has: [{ type: 'query', key: 'v', value: '(?<v>[^]*)' }],
+          headers: [
+            { key: 'x-v', value: ':v' },
+            { key: 'x-:v', value: '1' },
+          ],
+        },
+      ],
+    },
+    loadExpressionEngine,
+  )
 
   it('all rules that apply set theirs, and the later one wins', () => {
     expect(headersFor(rules, ruleRequest('/blog/hi/a/b'))).toEqual([
@@ -222,7 +229,7 @@ describe('headers', () => {
     ['/a/:slug', String.raw`re\:q \\:x \:slug=:slug`, String.raw`re\:q \\:x :slug=mill`],
     ['/a/mill', String.raw`re\:q \:slug`, String.raw`re\:q \:slug`],
   ])('%s: a backslash goes only from before a colon that would be a param', (source, value, sent) => {
-    const quoting = compileRules({ headers: [{ source, headers: [{ key: 'x-a', value }] }] })
+    const quoting = compileRules({ headers: [{ source, headers: [{ key: 'x-a', value }] }] }, loadExpressionEngine)
     expect(headersFor(quoting, ruleRequest('/a/mill'))).toEqual([['x-a', sent]])
   })
 
@@ -346,7 +353,7 @@ describe('the message of a faulty rule', () => {
       /server/,
     ],
   ])('%j: %s', (rules, kind, message) => {
-    const error = ruleErrorOf(() => compileRules(rules as RuleSet))
+    const error = ruleErrorOf(() => compileRules(rules as RuleSet, loadExpressionEngine))
     expect(error?.kind).toBe(kind)
     expect(error?.message).toMatch(message)
   })

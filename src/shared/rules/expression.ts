@@ -1,0 +1,113 @@
+/**
+ * Regular expressions of rules, matched in time proportional to the text. Texts come from visitors, so no expression
+ * is ever run by the platform's engine, which backtracks.
+ */
+import type { AST } from '@eslint-community/regexpp'
+import type { LoadEngine } from './expression-engine.ts'
+import type { ReadingOptions } from './linear-syntax.ts'
+import { ExpressionError, ancestryOf, fixedCount, writeLinear } from './linear-syntax.ts'
+
+/** Start and end of group `n` at `2n` and `2n + 1`; -1 for a group that took no part. */
+export type Ranges = ArrayLike<number>
+
+/** An expression, ready to be matched. */
+export interface Expression {
+  /** The name of each group that captures, from group 1 on. */
+  readonly names: readonly (string | undefined)[]
+  /** @returns the groups' ranges where the whole text matches. */
+  readonly match: (text: string) => Ranges | undefined
+}
+
+/** The one look-ahead of an expression, and what stands before it. */
+interface LookAhead {
+  readonly node: AST.LookaheadAssertion
+  readonly before: readonly AST.Element[]
+}
+
+/**
+ * Compiles an expression of JavaScript without flags. A character outside the Basic Multilingual Plane counts as one,
+ * as with the flag `u`.
+ *
+ * One negative look-ahead at the start of a group is a match without it, and a non-match of what it refuses behind the
+ * text that stands before it. That is the same thing where there is only one place at which that text can end.
+ * @param options captures count only outside of repeats and look-aheads.
+ * @throws {ExpressionError} for what has no bounded match.
+ */
+export function compileExpression(source: string, options: ReadingOptions, loadEngine: LoadEngine): Expression {
+  const { RE2JS, RegExpParser } = loadEngine()
+  const pattern = parsePattern(source, options, new RegExpParser({ ecmaVersion: 2025 }))
+  const lookAhead = lookAheadOf(pattern, options)
+  const { text, names } = writeLinear([pattern], options, lookAhead?.node)
+  const wanted = RE2JS.compile(text)
+  const refused =
+    lookAhead && RE2JS.compile(writeLinear([...lookAhead.before, lookAhead.node.alternatives], options).text)
+
+  return {
+    names,
+    match(text) {
+      const matcher = wanted.matcher(text)
+      if (!matcher.matches() || refused?.matcher(text).lookingAt() === true) return undefined
+      const ranges = new Int32Array(2 * (names.length + 1))
+      for (let group = 0; group <= names.length; group += 1) {
+        ranges[2 * group] = matcher.start(group)
+        ranges[2 * group + 1] = matcher.end(group)
+      }
+      return ranges
+    },
+  }
+}
+
+const SURROGATE_PAIR = /[\ud800-\udbff][\udc00-\udfff]/
+
+function parsePattern(
+  source: string,
+  { ignoreCase }: ReadingOptions,
+  parser: { parsePattern(source: string, start: number, end: number, flags: { unicode: boolean }): AST.Pattern },
+): AST.Pattern {
+  try {
+    // Without the flag such a character would be two, and a text's is one.
+    const unicode = !ignoreCase && SURROGATE_PAIR.test(source)
+    return parser.parsePattern(source, 0, source.length, { unicode })
+  } catch (error) {
+    throw new ExpressionError(error instanceof Error ? error.message : String(error), 'Correct the expression')
+  }
+}
+
+/** @returns the look-ahead that can be a non-match; others stay where they are, and are refused when they are written. */
+function lookAheadOf(pattern: AST.Pattern, options: ReadingOptions): LookAhead | undefined {
+  const node = firstLookAhead(pattern)
+  if (node === undefined || !node.negate) return undefined
+  const isAtStart = (before: readonly AST.Element[]): boolean =>
+    before.every((element) => element.type === 'Assertion' && element.kind === 'start')
+  let before: readonly AST.Element[] = []
+  for (const [child, parent] of ancestryOf(node)) {
+    if (parent.type === 'Quantifier' || ('alternatives' in parent && parent.alternatives.length > 1)) return undefined
+    if (parent.type === 'Group' && parent.modifiers !== null) return undefined
+    if (parent.type !== 'Alternative') continue
+    const own = parent.elements.slice(
+      0,
+      parent.elements.findIndex((element) => element === child),
+    )
+    if (child === node && !isAtStart(own)) return undefined
+    before = [...own, ...before]
+  }
+  return endsAtOnePlace(before, options) ? { node, before } : undefined
+}
+
+function firstLookAhead(node: AST.Node): AST.LookaheadAssertion | undefined {
+  if (node.type === 'Assertion' && node.kind === 'lookahead') return node
+  const children = node.type === 'Quantifier' ? [node.element] : node.type === 'Alternative' ? node.elements : []
+  for (const child of 'alternatives' in node ? node.alternatives : children) {
+    const found = firstLookAhead(child)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Whether all ways of matching what stands before a look-ahead end at the same place of a text. */
+function endsAtOnePlace(before: readonly AST.Element[], options: ReadingOptions): boolean {
+  const isFixed = (of: 'slashes' | 'characters'): boolean =>
+    before.every((element) => fixedCount(element, of, options) !== undefined)
+  const last = before.at(-1)
+  return isFixed('characters') || (isFixed('slashes') && last?.type === 'Character' && last.raw.endsWith('/'))
+}
