@@ -31,21 +31,30 @@ export async function startNginx(
   upstreams: readonly number[],
   changes: Readonly<Record<string, string>> = {},
 ): Promise<RunningNginx> {
-  const folder = await makeTempDir('nginx')
-  await chmod(folder.path, 0o755) // its workers are another user where this one is root
   let text = await readFile(CONFIGURATION, 'utf8')
   const replace = (from: string, to: string): void => {
     if (!text.includes(from)) throw new Error(`deploy/nginx.conf has no ${from}`)
     text = text.replaceAll(from, to)
   }
   for (const [from, to] of Object.entries(changes)) replace(from, to)
-  replace('/tmp/', `${folder.path}/`)
   replace('listen 8080;', `listen 127.0.0.1:${port};`)
   replace('worker_processes auto;', 'worker_processes 1;\ndaemon off;')
   for (const [index, upstream] of upstreams.entries())
     replace(`server millrace-${index + 1}:3000`, `server 127.0.0.1:${upstream}`)
+  return runNginx(port, text)
+}
+
+/**
+ * Starts nginx with a configuration of the test's own.
+ * @param port where it listens on the loopback.
+ * @param text the configuration; `/tmp/` in it becomes a folder that goes with the test.
+ * @throws {Error} with nginx's own words when it does not start.
+ */
+export async function runNginx(port: number, text: string): Promise<RunningNginx> {
+  const folder = await makeTempDir('nginx')
+  await chmod(folder.path, 0o755) // its workers are another user where this one is root
   const file = join(folder.path, 'nginx.conf')
-  await writeFile(file, text)
+  await writeFile(file, text.replaceAll('/tmp/', `${folder.path}/`))
 
   const child = spawn(programPath('nginx'), ['-e', 'stderr', '-p', folder.path, '-c', file], {
     stdio: ['ignore', 'ignore', 'pipe'],

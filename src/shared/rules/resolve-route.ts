@@ -6,6 +6,7 @@ import type { CompiledRewrite, CompiledRules } from './compile-rules.ts'
 import type { FaultyDestination } from './destination-fault.ts'
 import type { RuleRequest, RuleSubject } from './rule-request.ts'
 import type { RuleHit, RuleTable } from './rule-table.ts'
+import { mayClimb } from './climbing-path.ts'
 import { faultyDestination } from './destination-fault.ts'
 import { fillDestination } from './destination.ts'
 import { formatQuery } from './query-pairs.ts'
@@ -48,9 +49,6 @@ interface Stand {
 
 type Rewritten = { readonly stand: Stand; readonly end?: undefined } | { readonly end: Ending }
 type Ending = Extract<Resolution<never>, { kind: 'proxy' | 'bad-destination' }>
-
-/** A segment that URL parsers take for "here" or "one up", encoded or not. */
-const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /**
  * Resolves a request by rewrites and routes. The caller has settled redirects before.
@@ -111,7 +109,7 @@ function rewrite({ rule, captures }: RuleHit<CompiledRewrite>, { subject }: Stan
     const pathname = filled.pathname.replace(/(?<=.)\/$/, '')
     return { stand: { subject: rewrittenSubject(subject.request, pathname, filled.query), pathname, search } }
   }
-  if (DOT_SEGMENT.test(filled.pathname)) return refused('bad-path-value', rule)
+  if (mayClimb(filled.pathname)) return refused('bad-path-value', rule)
   return { end: { kind: 'proxy', url: new URL(`${filled.origin}${filled.pathname}${search}`) } }
 }
 

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { mayClimb } from '../../../src/shared/rules/climbing-path.ts'
+
+describe('a path for another origin', () => {
+  it.each([
+    '/up/../admin',
+    '/up/%2e%2e/admin',
+    '/up/.%2E/admin',
+    '/up/..%2fadmin',
+    '/up/..%2Fadmin',
+    '/up/..%5cadmin',
+    '/up/a%2f..%2fadmin',
+    '/up/a%2f..',
+    '/up/%2e%2e%2fadmin',
+    '/up/..%252fadmin',
+    '/up/%252e%252e%252fadmin',
+    '/up/%25252e%25252e%25252fadmin',
+    '/up/..;/admin',
+    '/up/..;a=b/admin',
+    '/up/..%3b/admin',
+    '/up/%2e%2e%3Ba%2fadmin',
+    '/up/.;/admin',
+    '/up/a%2f.%2fb',
+    '/up/..\\admin',
+    '/up/%c0%ae%c0%ae%c0%afadmin',
+    '/up/..%c1%9cadmin',
+    '/up/%u002e%u002e%u002fadmin',
+    '/up/%2525252525252e',
+  ])('%s may climb', (path) => {
+    expect(mayClimb(path)).toBe(true)
+  })
+
+  it.each([
+    '/',
+    '/up/a..b',
+    '/up/..a',
+    '/up/...',
+    '/up/a%2fb',
+    '/up/a%252fb',
+    '/up/100%25',
+    '/up/%C3%A4.html',
+    '/up/a;v=1/b',
+    '/up/..a%2fb',
+    '/up/v1..2%2Fx',
+    '/up/%E2%80%A6/x',
+    '/up/%zz',
+    '/up/.well-known/x',
+  ])('%s does not', (path) => {
+    expect(mayClimb(path)).toBe(false)
+  })
+
+  it('decodes as often as an upstream may, not as often as a visitor likes', () => {
+    expect(mayClimb(`/up/%${'25'.repeat(4_000)}41`)).toBe(true)
+  })
+})
