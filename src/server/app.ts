@@ -162,7 +162,7 @@ export function createApp({
   const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
   const streams = createShares({ most: () => config.maxOpenStreams, onGreedy })
   const judge = createRequestJudge(config)
-  const rules = createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge)
+  const rules = createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge, config.origins)
   const scope = routeScope(definition)
   const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
   const documents = createDocumentCache(services, () => Date.now())

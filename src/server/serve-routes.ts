@@ -66,7 +66,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
     switch (resolution.kind) {
       case 'proxy':
-        return rules.proxy(resolution.url, context)
+        return rules.proxy(resolution, context)
       case 'undecodable':
         context.refusal = 'undecodable percent sequence'
         return sendText(context, 400, context.refusal)

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { layoutId, pageId } from '../../client/react/route-view.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 import type { RouteDefinitions } from '../../shared/route-definition.ts'
@@ -51,6 +52,12 @@ export function createDataRequests({
       return false
     }
 
+    if (isForeignFetch(req)) {
+      context.refusal = 'a page of another site'
+      sendText(context, 403, 'Refused')
+      return false
+    }
+
     const { pathname, segments } = url
     const search = call?.search ?? url.search
     const client = req.headers[BUILD]
@@ -84,6 +91,14 @@ export function createDataRequests({
     ;(req as { originalUrl?: string }).originalUrl = req.url
     return true
   }
+}
+
+/**
+ * Whether a page of another site asks, in other ways than by leading its visitor here. It could not read the answer, and
+ * could still learn from its size and time what the visitor may see.
+ */
+function isForeignFetch({ headers }: IncomingMessage): boolean {
+  return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate'
 }
 
 function refuse(context: RequestContext, status: number, reason: string): false {

@@ -7,6 +7,7 @@ import type { FaultyDestination } from '../../shared/rules/destination-fault.ts'
 import { redirectFor, type RuleRedirect } from '../../shared/rules/redirect-for.ts'
 import { resolveRoute, type Resolution } from '../../shared/rules/resolve-route.ts'
 import { subjectOf, type RuleRequest, type RuleSubject } from '../../shared/rules/rule-request.ts'
+import { isForeignCall } from '../actions/take-action.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
@@ -16,6 +17,9 @@ import type { ProxyFailure } from './proxy-options.ts'
 import { isHandshake, proxyUpgrade } from './proxy-upgrade.ts'
 import { proxyRequest } from './proxy.ts'
 import { matchStaticFirst } from './static-paths.ts'
+
+/** Where a rewrite leads, on another origin. */
+export type ProxyTarget = Extract<Resolution<never>, { kind: 'proxy' }>
 
 /** The rules of an application, as the way from a URL to what answers it. */
 export interface AppRules {
@@ -31,7 +35,7 @@ export interface AppRules {
   /** Rewrites and matches. */
   resolve(asked: RuleSubject): Resolution<RouteMatch>
   /** Hands the request to another origin, and where an upgrade is attached to it, the connection as well. */
-  proxy(target: URL, context: RequestContext): Promise<void>
+  proxy(target: ProxyTarget, context: RequestContext): Promise<void>
   /** Whether a request is the handshake of a WebSocket, and leads to another origin. */
   shouldUpgrade(req: IncomingMessage): boolean
   /** Closes connections to upstreams, tunnels too. */
@@ -41,8 +45,16 @@ export interface AppRules {
 /** An upstream that says nothing for this long is taken for dead. */
 const UPSTREAM_TIMEOUT_MS = 30_000
 
-/** Binds compiled rules to a table and to Express. */
-export function createAppRules(rules: CompiledRules, table: RouteTable, judge: RequestJudge): AppRules {
+/**
+ * Binds compiled rules to a table and to Express.
+ * @param origins public origins, by which handshakes of WebSockets are judged; empty where the request's own host counts.
+ */
+export function createAppRules(
+  rules: CompiledRules,
+  table: RouteTable,
+  judge: RequestJudge,
+  origins: readonly string[],
+): AppRules {
   const agents = createProxyAgents()
   const closing = new AbortController()
   const match = matchStaticFirst(table)
@@ -76,7 +88,7 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
       return true
     },
     resolve: (asked) => resolveRoute(rules, match, asked.request, asked),
-    proxy(target, context) {
+    async proxy({ url: target, crossSite }, context) {
       const { provenance, req, res } = context
       context.route = `-> ${target.origin}`
       const options = {
@@ -85,6 +97,11 @@ export function createAppRules(rules: CompiledRules, table: RouteTable, judge: R
         onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
       }
       const upgrade = upgradeOf(req)
+      // Browsers send the visitor's cookies along, and let any page read what comes back.
+      if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
+        context.refusal = 'a handshake of another site'
+        return sendText(context, 403, 'Refused')
+      }
       if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
       const tunnel = new AbortController()
       let forget: (() => void) | undefined

@@ -21,6 +21,8 @@ export interface CompiledRedirect extends ConditionalRule {
 
 /** A rewrite, ready to be tried. */
 export interface CompiledRewrite extends ConditionalRule {
+  /** Whether pages of other sites may open WebSockets through it. */
+  readonly crossSite: boolean
   readonly destination: Destination
 }
 
@@ -106,7 +108,16 @@ function compileRewrite(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngi
   const source = checkSource(fields['source'], refuse)
   const destination = checkDestination(fields['destination'], refuse)
   const rule = compileConditional(source, fields, refuse, loadEngine)
-  return { ...rule, destination: compileTarget(destination, rule, refuse) }
+  const target = compileTarget(destination, rule, refuse)
+  const crossSite = fields['websocket'] !== undefined
+  if (crossSite && target.host === undefined) {
+    refuse(
+      'unknown-field',
+      'websocket stands beside a destination on this site',
+      'Leave it out: pages take no WebSockets',
+    )
+  }
+  return { ...rule, crossSite, destination: target }
 }
 
 function compileHeaders(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngine): CompiledHeaders {

@@ -29,7 +29,12 @@ export type Resolution<Found extends RouteOutcome> =
       readonly search: string
     }
   /** Another origin answers. */
-  | { readonly kind: 'proxy'; readonly url: URL }
+  | {
+      readonly kind: 'proxy'
+      readonly url: URL
+      /** Whether pages of other sites may open WebSockets there. */
+      readonly crossSite: boolean
+    }
   /** 400: the path of a route does not decode. */
   | { readonly kind: 'undecodable' }
   /** A rewrite applies and its destination cannot be used. */
@@ -110,7 +115,8 @@ function rewrite({ rule, captures }: RuleHit<CompiledRewrite>, { subject }: Stan
     return { stand: { subject: rewrittenSubject(subject.request, pathname, filled.query), pathname, search } }
   }
   if (mayClimb(filled.pathname)) return refused('bad-path-value', rule)
-  return { end: { kind: 'proxy', url: new URL(`${filled.origin}${filled.pathname}${search}`) } }
+  const url = new URL(`${filled.origin}${filled.pathname}${search}`)
+  return { end: { kind: 'proxy', url, crossSite: rule.crossSite } }
 }
 
 function refused(fault: FaultyDestination['fault'], { source }: CompiledRewrite): Rewritten {

@@ -7,7 +7,7 @@ export type RuleFields = Readonly<Record<string, unknown>>
 const COMMON_FIELDS = ['source', 'has', 'missing', 'basePath', 'locale']
 const FIELDS: Readonly<Record<RuleKind, readonly string[]>> = {
   redirect: [...COMMON_FIELDS, 'destination', 'permanent', 'statusCode'],
-  rewrite: [...COMMON_FIELDS, 'destination'],
+  rewrite: [...COMMON_FIELDS, 'destination', 'websocket'],
   header: [...COMMON_FIELDS, 'headers'],
 }
 
@@ -28,6 +28,13 @@ export function checkFields(rule: unknown, kind: RuleKind, refuse: Refuse): asse
   for (const [field, value] of Object.entries(rule)) {
     if (!FIELDS[kind].includes(field)) {
       refuse('unknown-field', `a ${kind} has no field "${field}"`, `Its fields are ${FIELDS[kind].join(', ')}`)
+    }
+    if (field === 'websocket' && value !== undefined && value !== 'cross-site') {
+      refuse(
+        'unknown-field',
+        `websocket may only be 'cross-site'`,
+        'Leave it out to take handshakes of this site alone',
+      )
     }
     if ((field === 'basePath' || field === 'locale') && value !== undefined && value !== false) {
       refuse('unknown-field', `${field} may only be false`, 'There are no base paths and locales here: leave it out')

@@ -28,7 +28,14 @@ export type RedirectRule = Conditional & { readonly destination: string } & (
   )
 
 /** Answers with another page, or proxies to another origin, under the URL that was asked for. */
-export type RewriteRule = Conditional & { readonly destination: string }
+export type RewriteRule = Conditional & {
+  readonly destination: string
+  /**
+   * Passes handshakes of WebSockets on that pages of other sites begin, with the visitor's cookies; 403 without. Not
+   * known to Next.js.
+   */
+  readonly websocket?: 'cross-site'
+}
 
 /** Sets headers on every answer under `source`. */
 export type HeaderRule = Conditional & { readonly headers: readonly { readonly key: string; readonly value: string }[] }

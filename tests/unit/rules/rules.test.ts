@@ -345,6 +345,8 @@ describe('the message of a faulty rule', () => {
     [{ redirects: [{ source: '/a', destination: '/b', permanent: true, has: [null] }] }, 'has-invalid', /object/],
     [{ redirects: [{ source: '/a', destination: '/b', permanent: true, locale: 'en' }] }, 'unknown-field', /locale/],
     [{ redirects: [{ source: '/:a((?<b>x))', destination: '/b', permanent: true }] }, 'source-unparsable', /captures/],
+    [{ rewrites: [{ source: '/a', destination: 'http://x.test/', websocket: true }] }, 'unknown-field', /cross-site/],
+    [{ rewrites: [{ source: '/a', destination: '/b', websocket: 'cross-site' }] }, 'unknown-field', /this site/],
     [{ headers: [{ source: '/a', headers: [{ key: 'x y', value: '' }] }] }, 'header-item-invalid', /x y/],
     [{ headers: [{ source: '/a', headers: [{ key: 'x', value: 'a\nb' }] }] }, 'header-item-invalid', /headers\[0\]/],
     [
