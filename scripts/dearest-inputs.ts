@@ -1,0 +1,79 @@
+/**
+ * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends each input of the build in `dist`, and those whose
+ * bodies may be compressed in each coding, and prints those that cost most processor time for each KiB on the wire. Run
+ * it on a quiet machine; only its order means something on another one.
+ */
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { dsnText, INBOX_DSN, parseDsn } from '../src/server/reports/dsn.ts'
+import { startBuiltServer, type BuiltServer } from '../tests/support/built-server.ts'
+import { getRequest, requestRaw } from '../tests/support/raw-http.ts'
+import { dearInputs, type DearInput } from './dearest/inputs.ts'
+import { costTable, dearest, middle, type InputCost } from './dearest/ranking.ts'
+
+const PROBE = resolve(import.meta.dirname, 'dearest/cpu-probe.ts')
+const RELAY = '/reports-in'
+const SETTLE_MS = 30 // what is done behind an answer belongs to it
+const NOTHING: DearInput = { name: 'nothing', request: Buffer.from(getRequest('/healthz', { Connection: 'close' })) }
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, most: { type: 'string', default: '10' } },
+})
+
+/** Processor time of a server so far, in ms. */
+async function cpuMs(server: BuiltServer): Promise<number> {
+  const { length } = server.stdout
+  process.kill(server.pid, 'SIGUSR2')
+  for (;;) {
+    const probe = server
+      .logs()
+      .slice(-50)
+      .findLast((line) => 'probe' in line) as { readonly probe: { readonly cpuMs: number } } | undefined
+    if (probe !== undefined && server.stdout.length > length && server.stdout.slice(length).some(isProbe)) {
+      return probe.probe.cpuMs
+    }
+    await delay(1)
+  }
+}
+
+function isProbe(line: string): boolean {
+  return line.startsWith('{"probe":')
+}
+
+async function costOf(server: BuiltServer, { request, ...input }: DearInput): Promise<InputCost> {
+  const before = await cpuMs(server)
+  const { status } = await requestRaw(server.port, request)
+  await delay(SETTLE_MS)
+  return { ...input, bytes: request.length, milliseconds: (await cpuMs(server)) - before, status }
+}
+
+async function measure(rounds: number): Promise<readonly InputCost[]> {
+  const server = await startBuiltServer({
+    env: { REPORT_TUNNEL_PATH: RELAY, LOG_LEVEL: 'silent' },
+    nodeArgs: ['--import', PROBE],
+  })
+  try {
+    const dsn = parseDsn(INBOX_DSN)
+    if (dsn === undefined) throw new Error('The inbox has no DSN')
+    const inputs = dearInputs({ relay: RELAY, dsn: dsnText(dsn) })
+    const measured: InputCost[][] = [NOTHING, ...inputs].map(() => [])
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const [at, input] of [NOTHING, ...inputs].entries()) {
+        const cost = await costOf(server, input)
+        // The first round warms up.
+        if (round > 0) measured[at]?.push(cost)
+      }
+    }
+    const [idle = 0, ...costs] = measured.map((all) => middle(all.map(({ milliseconds }) => milliseconds)))
+    return measured.slice(1).flatMap(([cost], at) => {
+      return cost === undefined ? [] : [{ ...cost, milliseconds: Math.max(0, (costs[at] ?? 0) - idle) }]
+    })
+  } finally {
+    server.kill('SIGKILL')
+    await server.exited
+  }
+}
+
+const costs = await measure(Number(values.rounds))
+console.log(costTable(dearest(costs, Number(values.most))))

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import zlib from 'node:zlib'
+import { dearInputs } from '../../../scripts/dearest/inputs.ts'
+import { costTable, dearest, middle, perKib } from '../../../scripts/dearest/ranking.ts'
+
+const cost = (name: string, milliseconds: number, bytes: number, coding?: string) => ({
+  name,
+  coding,
+  milliseconds,
+  bytes,
+  status: 200,
+})
+
+describe('the dearest inputs', () => {
+  test('are ranked by what they cost for each byte on the wire, each in its dearest coding', () => {
+    const costs = [
+      cost('cheap', 1, 1_024),
+      cost('bomb', 10, 10_240),
+      cost('bomb', 10, 512, 'br'),
+      cost('bomb', 10, 1_024, 'gzip'),
+      cost('large', 100, 1_024_000),
+    ]
+    expect(dearest(costs, 2)).toEqual([cost('bomb', 10, 512, 'br'), cost('cheap', 1, 1_024)])
+    expect(perKib(costs[2] ?? cost('', 0, 1))).toBe(20)
+    expect(costTable(dearest(costs, 1)).split('\n')).toEqual([
+      'ms/KiB    ms  bytes  status  coding  input',
+      ' 20.00  10.0    512     200      br  bomb',
+    ])
+  })
+
+  test('are measured by the middle of several rounds', () => {
+    expect([middle([9, 1, 2]), middle([4, 1, 2, 3]), middle([])]).toEqual([2, 2, 0])
+  })
+
+  test('come as they are and in each coding, with the length of what is sent', () => {
+    const inputs = dearInputs({ relay: '/in', dsn: 'http://key@localhost/1' })
+    const bodyOf = (request: Buffer): Buffer => request.subarray(request.indexOf('\r\n\r\n') + 4)
+    for (const { request, name } of inputs) {
+      const length = /^Content-Length: (\d+)\r$/im.exec(request.toString('latin1'))?.[1]
+      expect([name, bodyOf(request).length]).toEqual([name, Number(length ?? 0)])
+    }
+    const events = inputs.filter(({ name }) => name === 'envelope: one event')
+    expect(events.map(({ coding }) => coding)).toEqual([undefined, 'gzip', 'deflate', 'br', 'zstd'])
+    const [plain, gzip] = events.map(({ request }) => bodyOf(request))
+    expect(zlib.gunzipSync(gzip ?? Buffer.alloc(0))).toEqual(plain)
+  })
+})
