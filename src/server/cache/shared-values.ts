@@ -6,7 +6,7 @@
  * | key                             | holds                                                                         |
  * |---------------------------------|-------------------------------------------------------------------------------|
  * | `millrace:1:{data}:clock`       | the clock; a lost one begins beyond where it can have been: at microseconds since the epoch |
- * | `millrace:1:{data}:mark:TARGET` | what it said when the target was last revalidated; kept for 25 hours          |
+ * | `millrace:1:{data}:marks:HASH`  | what it said when a target of this hash was last revalidated; kept for 25 hours |
  * | `millrace:1:data:BUILD:NAME`    | a value; kept for as long as it may be given out, at most for a day           |
  * | channel `millrace:1:data`       | each revalidation, for the memories of all instances                          |
  *
@@ -14,7 +14,7 @@
  * nothing is read from it or put into it before they are paid. An instance that ends while it owes leaves
  * what it has not dropped to its lifetime.
  */
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { RedisGone, type RedisLink } from '../stores/redis-link.ts'
 import { storedKey } from '../stores/stored-key.ts'
@@ -28,6 +28,11 @@ const CLOCK = `${PREFIX}clock`
 const CHANNEL = 'millrace:1:data'
 const LONGEST_MS = 86_400_000
 const MARK_MS = LONGEST_MS + 3_600_000
+/**
+ * 65,536 marks are some 8 MB, however many targets visitors can have named. Two targets that meet in one drop each other's
+ * shared values, which are made again; the memories of instances hear the targets themselves.
+ */
+const HASH_DIGITS = 4
 const MOST_OWED = 1_000 // targets; more than that become all
 const TRY_AGAIN_MS = 1_000
 
@@ -96,7 +101,7 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
   let timer: NodeJS.Timeout | undefined
   let complained = false
   const keyOf = (name: string): string => `millrace:1:data:${buildId}:${storedKey(name)}`
-  const markOf = (target: string): string => `${PREFIX}mark:${storedKey(target)}`
+  const markOf = (target: string): string => `${PREFIX}marks:${hash('sha256', target, 'hex').slice(0, HASH_DIGITS)}`
   const firstClock = (): string => String(now() * 1_000)
 
   const unsubscribe = link.subscribe(CHANNEL, (text) => {

@@ -149,6 +149,39 @@ describe.skipIf(findProgram('redis-server') === undefined)('instances with one R
   })
 })
 
+test.skipIf(findProgram('redis-server') === undefined)(
+  'marks of what is dropped take bounded room, and drop what they have to',
+  { timeout: 60_000 },
+  async () => {
+    const { url } = await redisServer()
+    const source: Source = { text: 'one', reads: 0 }
+    const [greedy, honest] = [await instance(url, source), await instance(url, source)]
+    // What was made before the shared store could be heard counts as gone.
+    await expect
+      .poll(async () => {
+        const { reads } = source
+        await honest.shown()
+        return source.reads - reads
+      })
+      .toBe(0)
+    const client = createClient({ url })
+    await client.connect()
+    onTestFinished(() => client.destroy())
+    const marks = async (): Promise<number> => (await client.keys('millrace:1:{data}:mark*')).length
+    const drops = Array.from({ length: 1_000 }, (_, at) => `visitor:${at}`)
+    for (const target of drops) await request(greedy.app).get(`/drop?target=${target}`).expect(200)
+    // Of 65,536 marks, some are of two targets already.
+    expect(await marks()).toBeLessThan(drops.length)
+    expect(await marks()).toBeGreaterThan(900)
+    const before = source.reads
+    expect(await honest.shown()).toBe('one')
+    expect(source.reads).toBe(before)
+    source.text = 'two'
+    await greedy.save()
+    await expect.poll(() => honest.shown()).toBe('two')
+  },
+)
+
 describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Redis', () => {
   test('is gone serves on from its memory, makes what is not there, and drops what it drops', async () => {
     const { redis, source, one } = await twoInstances()
