@@ -134,7 +134,7 @@ describe('requests that are pipelined on one connection', () => {
 
 describe('a client with many connections', () => {
   test('has half of the places, while others get theirs and the instance stays ready', async () => {
-    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+    const { begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
     const connections = await send(many(12, '/slow'))
     await expect.poll(() => begun.pages).toBe(4)
     for (const connection of connections.slice(4)) {
