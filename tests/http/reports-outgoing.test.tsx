@@ -138,7 +138,8 @@ describe('the trace goes on', () => {
       { routes: ask(`${named.origin}/`, `${other.origin}/`), reports: { traceOrigins: [named.origin] } },
       SAMPLED,
     )
-    await request(app).get('/').set('sentry-trace', CALLER).set('baggage', 'sentry-release=r1').expect(200)
+    const ofPage = { 'sentry-trace': CALLER, baggage: 'sentry-release=r1', 'Sec-Fetch-Site': 'same-origin' }
+    await request(app).get('/').set(ofPage).expect(200)
     const [transaction] = await reported('transaction')
     const span = fetched(transaction).find(({ description }) => String(description).endsWith(named.origin))
     expect(named.seen.get('/')).toMatchObject({

@@ -189,13 +189,41 @@ describe('a trace', () => {
   test('that the page has decided on is continued by the server', async () => {
     const { app, reported } = await failingServer({ routes }, { SENTRY_TRACES_SAMPLE_RATE: '0.000001' })
     const trace = `${CALLER.traceId}-${CALLER.spanId}`
-    await request(app).get('/mills/1').set('sentry-trace', `${trace}-1`).set('baggage', 'a=b,sentry-release=r1')
-    await request(app).get('/mills/2').set('sentry-trace', `${trace}-0`)
+    const get = (path: string, decision: string) =>
+      request(app)
+        .get(path)
+        .set('sentry-trace', trace + decision)
+        .set('Sec-Fetch-Site', 'same-origin')
+    await get('/mills/1', '-1').set('baggage', 'a=b,sentry-release=r1')
+    await get('/mills/2', '-0')
     const transactions = await reported('transaction')
     expect(transactions).toHaveLength(1)
     expect(transactions[0]).toMatchObject({
       contexts: { trace: { trace_id: CALLER.traceId, parent_span_id: CALLER.spanId } },
     })
+  })
+
+  test.for([
+    ['without a word about where it is from', {}],
+    ['from another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['from another host of this site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['from the address bar', { 'Sec-Fetch-Site': 'none' }],
+  ] as const)('cannot be forced by a request %s', async ([, headers]) => {
+    const { app, reported } = await failingServer({ routes }, { SENTRY_TRACES_SAMPLE_RATE: '0.000001' })
+    const trace = `${CALLER.traceId}-${CALLER.spanId}-1`
+    const asked = { 'sentry-trace': trace, baggage: 'sentry-sampled=true,sentry-sample_rate=1', ...headers }
+    await request(app).get('/mills/1').set(asked).expect(200)
+    expect(await reported('transaction')).toEqual([])
+  })
+
+  test('cannot be forced by one client more often than by a visitor who clicks', async () => {
+    const { app, reported } = await failingServer({ routes }, { SENTRY_TRACES_SAMPLE_RATE: '0.000001' })
+    const trace = `${CALLER.traceId}-${CALLER.spanId}-1`
+    const asked = { 'sentry-trace': trace, 'Sec-Fetch-Site': 'same-origin' }
+    await Promise.all(Array.from({ length: 35 }, () => request(app).get('/mills/1').set(asked).expect(200)))
+    const { length } = await reported('transaction')
+    expect(length).toBeGreaterThanOrEqual(20)
+    expect(length).toBeLessThan(35)
   })
 
   test('cannot be forced upon a server that does not trace', async () => {

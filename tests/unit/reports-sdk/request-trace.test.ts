@@ -6,7 +6,11 @@ const ID = '7f0c1d2e-0a1b-4c3d-8e4f-5a6b7c8d9e0f'
 const OTHERS = `${'a'.repeat(32)}-${'b'.repeat(16)}`
 
 const begin = (request: object, options: object = {}) =>
-  beginTrace({ requestId: ID, trace: undefined, baggage: undefined, ...request }, { ...OPTIONS, ...options })
+  beginTrace(
+    { requestId: ID, trace: undefined, baggage: undefined, mayDecide: () => false, ...request },
+    { ...OPTIONS, ...options },
+  )
+const OWN_PAGE = { mayDecide: () => true }
 
 describe('a trace that begins here', () => {
   test.for([
@@ -33,15 +37,35 @@ describe('a trace that begins here', () => {
 })
 
 describe('a trace of somebody else', () => {
-  test('goes on, as its sampling does', () => {
-    const trace = begin({ trace: `${OTHERS}-1`, baggage: 'sentry-release=r0' }, { random: () => 0.9 })
+  test('goes on, as its sampling does where a page of this site has decided', () => {
+    const asked = { trace: `${OTHERS}-1`, baggage: 'sentry-release=r0', ...OWN_PAGE }
+    const trace = begin(asked, { random: () => 0.9 })
     expect(trace).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16), sampled: true })
     expect(trace.sampling).toEqual({ release: 'r0' })
     expect(begin({ trace: `${OTHERS}-0` }).sampled).toBe(false)
   })
 
   test('is not sampled by a server that samples nothing', () => {
-    expect(begin({ trace: `${OTHERS}-1` }, { sampleRate: 0 }).sampled).toBe(false)
+    expect(begin({ trace: `${OTHERS}-1`, ...OWN_PAGE }, { sampleRate: 0 }).sampled).toBe(false)
+  })
+
+  test.for([
+    ['sampled', 0.49, true],
+    ['not sampled', 0.5, false],
+  ] as const)(
+    'that wants to be sampled is %s by chance, where it is not of a page of this site',
+    ([, drawn, sampled]) => {
+      const trace = begin({ trace: `${OTHERS}-1`, baggage: 'sentry-release=r0' }, { random: () => drawn })
+      expect(trace).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16), sampled })
+      expect(trace.sampling['release']).toBe(sampled ? 'r1' : undefined)
+    },
+  )
+
+  test('is not asked about where it does not want to be sampled', () => {
+    const mayDecide = (): boolean => {
+      throw new Error('nobody has to know')
+    }
+    for (const flag of ['', '-0']) expect(begin({ trace: OTHERS + flag, mayDecide }).sampled).toBe(false)
   })
 
   test('without a decision is not sampled', () => {

@@ -32,6 +32,8 @@ export interface TracedRequest {
   /** Of `sentry-trace`. */
   readonly trace: string | undefined
   readonly baggage: string | undefined
+  /** Whether a page of this site has sent it, and may have it sampled. Asked only where the caller wants that. */
+  readonly mayDecide: () => boolean
 }
 
 const TRACE_ID = /^[0-9a-f]{32}$/
@@ -39,29 +41,34 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const SPAN_ID_DIGITS = 16
 
 /**
- * Continues the caller's trace, or begins one. Its ids are that of the request where it can be one, so that log and trace
+ * Continues the caller's trace, or begins one. A caller can always keep its trace from being sampled; to have it sampled,
+ * it must be a page of this site. Anybody else's wish is left to chance, like a trace that begins here. Its ids are that of the request where it can be one, so that log and trace
  * know each other, and nothing more is drawn at random.
  */
-export function beginTrace({ requestId, trace, baggage }: TracedRequest, options: TraceOptions): RequestTrace {
+export function beginTrace(
+  { requestId, trace, baggage, mayDecide }: TracedRequest,
+  options: TraceOptions,
+): RequestTrace {
   const own = traceIdOf(requestId) ?? randomUUID().replaceAll('-', '')
   const spanId = own.slice(-SPAN_ID_DIGITS)
   const caller = parseTraceHeader(trace)
   const { sampleRate } = options
   if (caller !== undefined) {
-    const sampled = sampleRate > 0 && caller.sampled === true
-    return {
-      traceId: caller.traceId,
-      spanId,
-      parentSpanId: caller.spanId,
-      sampled,
-      sampling: sampled ? parseBaggage(baggage) : {},
-    }
+    const { traceId, spanId: parentSpanId } = caller
+    const continued = { traceId, spanId, parentSpanId }
+    if (sampleRate === 0 || caller.sampled !== true) return { ...continued, sampled: false, sampling: {} }
+    if (mayDecide()) return { ...continued, sampled: true, sampling: parseBaggage(baggage) }
+    return { ...continued, ...drawSampling(traceId, options) }
   }
   const begun = { traceId: own, spanId, parentSpanId: undefined }
   if (sampleRate === 0) return { ...begun, sampled: undefined, sampling: {} }
+  return { ...begun, ...drawSampling(own, options) }
+}
+
+function drawSampling(traceId: string, options: TraceOptions): Pick<RequestTrace, 'sampled' | 'sampling'> {
   const drawn = options.random()
-  const sampled = drawn < sampleRate
-  return { ...begun, sampled, sampling: sampled ? samplingOf(own, drawn, options) : {} }
+  const sampled = drawn < options.sampleRate
+  return { sampled, sampling: sampled ? samplingOf(traceId, drawn, options) : {} }
 }
 
 /**

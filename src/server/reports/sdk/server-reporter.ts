@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
+import { clientKey } from '../../request/client-key.ts'
 import type { FailurePlace } from '../../render/failure.ts'
 import { parseDsn } from '../dsn.ts'
 import type { Intake, ReportSender } from '../intake.ts'
 import type { ReportClient, ReportClientOptions } from './report-client.ts'
+import { createPageDecisions } from './page-decisions.ts'
 import { createReportBudget, type ReportBudget } from './report-budget.ts'
 import { beginTrace, type RequestTrace } from './request-trace.ts'
 import { createRetriedFailures } from './retried-failures.ts'
@@ -14,10 +16,7 @@ import { isTraced, transactionOf, type TracedAnswer } from './request-transactio
 /** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
 const ERRORS_A_SECOND = 20
 const ERRORS_AT_ONCE = 100
-/**
- * Each takes its time until it is with the service. Callers decide what is sampled by a header; they must not
- * decide how much of our time goes into it.
- */
+/** Each takes its time until it is with the service. */
 const TRANSACTIONS_A_SECOND = 20
 const TRANSACTIONS_AT_ONCE = 40
 const TRANSACTION_PAUSE_MS = 250 // those of this time are kept together, and delivered together
@@ -44,8 +43,11 @@ export interface FailedRequest {
 
 /** Reports what happens on this server: to the same place, by the same way in, as browsers do. */
 export interface ServerReporter {
-  /** Continues the trace that a request names, or begins one. */
-  traceOf(requestId: string, headers: IncomingHttpHeaders): RequestTrace
+  /**
+   * Continues the trace that a request names, or begins one.
+   * @param address of the client, as `Provenance` has it.
+   */
+  traceOf(requestId: string, headers: IncomingHttpHeaders, address: string): RequestTrace
   /** Reports a failure. To be called once a failure; what is no failure is left out. */
   failed(thrown: unknown, digest: string, place: FailurePlace, request: FailedRequest): void
   /** Reports a request that was sampled. */
@@ -102,6 +104,7 @@ export function createServerReporter({
     transaction: createReportBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
   }
   const retried = createRetriedFailures()
+  const decisions = createPageDecisions()
   /** When losses were last told. */
   const toldAt: Partial<Record<keyof typeof budgets, number>> = {}
   let loading: Promise<ReportClient> | undefined
@@ -173,11 +176,11 @@ export function createServerReporter({
   }
 
   return {
-    traceOf(requestId, headers) {
-      return beginTrace(
-        { requestId, trace: single(headers['sentry-trace']), baggage: single(headers['baggage']) },
-        traces,
-      )
+    traceOf(requestId, headers, address) {
+      const [trace, baggage] = [single(headers['sentry-trace']), single(headers['baggage'])]
+      const mayDecide = (): boolean =>
+        headers['sec-fetch-site'] === 'same-origin' && decisions.take(clientKey(address), now())
+      return beginTrace({ requestId, trace, baggage, mayDecide }, traces)
     },
     failed(thrown, digest, place, { requestId, req, route, trace }) {
       if (!isReportable(thrown)) return

@@ -1,0 +1,29 @@
+/**
+ * How often pages of one client may have a request sampled. Browsers say that a request is of a page of this site, and
+ * anything else can say so too: it then gets no more than a visitor who clicks. At most 1,000 clients are remembered.
+ */
+import { createReportBudget, type ReportBudget } from './report-budget.ts'
+
+const A_SECOND = 2 // a navigation, and an action on the page
+const AT_ONCE = 20
+const MOST_CLIENTS = 1_000
+
+/** Counts the decisions of clients. */
+export interface PageDecisions {
+  /** @param client as `clientKey` names it. @param now milliseconds. @returns whether it may decide once more. */
+  take(client: string, now: number): boolean
+}
+
+/** Nobody has decided anything yet. */
+export function createPageDecisions(mostClients = MOST_CLIENTS): PageDecisions {
+  const budgets = new Map<string, ReportBudget>()
+  return {
+    take(client, now) {
+      const budget = budgets.get(client) ?? createReportBudget(A_SECOND, AT_ONCE)
+      budgets.delete(client)
+      budgets.set(client, budget)
+      if (budgets.size > mostClients) budgets.delete(budgets.keys().next().value ?? '')
+      return budget.take(now)
+    },
+  }
+}
