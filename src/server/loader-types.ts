@@ -131,10 +131,11 @@ export interface LoaderArgs<Pattern extends string = string, Search = SearchInpu
 /** A schema for search params: zod's, or anything with the same `safeParse`. */
 export interface SearchSchema {
   readonly _output: unknown
-  safeParse(input: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly Issue[] } }
+  safeParse(input: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly SearchIssue[] } }
 }
 
-interface Issue {
+/** What a schema finds wrong. */
+export interface SearchIssue {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
@@ -154,5 +155,8 @@ export interface ServerModule {
 /** Answers one method of a resource route. */
 export type ResourceHandler = (args: never) => Response | Promise<Response>
 
-/** A module named by `handler`: its upper-case exports are the methods it answers; `HEAD` follows from `GET`. */
+/**
+ * A module named by `handler`: its upper-case exports are the methods it answers; `HEAD` follows from `GET`. Its `search` is
+ * a `SearchSchema` as a loader's is: a query that does not fit is answered by 400.
+ */
 export type HandlerModule = Readonly<Record<string, unknown>>

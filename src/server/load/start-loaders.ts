@@ -1,5 +1,5 @@
 import type { ModuleCache } from '../../client/react/module-cache.ts'
-import type { LoaderArgs, ServerModule } from '../loader-types.ts'
+import type { LoaderArgs, SearchIssue, ServerModule } from '../loader-types.ts'
 import { soundThrown } from '../render/sound-thrown.ts'
 import type { RequestContext } from '../request/context.ts'
 import { parseSearch } from '../request/search-params.ts'
@@ -48,6 +48,8 @@ export interface RefusedSearch {
   readonly faults: readonly string[]
 }
 
+const MOST_FAULTS = 20 // nobody reads more
+
 const NOTHING: Promise<Deferrable> = Promise.resolve({ value: undefined, deferred: false })
 
 /**
@@ -72,9 +74,7 @@ export function startLoaders(
     }
     const watched = trackSearch(raw, facts)
     const parsed = schema.safeParse(watched)
-    if (!parsed.success) {
-      return { faults: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) }
-    }
+    if (!parsed.success) return refusedSearch(parsed.error.issues)
     // A schema may hand on what it was given.
     if (holdsSearch(parsed.data, watched)) facts.useAll()
     calls.push({ loader, search: { parsed: parsed.data }, facts })
@@ -102,6 +102,11 @@ export function startLoaders(
     })
   }
   return { search: pageSearch, segments, timings }
+}
+
+/** For the visitor: a schema may find as many faults as a query has room for, and each is longer than what has it. */
+export function refusedSearch(issues: readonly SearchIssue[]): RefusedSearch {
+  return { faults: issues.slice(0, MOST_FAULTS).map(({ path, message }) => `${path.join('.')}: ${message}`) }
 }
 
 function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerModule {

@@ -3,7 +3,8 @@ import { BodyError } from '../actions/body-error.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { negotiateEncoding } from '../assets/content-encoding.ts'
-import type { HandlerModule, LoaderArgs } from '../loader-types.ts'
+import { refusedSearch, type RefusedSearch } from '../load/start-loaders.ts'
+import type { HandlerModule, LoaderArgs, SearchSchema } from '../loader-types.ts'
 import { addGivenHeaders, setsCookie } from '../render/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../render/body-stream.ts'
 import { failureStatus, reportFailure, retryHeaders } from '../render/failure.ts'
@@ -58,9 +59,15 @@ export async function serveResource(
     const method = context.req.method ?? 'GET'
     const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
     if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return answerMethod(module, method, context)
-    const response: unknown = await (handler as (args: LoaderArgs<string>) => unknown)({
+    const asked = readSearch(module, search)
+    if (asked.faults !== undefined) {
+      context.refusal = 'search params are not valid'
+      if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
+      return sendText(context, 400, asked.faults.join('; '))
+    }
+    const response: unknown = await (handler as (args: LoaderArgs<string, unknown>) => unknown)({
       params,
-      search: parseSearch(search),
+      search: asked.value,
       request: context.request,
       signal: context.signal,
       context,
@@ -75,6 +82,16 @@ export async function serveResource(
     if (context.aborted?.cause === 'gone') return
     sendFailure(soundThrown(thrown), context)
   }
+}
+
+function readSearch(
+  { search: schema }: HandlerModule,
+  text: string,
+): RefusedSearch | { readonly faults?: undefined; readonly value: unknown } {
+  const raw = parseSearch(text)
+  if (schema === undefined) return { value: raw }
+  const parsed = (schema as SearchSchema).safeParse(raw)
+  return parsed.success ? { value: parsed.data } : refusedSearch(parsed.error.issues)
 }
 
 function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {
