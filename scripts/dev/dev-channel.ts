@@ -20,6 +20,7 @@ export interface DevChannel {
 }
 
 const RECENT_MS = 3_000 // from a failed render to the moment at which its page has loaded its scripts
+const MOST_RECENT = 20 // a page shows one
 
 /**
  * @param session names this run of the development server.
@@ -67,6 +68,7 @@ export function createDevChannel(session: string, now: () => number): DevChannel
     },
     requestFailed(failure) {
       recent.push({ failure, at: now() })
+      if (recent.length > MOST_RECENT) recent.shift()
       send({ type: 'failure', failure })
     },
     close() {

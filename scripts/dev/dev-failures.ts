@@ -1,5 +1,5 @@
 import type { Message } from 'esbuild'
-import type { DevFailure } from '../../src/client/dev/dev-messages.ts'
+import type { DevFailure, DevFrame } from '../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../build/build-fault.ts'
 import { isEsbuildFailure } from '../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type RawFrame } from './stack-frames.ts'
@@ -11,26 +11,49 @@ export interface ThrownError {
   readonly stack?: string
 }
 
+/** How frames are read. */
+export interface FrameSources {
+  /** Whether a file is code that may be shown, by its path in the project. */
+  isSource(path: string): boolean
+  /** Translates a position in what is served into one in its source. */
+  locate?(frame: RawFrame): RawFrame
+}
+
+/** Of a failed build nothing is shown but what the compiler itself shows. */
+const NO_SOURCES: FrameSources = { isSource: () => false }
+
 /** Puts a failed build into the overlay's terms; one entry a message of the compiler. */
 export function buildFailures(root: string, thrown: unknown): readonly DevFailure[] {
   if (isEsbuildFailure(thrown)) return thrown.errors.map((message) => compilerFailure(root, message))
   if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
-  const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
-  return [{ kind: 'build', message, frames: describeFrames(root, parseStack(stack ?? '')) }]
+  const error = thrown instanceof Error ? thrown : { message: String(thrown) }
+  return [{ kind: 'build', message: error.message, frames: framesOf(root, error, NO_SOURCES) }]
 }
 
 /** Puts an error of a request or of a page into the overlay's terms. */
 export function thrownFailure(
   root: string,
   kind: 'server' | 'browser',
-  { type, message = '', stack = '' }: ThrownError,
-  locate: (frame: RawFrame) => RawFrame = (frame) => frame,
+  error: ThrownError,
+  sources: FrameSources,
 ): DevFailure {
-  const frames = describeFrames(root, parseStack(stack).map(locate))
+  const { type, message = '' } = error
+  const frames = framesOf(root, error, sources)
   const excerpt = excerptOf(root, frames)
   // A logged error may have lost its class on the way, and be called an object.
   const named = type?.endsWith('Error') === true ? `${type}: ${message}` : message
   return { kind, message: named, frames, ...(excerpt === undefined ? {} : { excerpt }) }
+}
+
+/** Begins behind the message, which may be a visitor's text and look like calls. */
+function framesOf(
+  root: string,
+  { message = '', stack = '' }: ThrownError,
+  { isSource, locate = (frame) => frame }: FrameSources,
+): readonly DevFrame[] {
+  const start = message === '' ? -1 : stack.indexOf(message)
+  const calls = start === -1 ? stack : stack.slice(start + message.length)
+  return describeFrames(root, parseStack(calls).map(locate), isSource)
 }
 
 function compilerFailure(root: string, { text, location, notes }: Message): DevFailure {

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
-import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
+import type { DevFailure, DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { checkBuildOptions, displayPath, type BuildOptions } from '../build/build-options.ts'
 import { SERVER_ENTRY } from '../build/bundle-options.ts'
 import { createDevBuild, type DevGeneration } from './dev-build.ts'
@@ -38,6 +38,8 @@ export interface DevServerOptions extends BuildOptions {
   print(text: string): void
 }
 
+const SOURCE = /\.[cm]?[jt]sx?$/
+
 interface Current {
   readonly generation: DevGeneration
   readonly vendors: VendorBundle
@@ -63,10 +65,23 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const build = createDevBuild(options, env)
   const modules = createModuleServer(root)
   const idle = await bundleVendors(root, new Map())
-  const state: { current?: Current; count: number } = { count: 0 }
+  const state: { current?: Current; known?: DevGeneration; count: number } = { count: 0 }
 
-  function requestFailed(kind: 'server' | 'browser', error: ThrownError): void {
-    channel.requestFailed(thrownFailure(root, kind, error))
+  /** Whether a file is code of the newest build, by its path in the project. */
+  function isSource(path: string): boolean {
+    const { known } = state
+    if (known === undefined || !SOURCE.test(path)) return false
+    return [known.browser.inputs, known.server.metafile.inputs].some((inputs) => Object.hasOwn(inputs, path))
+  }
+
+  function serverFailed(error: ThrownError): void {
+    channel.requestFailed(thrownFailure(root, 'server', error, { isSource }))
+  }
+
+  /** A page may tell of what browsers have got, and of nothing else. */
+  function explain(error: ThrownError): DevFailure {
+    const locate = locateInModules(root, modules)
+    return thrownFailure(root, 'browser', error, { isSource: (path) => modules.served(path) !== undefined, locate })
   }
 
   const server = createServerProcess(
@@ -75,17 +90,18 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       line(text, isCurrent) {
         const line = parseLogLine(text)
         const error = line && errorOf(line)
-        if (error !== undefined && isCurrent) requestFailed('server', error)
+        if (error !== undefined && isCurrent) serverFailed(error)
         print(line === undefined ? text : readableLine(line))
       },
     },
-    ({ message, output }) => requestFailed('server', { message: `${message}\n${output}`, stack: output }),
+    ({ message, output }) => serverFailed({ message: `${message}\n${output}`, stack: output }),
   )
 
   /** Brings everything to the newest state of the sources; `undefined` while they do not build. */
   async function adopt(): Promise<Current | undefined> {
     try {
       const generation = await build.rebuild()
+      state.known = generation
       const imported = importedPackageFiles(root, generation.browser)
       const packages = JSON.stringify([...imported].toSorted())
       const former = state.current
@@ -156,7 +172,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     manifest: () => state.current && devManifest(state.current.generation, modules.urls, state.current.vendors),
     port: server.port,
     devClient: () => state.current?.vendors.devClient ?? idle.devClient,
-    explain: (error) => thrownFailure(root, 'browser', error, locateInModules(root, modules)),
+    explain,
     onDefect,
   })
   modules.adoptVendors(idle)

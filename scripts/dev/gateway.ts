@@ -12,6 +12,7 @@ import { DEV_BUILD_ID } from './dev-manifest.ts'
 import { failurePage } from './failure-page.ts'
 import { forward, forwardUpgrade } from './forward.ts'
 import { isLocalHost } from './local-hosts.ts'
+import { isFromOwnPage, isFromOther } from './own-page.ts'
 import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
 import type { DevChannel } from './dev-channel.ts'
 import type { ThrownError } from './dev-failures.ts'
@@ -49,7 +50,7 @@ export function createGateway(parts: GatewayParts): Server {
     })
   })
   server.on('upgrade', (request, socket, head) => {
-    if (!isLocalHost(request.headers.host)) return void socket.destroy()
+    if (!isLocalHost(request.headers.host) || isFromOther(request.headers)) return void socket.destroy()
     return void parts.port().then(
       (port) => forwardUpgrade(request, socket, head, port),
       () => socket.destroy(),
@@ -64,12 +65,21 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     response.end('The development server answers under the names of this machine only, such as localhost.\n')
     return
   }
-  const path = new URL(request.url ?? '/', 'http://localhost').pathname
+  const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? ''
+  if (path !== DEV_EVENTS_PATH && path !== DEV_STACK_PATH && !path.startsWith(PUBLIC_PATH))
+    return answerByApplication(parts, request, response)
+  if (isFromOther(request.headers)) {
+    response.writeHead(403, { 'Content-Type': 'text/plain' })
+    response.end('The development server gives this to its own pages only.\n')
+    return
+  }
+  // For browsers that do not say which page asks.
+  response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
+  response.setHeader('X-Content-Type-Options', 'nosniff')
   if (path === DEV_EVENTS_PATH) parts.channel.join(response)
   else if (path === DEV_STACK_PATH) await answerStack(parts, request, response)
   else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
-  else if (path.startsWith(PUBLIC_PATH)) await answerFile(parts, path, response)
-  else await answerByApplication(parts, request, response)
+  else await answerFile(parts, path, response)
 }
 
 /** Made anew each time: modules get other URLs as they change. */
@@ -94,9 +104,9 @@ async function answerStack(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A page of another site could otherwise read sources by inventing stacks.
-  const own = request.headers['sec-fetch-site'] === undefined || request.headers['sec-fetch-site'] === 'same-origin'
-  if (!own || request.method !== 'POST') return void response.writeHead(403).end()
+  if (request.method !== 'POST' || !isFromOwnPage(request.headers)) return void response.writeHead(403).end()
+  // What a page of another site may send without asking first is not JSON.
+  if (request.headers['content-type'] !== 'application/json') return void response.writeHead(415).end()
   const parts: string[] = []
   let length = 0
   request.setEncoding('utf8')

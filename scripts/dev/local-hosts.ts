@@ -3,7 +3,10 @@
  * any site could read them, by a name of its own that it lets point to this machine.
  */
 export function isLocalHost(host: string | undefined): boolean {
-  if (host === undefined) return false
-  const name = host.toLowerCase().replace(/:\d+$/, '')
-  return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name)
+  if (host === undefined || host.length > MOST_HOST) return false
+  const name = host.toLowerCase().replace(/:\d{1,5}$/, '')
+  return name === '[::1]' || LOCAL_NAME.test(name) || /^127(?:\.\d{1,3}){3}$/.test(name)
 }
+
+const MOST_HOST = 255 // characters; no name is longer
+const LOCAL_NAME = /^(?:[a-z0-9_-]+\.)*localhost$/

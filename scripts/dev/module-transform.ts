@@ -31,6 +31,7 @@ export interface TransformContext {
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 const INERT = 'inert'
+const EXPORTS = '\nexport {\n' // the last one of a module is esbuild's own
 
 /** Exports of a page or layout that are no component; what they say counts from the next document on. */
 const PASSIVE_EXPORTS = new Set(['metadata'])
@@ -113,9 +114,11 @@ function linkImports({ root, app, urlOf }: TransformContext): Plugin {
 /** Compares the names in esbuild's one export clause with those that oxc has registered as components. */
 function exportsOnlyComponents(code: string): boolean {
   const registered = new Set(Array.from(code.matchAll(/\$RefreshReg\$\(\w+, "([^"]+)"\)/g), ([, name]) => name))
-  const clause = /^export \{\n([^}]*)\};?$/m.exec(code)?.[1]
-  if (clause === undefined || registered.size === 0) return false
-  return clause
+  const start = code.lastIndexOf(EXPORTS)
+  const end = code.indexOf('}', start)
+  if (start === -1 || end === -1 || registered.size === 0) return false
+  return code
+    .slice(start + EXPORTS.length, end)
     .split(',')
     .map((item) => item.trim().split(' as '))
     .every(([local = '', exported = local]) => {

@@ -43,7 +43,9 @@ interface Generation {
   listens: boolean
 }
 
-const LISTENING = /\bhttps?:\/\/[^\s"]+?:(\d+)/
+/** The whole line: an application may write of other addresses. */
+const LISTENING = /^Millrace is listening on http:\/\/localhost:(\d{1,5})$/
+const MOST_ERROR_LINES = 200 // a server that fails at its start says why in its last lines
 const STOP_LIMIT_MS = 2_000 // an event stream of the application would stay open for ever
 
 /**
@@ -75,12 +77,13 @@ export function createServerProcess(
       if (stdout === null || stderr === null) throw new Error('The server has no output to read.')
       createInterface({ input: stdout }).on('line', (text) => {
         const listening = LISTENING.exec(text)
-        if (listening === null || text.startsWith('{')) return tell(text)
+        if (listening === null) return tell(text)
         generation.listens = true
         found(Number(listening[1]))
       })
       createInterface({ input: stderr }).on('line', (text) => {
-        errors.push(text)
+        if (!generation.listens) errors.push(text)
+        if (errors.length > MOST_ERROR_LINES) errors.shift()
         tell(text)
       })
       child.once('close', (code) => {

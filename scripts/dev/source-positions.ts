@@ -9,7 +9,7 @@ const INLINE_MAP = /^\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\
 /** Translates positions in served modules into positions in their sources; leaves all others as they are. */
 export function locateInModules(root: string, { urls, served }: Pick<ModuleServer, 'urls' | 'served'>) {
   return (frame: RawFrame): RawFrame => {
-    const path = URL.canParse(frame.file) ? new URL(frame.file).pathname : ''
+    const path = URL.parse(frame.file)?.pathname ?? ''
     const key = path.startsWith(PUBLIC_PATH) ? urls.keyOf(path) : undefined
     const encoded = key === undefined ? undefined : INLINE_MAP.exec(served(key)?.code ?? '')?.[1]
     if (key === undefined || encoded === undefined) return frame

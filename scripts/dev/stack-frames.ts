@@ -2,30 +2,67 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { DevFrame } from '../../src/client/dev/dev-messages.ts'
 
-/** A position as a stack names it: `file` is whatever stands there, a path or a URL. */
+/** A position as a stack names it: `file` is the text at its place, a path or a URL. */
 export type RawFrame = Pick<DevFrame, 'name' | 'file' | 'line' | 'column'>
 
-// `at name (file:1:2)` and `at file:1:2` in V8, `name@file:1:2` elsewhere.
-const V8_FRAME = /^\s*at (?:async )?(?:(.*?) \()?(?:file:\/\/)?([^()]+?):(\d+):(\d+)\)?$/
-const OTHER_FRAME = /^(.*?)@(.+?):(\d+):(\d+)$/
+/** At the end of a line: each colon is looked at once, with so many characters behind it. */
+const POSITION = /:(\d{1,9}):(\d{1,9})\)?$/
 
 const MOST_FRAMES = 20 // what is further out is the framework's
+const MOST_CHARACTERS = 100_000 // of a stack; a longer one is all message
+const MOST_LINE = 2_000 // characters; a longer line is no call
 const CONTEXT_LINES = 3
 
-/** Reads the calls out of an error's `stack`, in any browser's form. */
+/** Reads the calls out of an error's `stack`, in any browser's form: the innermost ones, and no more than are shown. */
 export function parseStack(stack: string): readonly RawFrame[] {
-  return stack.split('\n').flatMap((line) => {
-    const [, name = '', file, row, column] = V8_FRAME.exec(line) ?? OTHER_FRAME.exec(line) ?? []
-    return file === undefined ? [] : [{ name, file, line: Number(row), column: Number(column) }]
-  })
+  const frames: RawFrame[] = []
+  for (const line of stack.slice(0, MOST_CHARACTERS).split('\n')) {
+    const frame = line.length > MOST_LINE ? undefined : parseFrame(line.trim())
+    if (frame !== undefined) frames.push(frame)
+    if (frames.length === MOST_FRAMES) break
+  }
+  return frames
 }
 
-/** Names each frame's file by its path in the project, and tells the project's own code from that of others. */
-export function describeFrames(root: string, frames: readonly RawFrame[]): readonly DevFrame[] {
-  return frames.slice(0, MOST_FRAMES).map(({ name, file, line, column }) => {
+/** `at name (file:1:2)` and `at file:1:2` in V8, `name@file:1:2` elsewhere. */
+function parseFrame(text: string): RawFrame | undefined {
+  const position = POSITION.exec(text)
+  if (position === null) return undefined
+  const call = text.slice(0, position.index)
+  const { name, file } = call.startsWith('at ') ? callOfV8(call.slice(3), text.endsWith(')')) : callElsewhere(call)
+  if (file === '' || file.startsWith('eval at ')) return undefined
+  return { name, file: withoutPrefix(file, 'file://'), line: Number(position[1]), column: Number(position[2]) }
+}
+
+function callOfV8(call: string, inParentheses: boolean): Pick<RawFrame, 'name' | 'file'> {
+  const text = withoutPrefix(call, 'async ')
+  const open = inParentheses ? text.indexOf(' (') : -1
+  return open === -1 ? { name: '', file: text } : { name: text.slice(0, open), file: text.slice(open + 2) }
+}
+
+function callElsewhere(call: string): Pick<RawFrame, 'name' | 'file'> {
+  const at = call.indexOf('@')
+  return { name: call.slice(0, Math.max(at, 0)), file: at === -1 ? '' : call.slice(at + 1) }
+}
+
+function withoutPrefix(text: string, prefix: string): string {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text
+}
+
+/**
+ * Names each frame's file by its path in the project, and tells the project's own code from that of others.
+ * @param isSource whether a file is code that the build has read, by its path in the project. A stack is text, and may
+ * name any file of this machine: nothing is read from one that the build does not know.
+ */
+export function describeFrames(
+  root: string,
+  frames: readonly RawFrame[],
+  isSource: (path: string) => boolean,
+): readonly DevFrame[] {
+  return frames.map(({ name, file, line, column }) => {
     const path = isAbsolute(file) ? relative(root, file).split(sep).join('/') : file
-    const own = isAbsolute(file) && !path.startsWith('../') && !path.includes('node_modules/')
-    return { name, file: path, line, column, own }
+    const inside = isAbsolute(file) && !path.startsWith('../') && !path.includes('node_modules/')
+    return { name, file: path, line, column, own: inside && isSource(path) }
   })
 }
 

@@ -16,6 +16,10 @@ test.for([
   ['localhost.evil.example', false],
   ['127.0.0.1.evil.example', false],
   ['192.168.0.1:3000', false],
+  ['localhost:3000@evil.example', false],
+  ['evil.example/.localhost', false],
+  ['evil.example:80.localhost', false],
+  [`${'a'.repeat(300)}.localhost`, false],
 ] as const)('the development server answers under the name %s: %s', ([host, local]) => {
   expect(isLocalHost(host)).toBe(local)
 })
@@ -33,15 +37,20 @@ describe('stacks', () => {
     ],
     ['    at new Foo (node:internal/x:1:2)', 'new Foo', 'node:internal/x', 1, 2],
     ['Page@http://localhost:3000/x.tsx:7:3', 'Page', 'http://localhost:3000/x.tsx', 7, 3],
+    ['Page@http://localhost:3000/@up/x.tsx:7:3', 'Page', 'http://localhost:3000/@up/x.tsx', 7, 3],
+    ['    at Page (/p/src/(lab)/page.tsx:5:9)', 'Page', '/p/src/(lab)/page.tsx', 5, 9],
+    ['    at /p/src/(lab)/page.tsx:5:9', '', '/p/src/(lab)/page.tsx', 5, 9],
   ] as const)('%s', ([line, name, file, row, column]) => {
     expect(parseStack(`Error: at the top\n${line}`)).toEqual([{ name, file, line: row, column }])
   })
 
   test('tell the project from packages and from Node', () => {
     const at = (file: string) => ({ name: '', file, line: 1, column: 1 })
-    const frames = describeFrames('/p', [at('/p/src/a.ts'), at('/p/node_modules/x/i.js'), at('/q/b.ts'), at('node:fs')])
+    const files = ['/p/src/a.ts', '/p/.env', '/p/node_modules/x/i.js', '/q/b.ts', 'node:fs']
+    const frames = describeFrames('/p', files.map(at), (path) => path.endsWith('.ts') || path.includes('node_modules'))
     expect(frames.map(({ file, own }) => [file, own])).toEqual([
       ['src/a.ts', true],
+      ['.env', false],
       ['node_modules/x/i.js', false],
       ['../q/b.ts', false],
       ['node:fs', false],

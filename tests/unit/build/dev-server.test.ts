@@ -283,7 +283,11 @@ test('a stack of a page comes back in terms of the sources', async () => {
     stack: `Error: boom\n    at LabPage (${dev.url}${PAGE_URL}:${line}:25)`,
   })
   const explain = (site: string) =>
-    fetch(`${dev.url}/_m/dev/stack`, { method: 'POST', body, headers: { 'Sec-Fetch-Site': site } })
+    fetch(`${dev.url}/_m/dev/stack`, {
+      method: 'POST',
+      body,
+      headers: { 'Sec-Fetch-Site': site, 'Content-Type': 'application/json' },
+    })
   const failure: DevFailure = await (await explain('same-origin')).json()
   expect(failure).toMatchObject({ kind: 'browser', message: 'boom' })
   expect(failure.frames[0]).toMatchObject({ file: PAGE, line: 2, own: true })

@@ -40,7 +40,8 @@ async function setUp(): Promise<Setup> {
 }
 
 const RUN = 'setInterval(() => undefined, 1000)'
-const listensOn = (port: number): string => `console.log('http://127.0.0.1:${port}'); ${RUN}`
+const LISTENING = 'Millrace is listening on http://localhost:'
+const listensOn = (port: number): string => `console.log('${LISTENING}${port}'); ${RUN}`
 
 function isAlive(pid: number): boolean {
   try {
@@ -76,7 +77,7 @@ test('what a server still writes while its successor starts is known to be of th
   const { server, lines, program } = await setUp()
   const former = `import { watch, existsSync } from 'node:fs'
     watch(import.meta.dirname, () => existsSync(import.meta.dirname + '/next.mjs') && console.log('late'))
-    console.log('early'); console.log('http://127.0.0.1:4002'); ${RUN}`
+    console.log('early'); console.log('${LISTENING}4002'); ${RUN}`
   server.replace(await program('former', former))
   expect(await server.port()).toBe(4_002)
   server.replace(await program('silent', RUN))

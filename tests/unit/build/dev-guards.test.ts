@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { createDevChannel } from '../../../scripts/dev/dev-channel.ts'
+import { thrownFailure } from '../../../scripts/dev/dev-failures.ts'
+import { isFromOther, isFromOwnPage } from '../../../scripts/dev/own-page.ts'
+import { parseStack } from '../../../scripts/dev/stack-frames.ts'
+
+const HOST = 'localhost:3000'
+
+describe('whose page asks', () => {
+  test.for([
+    ['a program', {}, false, false],
+    ['an address that was typed', { 'sec-fetch-site': 'none' }, false, false],
+    ['a module of its own page', { 'sec-fetch-site': 'same-origin' }, false, true],
+    ['a script of its own page', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' }, false, true],
+    ['its own page, where the browser says no more', { origin: 'http://localhost:3000' }, false, true],
+    ['its own page behind TLS', { origin: 'https://localhost:3000', 'sec-fetch-site': 'same-origin' }, false, true],
+    ['another site', { 'sec-fetch-site': 'cross-site' }, true, false],
+    ['another port of this machine', { 'sec-fetch-site': 'same-site' }, true, false],
+    ['another site, where the browser says no more', { origin: 'https://evil.example' }, true, false],
+    ['another port, where the browser says no more', { origin: 'http://localhost:5173' }, true, false],
+    ['a page without an origin', { origin: 'null' }, true, false],
+    ['a name that begins alike', { origin: 'http://localhost:3000.evil.example' }, true, false],
+    ['a lie about the origin', { origin: 'http://localhost:3000', 'sec-fetch-site': 'cross-site' }, true, false],
+    ['a word that no browser says', { 'sec-fetch-site': 'same-origin, none' }, true, false],
+  ] as const)('%s', ([, headers, other, own]) => {
+    expect(isFromOther({ host: HOST, ...headers })).toBe(other)
+    expect(isFromOwnPage({ host: HOST, ...headers })).toBe(own)
+  })
+})
+
+describe('a stack that is text of a visitor', () => {
+  const LENGTH = 100_000
+  test.for([
+    ['at signs', '@'.repeat(LENGTH)],
+    ['short lines of at signs', `${'@'.repeat(1_900)}\n`.repeat(LENGTH / 1_900)],
+    ['colons', `Page@${':'.repeat(LENGTH)}`],
+    ['digits', `at x (${':1'.repeat(LENGTH / 2)} `],
+    ['parentheses', `at ${' ('.repeat(LENGTH / 2)}`],
+    ['spaces', `${' '.repeat(LENGTH)}at`],
+    ['long numbers', `at x:${'1'.repeat(LENGTH / 2)}:${'1'.repeat(LENGTH / 2)}x`],
+  ] as const)('cannot stall: %s', ([, stack]) => {
+    const started = performance.now()
+    parseStack(stack)
+    expect(performance.now() - started).toBeLessThan(200) // the expressions before took seconds
+  })
+
+  test('has as many calls as are shown', () => {
+    expect(parseStack('    at x (/p/a.ts:1:1)\n'.repeat(4_000))).toHaveLength(20)
+  })
+
+  test('names no call in its message', () => {
+    const message = 'no such thing: \n    at steal (/p/src/keys.ts:1:1)'
+    const stack = `Error: ${message}\n    at Page (/p/src/page.tsx:2:3)`
+    const { frames } = thrownFailure('/p', 'server', { type: 'Error', message, stack }, { isSource: () => true })
+    expect(frames.map(({ file }) => file)).toEqual(['src/page.tsx'])
+  })
+})
+
+test('failures that no page has fetched are bounded', () => {
+  const channel = createDevChannel('one', () => 0)
+  for (let n = 0; n < 1_000; n += 1) channel.requestFailed({ kind: 'server', message: String(n), frames: [] })
+  const written: string[] = []
+  const page = { writeHead: () => undefined, write: (text: string) => written.push(text), once: () => undefined }
+  channel.join(page as never)
+  expect(written).toHaveLength(21)
+  expect(written.at(-1)).toContain('"999"')
+})
