@@ -1,14 +1,16 @@
 # The container of the reference application. docs/deployment.md says how to run it, docs/decisions/0022-container.md
-# why it is made like this. Steps use paths below their WORKDIR only, so that `node scripts/container-check.ts` can
-# execute this file where there is no container engine.
+# why it is made like this, and `node scripts/container-check.ts` builds and tests it.
 
-FROM node:26.10.0-slim AS packages
+# The official image of the Node that package.json pins. Give it with its digest where a build must not move with the tag.
+ARG BASE=node:26.10.0-slim
+
+FROM ${BASE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 RUN npm sbom --package-lock-only --sbom-format=cyclonedx > sbom.json
 
-FROM node:26.10.0-slim AS build
+FROM ${BASE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import type { BillOfMaterials } from './bill-of-materials.ts'
 import { bundledFolders, packageName } from './bundled-packages.ts'
 import { readTree, type TreeEntry } from './image-tree.ts'
-import type { BuiltImage } from './run-stages.ts'
+import type { BuiltImage } from './engine.ts'
 import { createVerdicts } from './verdict.ts'
 
+const NODE = '/usr/local/bin/node'
+const ENVIRONMENT = 'DATA_DIR,NODE_ENV,PATH' // the engine sets PATH
 const MOST_BYTES = 250_000_000 // uncompressed; what an engine shows as the image's size
 const SET_ID_BITS = 0o6000
 const WRITABLE_BY_OTHERS = 0o022
@@ -14,10 +16,11 @@ const NO_PRODUCT =
 const SHELL = /\/(?:sh|bash|dash|ash|busybox|npm|npx|apt|apt-get|dpkg|perl|python3?)$/
 
 /**
- * Looks at the files of an image without running it, and prints what it finds.
+ * Looks at an image without running it, and prints what it finds.
+ * @param nodeVersion as package.json pins it.
  * @returns titles of what does not hold.
  */
-export function checkContents({ root, config }: BuiltImage): readonly string[] {
+export function checkContents({ root, config }: BuiltImage, nodeVersion: string): readonly string[] {
   const { check, faults } = createVerdicts()
   const tree = readTree(root)
   const files = tree.filter(({ kind }) => kind === 'file')
@@ -35,9 +38,24 @@ export function checkContents({ root, config }: BuiltImage): readonly string[] {
     kind !== 'link' && !['/assets', '/data', '/tmp'].includes(path) && (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0)
   check('all but /assets, /data and /tmp is root’s and nobody else may write', ...none(tree.filter(writable)))
   check('every file can be read by the user', ...none(files.filter(({ mode }) => (mode & 0o004) === 0)))
-  check('runs as a user that is not root, by number', /^[1-9]\d*:[1-9]\d*$/.test(config.user), config.user)
+  checkConfig()
   checkBill()
   return faults
+
+  /** What an engine is told of how to run it. */
+  function checkConfig(): void {
+    check('runs as a user that is not root, by number', /^[1-9]\d*:[1-9]\d*$/.test(config.user), config.user)
+    check('/data is its one volume', config.volumes.join() === '/data', config.volumes.join())
+    check('it names its port', config.ports.join() === '3000/tcp', config.ports.join())
+    check('process 1 is tini', config.entrypoint.join(' ') === '/usr/local/bin/tini --', config.entrypoint.join(' '))
+    check('its command starts Node without a shell', config.command[0] === NODE, config.command.join(' '))
+    const [form, program] = config.healthCheck
+    check('so does its health check', form === 'CMD' && program === NODE, config.healthCheck.join(' '))
+    check('it ends by SIGTERM', config.stopSignal === 'SIGTERM', config.stopSignal)
+    const names = Object.keys(config.env).toSorted().join()
+    check('its environment has production and a folder, and nothing else', names === ENVIRONMENT, names)
+    check('it is in production mode', config.env['NODE_ENV'] === 'production')
+  }
 
   function checkBill(): void {
     const bill = JSON.parse(readFileSync(join(root, 'app/sbom.json'), 'utf8')) as BillOfMaterials
@@ -65,7 +83,8 @@ export function checkContents({ root, config }: BuiltImage): readonly string[] {
     const licences = files.filter(({ path }) => /\/(?:licen[cs]e|copying|copyright)[^/]*$/i.test(path)).length
     check(
       'it has node’s version',
-      bill.components.some(({ name, version }) => `v${version}` === process.version && name === 'node'),
+      bill.components.some(({ name, version }) => version === nodeVersion && name === 'node'),
+      nodeVersion,
     )
     check('licences came along', licences > 0 && existsSync(join(root, 'app/LICENSE')), `${licences} files`)
   }

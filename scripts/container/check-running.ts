@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync } from 'node:fs'
+import { limitMemory, type MemoryGroup } from './memory-limit.ts'
 import { runImage, type RunningImage } from './run-image.ts'
-import type { BuiltImage } from './run-stages.ts'
+import type { BuiltImage } from './engine.ts'
 import { createVerdicts } from './verdict.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
+const MEMORY_BYTES = 512 * 1024 * 1024 // as compose.yaml and deploy/kubernetes/deployment.yaml have it
 
 /** Run inside of the image: what may this user do there? */
 const PROBE = `
@@ -19,6 +21,7 @@ dns.lookup('localhost', (error) => console.log(JSON.stringify({
   capabilities: /CapEff:\\s*(\\w+)/.exec(status)[1],
   noNewPrivileges: /NoNewPrivs:\\s*(\\d)/.exec(status)[1],
   home: os.userInfo().username,
+  memory: process.constrainedMemory(),
   dns: error === null ? 'resolves' : error.code,
 })))
 `
@@ -32,25 +35,41 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
   const { check, faults } = createVerdicts()
   console.log('\nRunning, as an engine would')
   mkdirSync(data, { recursive: true })
-  await asAnotherUser()
-  await refusesWrongConfiguration()
-  const server = runImage(image, { volume: data, env: { PORT: '0', LOG_LEVEL: 'warn' } })
+  const limited = limitMemory(`millrace-${process.pid}`, MEMORY_BYTES)
+  const memory = typeof limited === 'string' ? undefined : limited
+  if (typeof limited === 'string') console.log(`     without a limit of memory: ${limited}`)
   try {
-    const port = (await server.line(LISTENING))[1] ?? ''
-    await answers(`http://127.0.0.1:${port}`)
-    await healthCheck(port, 0)
-    await stops(server)
-    await healthCheck(port, 1)
+    await asAnotherUser()
+    await refusesWrongConfiguration()
+    await serves(memory)
   } finally {
-    if ((await Promise.race([server.exited, 'running' as const])) === 'running') server.signal('SIGKILL')
+    memory?.close()
   }
   return faults
 
+  async function serves(group: MemoryGroup | undefined): Promise<void> {
+    const server = runImage(image, { volume: data, env: { PORT: '0', LOG_LEVEL: 'warn' }, memory: group })
+    try {
+      const port = (await server.line(LISTENING))[1] ?? ''
+      await answers(`http://127.0.0.1:${port}`)
+      await healthCheck(port, 0)
+      const peak = group?.peak()
+      if (peak !== undefined) check('it keeps within its limit of memory', peak < MEMORY_BYTES, megabytes(peak))
+      await stops(server)
+      await healthCheck(port, 1)
+    } finally {
+      await ends(server)
+    }
+  }
+
   async function asAnotherUser(): Promise<void> {
     const node = image.config.command[0] ?? ''
-    const probe = runImage(image, { volume: data, command: [node, '-e', PROBE] })
+    const probe = runImage(image, { volume: data, command: [node, '-e', PROBE], memory })
     const seen = JSON.parse((await probe.line(/^\{.*\}$/))[0]) as Record<string, unknown>
     await probe.exited
+    if (memory !== undefined) {
+      check('Node knows its limit of memory', seen['memory'] === MEMORY_BYTES, megabytes(Number(seen['memory'])))
+    }
     check(
       'the user has the number of the Dockerfile',
       `${String(seen['uid'])}:` === image.config.user.split(':')[0] + ':',
@@ -97,7 +116,7 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
   }
 
   async function healthCheck(port: string, expected: number): Promise<void> {
-    const asked = runImage(image, { volume: data, env: { PORT: port }, command: image.config.healthCheck })
+    const asked = runImage(image, { volume: data, env: { PORT: port }, command: image.config.healthCheck.slice(1) })
     const code = await asked.exited
     check(
       `the health check ends with ${expected} ${expected === 0 ? 'while it lives' : 'afterwards'}`,
@@ -111,4 +130,14 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
     const code = await running.exited
     check('SIGTERM to process 1 ends it with code 0', code === 0, `${Math.round(performance.now() - before)} ms`)
   }
+}
+
+/** Whatever has become of a check, nothing stays behind. */
+async function ends(running: RunningImage): Promise<void> {
+  if ((await Promise.race([running.exited, 'running' as const])) === 'running') running.signal('SIGKILL')
+  await running.exited
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 / 1024)} MiB`
 }

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findProgram, howToGet } from '../../tests/support/programs.ts'
 import { startRedis } from '../../tests/support/redis-server.ts'
 import { startReportSink } from '../../tests/support/report-sink.ts'
 import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
 import { serializeEnvelope } from '../../src/server/reports/envelope.ts'
 import { runImage } from './run-image.ts'
-import type { BuiltImage } from './run-stages.ts'
+import type { BuiltImage } from './engine.ts'
 import { createVerdicts } from './verdict.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
@@ -24,10 +23,6 @@ const SECOND_LOOKS = 100 // of 50 ms: what another process does in between can o
 export async function checkSettings(image: BuiltImage, work: string): Promise<readonly string[]> {
   const { check, faults } = createVerdicts()
   console.log('\nRunning as two workers with a shared store, a service for reports, metrics and a shared folder')
-  if (findProgram('redis-server') === undefined) {
-    check('there is a Redis to run it with', false, howToGet(['redis-server']))
-    return faults
-  }
   const [volume, assets] = [join(work, 'data'), join(work, 'assets')]
   for (const folder of [volume, assets]) mkdirSync(folder, { recursive: true })
   await using redis = await startRedis()

@@ -4,7 +4,6 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { runCommand } from '../checks/run-command.ts'
-import { readIgnoreList } from './ignore-list.ts'
 import { createVerdicts } from './verdict.ts'
 
 const SECTION = 'A folder with Node'
@@ -60,7 +59,6 @@ export async function followChapter(context: string, work: string): Promise<read
 }
 
 function copySources(context: string, folder: string): void {
-  const ignored = readIgnoreList(readFileSync(join(context, '.dockerignore'), 'utf8'))
   mkdirSync(folder, { recursive: true })
   for (const name of [
     'package.json',
@@ -72,7 +70,7 @@ function copySources(context: string, folder: string): void {
     'scripts',
     'docs',
   ]) {
-    if (!ignored(name)) cpSync(join(context, name), join(folder, name), { recursive: true })
+    cpSync(join(context, name), join(folder, name), { recursive: true })
   }
 }
 

@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { BuiltImage } from './run-stages.ts'
+import type { BuiltImage } from './engine.ts'
+import type { MemoryGroup } from './memory-limit.ts'
 
 /** How an image is run. */
 export interface RunOptions {
@@ -14,6 +15,8 @@ export interface RunOptions {
   readonly volume: string
   /** Further folders of this machine, by the paths of the image that they are mounted at; given to its user. */
   readonly folders?: Readonly<Record<string, string>>
+  /** Joined before the image's first process is started. */
+  readonly memory?: MemoryGroup | undefined
 }
 
 /** A process in an image. */
@@ -31,14 +34,15 @@ export interface RunningImage {
 /**
  * Runs an image as an engine would with `--read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp`: in a
  * process namespace of its own, with the image's folder as its whole file system. It shares this machine's network. Needs
- * root, and leave to mount.
+ * root, and leave to mount. `buildah run` does less where there is no runtime but a changed root: its first process is not
+ * process 1, and the root can be written to.
  */
 export function runImage(
   { root, config }: BuiltImage,
-  { env, command, volume, folders = {} }: RunOptions,
+  { env, command, volume, folders = {}, memory }: RunOptions,
 ): RunningImage {
   const [uid = '0', gid = uid] = config.user.split(':')
-  for (const path of ['proc', 'dev', 'tmp']) mkdirSync(join(root, path), { recursive: true })
+  for (const path of ['proc', 'dev', 'sys', 'tmp', 'etc']) mkdirSync(join(root, path), { recursive: true })
   for (const path of ['etc/hosts', 'etc/resolv.conf']) writeFileSync(join(root, path), '') // places to mount at
   const mounts = { [config.volumes[0] ?? '/data']: volume, ...folders }
   for (const folder of Object.values(mounts)) chownSync(folder, Number(uid), Number(gid))
@@ -50,6 +54,7 @@ export function runImage(
       env: {
         PATH: process.env['PATH'] ?? '',
         ROOT: root,
+        GROUP: memory?.processes ?? '',
         MOUNTS: Object.entries(mounts).flat().join('\n'),
         USER_ID: uid,
         GROUP_ID: gid,
@@ -67,11 +72,13 @@ export function runImage(
 /** The mounts are seen by this process and its children only, and end with them. */
 const MOUNT_AND_ENTER = `
 set -eu
+[ -z "$GROUP" ] || echo 0 > "$GROUP"
 mount --bind "$ROOT" "$ROOT"
 mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$ROOT/tmp"
 mount -t proc proc "$ROOT/proc"
 printf '%s\\n' "$MOUNTS" | while read -r to && read -r from; do mount --bind "$from" "$ROOT$to"; done
 mount --rbind /dev "$ROOT/dev"
+mount --rbind /sys "$ROOT/sys"
 mount --bind /etc/hosts "$ROOT/etc/hosts"
 mount --bind /etc/resolv.conf "$ROOT/etc/resolv.conf"
 mount -o remount,bind,ro "$ROOT"

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readDockerfile } from '../../../scripts/container/dockerfile.ts'
 import { readConfig } from '../../../src/server/config.ts'
+import { dockerfileStages } from './dockerfile-steps.ts'
 import { readYaml, type YamlMap, type YamlValue } from './yaml.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
@@ -30,12 +30,13 @@ function patchesOf(source: string): YamlMap[] {
 
 /** Folders that the image gives to its user. */
 function ownFolders(): string[] {
-  const steps = readDockerfile(read('Dockerfile')).at(-1)?.steps ?? []
-  const user = steps.findLast(({ name }) => name === 'USER')?.text
-  return steps.flatMap(({ name, flags, text }) =>
-    name === 'COPY' && flags['chown'] === user ? [text.split(/\s+/).at(-1) ?? ''] : [],
-  )
+  const owner = `--chown=${imageText('USER') ?? ''}`
+  const copies = imageSteps().filter(({ name, text }) => name === 'COPY' && text.split(' ').includes(owner))
+  return copies.map(({ text }) => text.split(' ').at(-1) ?? '')
 }
+
+const imageSteps = () => dockerfileStages(read('Dockerfile')).at(-1) ?? []
+const imageText = (instruction: string) => imageSteps().findLast(({ name }) => name === instruction)?.text
 
 /** As compose replaces variables: the password is set, of the others none. */
 function withDefaults(settings: Record<string, string>): Record<string, string> {
@@ -93,13 +94,11 @@ describe('the manifests for Kubernetes', () => {
   })
 
   test('its user and its folder are those of the image', () => {
-    const steps = readDockerfile(read('Dockerfile')).at(-1)?.steps ?? []
-    const text = (name: string) => steps.findLast((step) => step.name === name)?.text
     expect(`${String(at(pod, 'securityContext.runAsUser'))}:${String(at(pod, 'securityContext.runAsGroup'))}`).toBe(
-      text('USER'),
+      imageText('USER'),
     )
-    expect(at(container, 'volumeMounts.0.mountPath')).toBe(text('VOLUME'))
-    expect(String(at(container, 'ports.0.containerPort'))).toBe(text('EXPOSE'))
+    expect(at(container, 'volumeMounts.0.mountPath')).toBe(imageText('VOLUME'))
+    expect(String(at(container, 'ports.0.containerPort'))).toBe(imageText('EXPOSE'))
   })
 
   test('metrics have a port of their own, for whoever watches and for nobody else', () => {

@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A group of processes that may use so much memory together. */
+export interface MemoryGroup {
+  /** A process joins by writing `0` to this file. */
+  readonly processes: string
+  /** The most it has used so far, in bytes; `undefined` where the kernel does not tell. */
+  peak(): number | undefined
+  /** Removes it, when all of its processes have ended. */
+  close(): void
+}
+
+interface GroupFiles {
+  readonly limit: string
+  readonly peak: string
+}
+
+const MOUNT = '/sys/fs/cgroup'
+const FIRST: GroupFiles = { limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' }
+const SECOND: GroupFiles = { limit: 'memory.max', peak: 'memory.peak' }
+
+/**
+ * Makes a control group with a limit, as an engine does for `--memory`.
+ * @param bytes the limit.
+ * @returns the reason where this machine does not let one be made.
+ */
+export function limitMemory(name: string, bytes: number): MemoryGroup | string {
+  const first = existsSync(join(MOUNT, 'memory'))
+  const parent = first ? join(MOUNT, 'memory', ownGroup('memory')) : MOUNT
+  const files = first ? FIRST : SECOND
+  const folder = join(existsSync(parent) ? parent : join(MOUNT, 'memory'), name)
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    return `no control group can be made: ${reasonOf(error)}`
+  }
+  const close = (): void => rmdirSync(folder)
+  try {
+    writeFileSync(join(folder, files.limit), String(bytes), { flag: 'r+' })
+  } catch (error) {
+    close()
+    return `the control group of this machine has no limit of memory: ${reasonOf(error)}`
+  }
+  return {
+    processes: join(folder, 'cgroup.procs'),
+    peak: () =>
+      existsSync(join(folder, files.peak)) ? Number(readFileSync(join(folder, files.peak), 'utf8')) : undefined,
+    close,
+  }
+}
+
+/** The group of this process in a hierarchy of the first version. */
+function ownGroup(controller: string): string {
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').split('\n')
+  const own = lines.map((line) => line.split(':')).find(([, names = '']) => names.split(',').includes(controller))
+  return own?.[2] ?? '/'
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
