@@ -27,6 +27,8 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['tests/unit/**/*.test.{ts,tsx}'],
+          // A module has no mutable state of its own (a house rule), so one process may load it once for many files.
+          isolate: false,
           testTimeout: UNIT_TIMEOUT_MS,
         },
       },

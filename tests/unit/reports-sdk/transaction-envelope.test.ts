@@ -1,4 +1,4 @@
-import { createTransport, NodeClient, Scope, SDK_VERSION, type Event } from '@sentry/node'
+import { createTransport, getIsolationScope, NodeClient, Scope, SDK_VERSION, type Event } from '@sentry/node'
 import { expect, test } from 'vitest'
 import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
 import { transactionOf, type TracedAnswer } from '../../../src/server/reports/sdk/request-transaction.ts'
@@ -58,6 +58,7 @@ async function bySdk(event: Event): Promise<Buffer> {
     sendClientReports: false,
     _metadata: { sdk: SDK },
   })
+  getIsolationScope().clearBreadcrumbs() // what tests of this process did before
   client.captureEvent(event, { event_id: ID }, new Scope())
   await client.close()
   return sent[0] ?? Buffer.alloc(0)
