@@ -65,7 +65,7 @@ export function toLine(measurement: Measurement): string {
   return `${verdict}  ${measurement.name.padEnd(38)}${value}  ${gateText(measurement).padEnd(18)}  ${measurement.detail}`
 }
 
-/** The table of the README. */
+/** The table of docs/performance.md. */
 export function toMarkdown(measurements: readonly Measurement[]): string {
   const rows = measurements.map((measurement) => {
     const { name, value, unit, detail } = measurement

@@ -75,7 +75,7 @@ export const USAGE = `npm run bench -- [options]
   --navigations <n>       navigations in one page of the browser (10000)
   --quick                 everything once and short: shows that it works, says little
   --gate                  exit code 1 when a gate is missed
-  --markdown              ends with the table of the README
+  --markdown              ends with the table of docs/performance.md
   --ours <bundle>         measures this server bundle and does not build`
 
 const FULL = {

@@ -21,7 +21,7 @@ export default function HomePage() {
           <h1>A React application server, on the Express you know.</h1>
           <p>
             Millrace renders on the server and sends each page as soon as it can be read. One table of routes is shared
-            by server and browser. It is code you can read in an afternoon, and then own.
+            by server and browser.
           </p>
           <p className={styles['calls']}>
             <Link href="/docs/getting-started" className={styles['call']}>
@@ -33,10 +33,7 @@ export default function HomePage() {
 
         <figure className={styles['race']}>
           <RaceDrawing />
-          <figcaption>
-            A mill race draws wide water together and lets it go with force. Here it is many requests, one table of
-            routes, and pages that flow as they are made.
-          </figcaption>
+          <figcaption>A mill race is the narrow channel that leads water to a mill wheel.</figcaption>
         </figure>
 
         <section aria-labelledby="what" className={styles['points']}>
@@ -50,10 +47,10 @@ export default function HomePage() {
               </dd>
             </div>
             <div>
-              <dt>Answers with true statuses</dt>
+              <dt>Correct status codes</dt>
               <dd>
-                404, 403, 401, redirects and 500 are settled before the first byte, and the fallback page is in the
-                body.{' '}
+                What a loader awaits decides the status: 404, 403, 401, a redirect or 500, with the fallback page in the
+                body of the response.{' '}
                 <Link href="/lab/not-found" prefetch="none">
                   Look for a page that is not there.
                 </Link>
@@ -69,21 +66,22 @@ export default function HomePage() {
             <div>
               <dt>Works without JavaScript</dt>
               <dd>
-                Every page is whole HTML with plain links and forms. A script adds to it and is never needed to read it.
+                Links and forms are plain HTML and work before the scripts have loaded, and without them. Pages of the
+                lab that need JavaScript say so.
               </dd>
             </div>
             <div>
-              <dt>Takes your rules as they are</dt>
+              <dt>Redirects, rewrites and headers</dt>
               <dd>
-                Redirects, rewrites and headers keep the shapes of Next.js, so a table can be brought over unchanged.{' '}
+                Rules have the shapes of Next.js. A rule that Millrace cannot run stops the build, with its name.{' '}
                 <Link href="/docs/rules">Read about rules.</Link>
               </dd>
             </div>
             <div>
               <dt>Keeps failures to itself</dt>
               <dd>
-                A browser learns the digest of a server error and nothing else. The log line has the same digest.{' '}
-                <Link href="/docs/fallbacks-and-errors">Read about failures.</Link>
+                A browser gets the digest of a server error, and not its message or stack. The log line has the same
+                digest. <Link href="/docs/fallbacks-and-errors">Read about failures.</Link>
               </dd>
             </div>
           </dl>

@@ -87,7 +87,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         look: 'The shell is there at once; the hole is filled in the same response.',
       },
       { href: '/lab/slow/1000', title: 'A slow loader', look: 'Nothing is deferred, so the whole answer waits.' },
-      { href: '/lab/cache/1', title: 'Reused data', look: 'The moment tells whether the loader has run again.' },
+      {
+        href: '/lab/cache/1',
+        title: 'Reused data',
+        look: 'The moment tells whether the loader has run again. Without JavaScript it always has.',
+      },
       {
         href: '/lab/shared/1',
         title: 'Shared data',
