@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { LoaderTiming } from '../load/start-loaders.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { HeaderList } from './security-headers.ts'
@@ -6,6 +7,15 @@ import type { HeaderList } from './security-headers.ts'
 export function varyOf(context: RequestContext): string {
   const given = context.givenHeaders?.get('vary')
   return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
+}
+
+/** Adds to what the answer depends on, in one line: some caches read only one. */
+export function addVary(res: ServerResponse, names: string): void {
+  const given = res.getHeader('vary')
+  const listed = given === undefined ? '' : [given].flat().join(', ')
+  const known = new Set(listed.split(',').map((name) => name.trim().toLowerCase()))
+  const added = names.split(',').flatMap((name) => (known.has(name.trim().toLowerCase()) ? [] : name.trim()))
+  if (added.length > 0) res.setHeader('Vary', [...(listed === '' ? [] : [listed]), ...added].join(', '))
 }
 
 /** Whether the answer sets a cookie, by a loader or before it by middleware or a rule: then it belongs to one visitor. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { addVary } from '../render/answer-headers.ts'
 import { securityHeaders } from '../render/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
 import { answerHeaders, type Forwarded } from './proxy-headers.ts'
@@ -24,6 +25,7 @@ export function sendFailure(
 
 /**
  * Passes an upstream's answer on as it comes, as fast as the visitor reads it.
+ * What the runtime sends with every answer goes along where the upstream says nothing of it.
  * @param done called when all of it is out.
  * @param cutOff called when the upstream ends in the middle. The caller then ends the visitor's connection with
  * `breakOff`, so that nobody takes the answer for a whole one.
@@ -32,6 +34,7 @@ export function sendFailure(
 export function relayAnswer(
   answer: IncomingMessage,
   res: ServerResponse,
+  { proto }: Pick<Forwarded, 'proto'>,
   done: () => void,
   cutOff: (cause: Error) => void,
 ): boolean {
@@ -42,7 +45,12 @@ export function relayAnswer(
   try {
     for (const [name, values] of headers) {
       if (name.toLowerCase() === 'set-cookie') res.appendHeader(name, values)
+      else if (name.toLowerCase() === 'vary') addVary(res, values.join(', '))
       else res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
+    }
+    const own = securityHeaders(proto === 'https')
+    for (let index = 0; index < own.length; index += 2) {
+      if (!res.hasHeader(own[index] ?? '')) res.setHeader(own[index] ?? '', own[index + 1] ?? '')
     }
     res.writeHead(answer.statusCode ?? 0)
   } catch {

@@ -37,8 +37,32 @@ const ENDS_HERE = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'x-real-ip',
 ])
+
+/**
+ * Names by which servers and frameworks learn from a proxy in front who asks, for what, and by which method. Only what
+ * this server says in `X-Forwarded-*` is true, so the visitor's own do not cross.
+ */
+const CLAIMS = new Set(
+  // The address.
+  (
+    'cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 client-ip do-connecting-ip fastly-client-ip fly-client-ip ' +
+    'true-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip x-client-ip x-cluster-client-ip ' +
+    'x-envoy-external-address x-forward-for x-forwarded x-original-forwarded-for x-originating-ip x-real-ip ' +
+    'x-remote-addr x-remote-ip ' +
+    // Host, scheme, URL and method.
+    'front-end-https x-host x-original-host x-real-host x-scheme x-url-scheme x-original-method x-original-uri ' +
+    'x-original-url x-rewrite-url x-waws-unencoded-url x-http-method x-http-method-override x-method-override ' +
+    // Who has signed in; whether middleware has run; the proxy of a CGI program.
+    'remote-user x-authenticated-user x-client-cert x-remote-user x-ssl-client-cert x-webauth-user ' +
+    'x-middleware-subrequest proxy'
+  ).split(' '),
+)
+
+/** With an underscore a name is another one here, and the same one to what reads it as CGI does: `X_Real_IP`. */
+function isClaim(name: string): boolean {
+  return CLAIMS.has(name) || name.startsWith('x-forwarded-') || name.includes('_')
+}
 
 /** The body that came with a request. One that no header announces is not passed on, whatever bytes follow. */
 export function bodyFraming(headers: IncomingHttpHeaders): BodyFraming {
@@ -58,7 +82,7 @@ export function upstreamHeaders(
   const headers: OutgoingHttpHeaders = Object.create(null)
   const named = namedByConnection(req)
   for (const [name, values] of Object.entries(req.headersDistinct)) {
-    if (ENDS_HERE.has(name) || name.startsWith('x-forwarded-') || named.has(name)) continue
+    if (ENDS_HERE.has(name) || isClaim(name) || named.has(name)) continue
     headers[name] = values?.length === 1 ? values[0] : values
   }
   if (framing.kind === 'chunked') headers['transfer-encoding'] = 'chunked'

@@ -98,7 +98,7 @@ function startHandshake(
     patience.renew()
     answer.on('data', patience.renew)
     const res = answerOn()
-    state.answered = relayAnswer(answer, res, () => patience.stop(), cutOff)
+    state.answered = relayAnswer(answer, res, options.forwarded, () => patience.stop(), cutOff)
     if (state.answered) return
     upstream.destroy()
     fail({ status: 502, reason: 'bad-answer' }, res)

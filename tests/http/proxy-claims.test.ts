@@ -1,0 +1,53 @@
+/** What visitors claim in headers, and what proxied answers carry. */
+import { describe, expect, it } from 'vitest'
+import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { recorded } from './proxy-setup.ts'
+
+describe('what the upstream gets', () => {
+  it('has no header by which a proxy says who asks, for what, or how', async () => {
+    const claims = (
+      'True-Client-IP CF-Connecting-IP X-Real-IP X-Client-IP Client-IP Fastly-Client-IP X-Forwarded ' +
+      'X-Cluster-Client-IP X-Original-Forwarded-For X-Forwarded-Anything X-Original-Host ' +
+      'Front-End-HTTPS X-Original-URL X-Rewrite-URL X-Original-URI X-HTTP-Method-Override ' +
+      'X-HTTP-Method X-Method-Override Proxy Remote-User X-Remote-User X-Middleware-Subrequest ' +
+      'X_Forwarded_For X-Real_IP HTTP_HOST __proto__ Content_Length True_Client_IP'
+    ).split(' ')
+    await using setup = await recorded()
+    const sent = Object.fromEntries(claims.map((name) => [name, 'claimed']))
+    await requestRaw(setup.proxy.port, getRequest('/', { ...sent, 'X-Kept': 'kept', Cookie: 'a_b=1' }))
+    const headers = setup.received[0]?.headers ?? {}
+    expect(Object.entries(headers).filter(([, value]) => value === 'claimed')).toEqual([])
+    expect(headers).toMatchObject({ 'x-kept': 'kept', cookie: 'a_b=1', 'x-forwarded-for': '203.0.113.7' })
+  })
+})
+
+describe('what the visitor gets', () => {
+  it('has the security headers that the upstream does not set', async () => {
+    await using setup = await recorded()
+    const answer = await requestRaw(setup.proxy.port, getRequest('/'))
+    expect(Object.fromEntries(answer.headers.map(([name, value]) => [name.toLowerCase(), value]))).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'strict-origin-when-cross-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=()'),
+      'strict-transport-security': expect.stringContaining('max-age='),
+    })
+  })
+
+  it('keeps those that it does', async () => {
+    const own = {
+      'x-content-type-options': 'own',
+      'Referrer-Policy': 'no-referrer',
+      'cross-origin-opener-policy': 'unsafe-none',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'permissions-policy': 'fullscreen=()',
+      'Strict-Transport-Security': 'max-age=0',
+    }
+    await using setup = await recorded((_, res) => void res.writeHead(200, own).end('ok'))
+    const answer = await requestRaw(setup.proxy.port, getRequest('/'))
+    for (const [name, value] of Object.entries(own)) {
+      expect(answer.headers.filter(([sent]) => sent.toLowerCase() === name.toLowerCase())).toEqual([[name, value]])
+    }
+  })
+})
