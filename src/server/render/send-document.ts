@@ -9,7 +9,7 @@ import type { LoaderTiming } from '../load/start-loaders.ts'
 import { traceTimings } from '../reports/sdk/request-trace.ts'
 import type { RequestContext } from '../request/context.ts'
 import { isSecure } from '../request/trusted-proxy.ts'
-import { addGivenHeaders, serverTiming, setsCookie, varyOf } from './answer-headers.ts'
+import { addGivenHeaders, addVary, serverTiming, setsCookie, varyOf } from './answer-headers.ts'
 import { createBodyStream } from './body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
@@ -272,9 +272,6 @@ function sharedHeaders({ assets }: DocumentParts, context: RequestContext, cachi
   return headers
 }
 
-/** Headers of which several add up. Without our `Vary` caches would give one encoding to all. */
-const LISTS = new Set(['set-cookie', 'vary'])
-
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
@@ -289,7 +286,10 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   const preset = new Set(already)
   for (let index = 0; index < all.length; index += 2) {
     const name = all[index] ?? ''
-    if (LISTS.has(name.toLowerCase()) || !preset.has(name.toLowerCase())) res.appendHeader(name, all[index + 1] ?? '')
+    const [lower, value] = [name.toLowerCase(), all[index + 1] ?? '']
+    // Without our `Vary` caches would give one encoding to all.
+    if (lower === 'vary') addVary(res, value)
+    else if (lower === 'set-cookie' || !preset.has(lower)) res.appendHeader(name, value)
   }
   res.writeHead(status)
 }

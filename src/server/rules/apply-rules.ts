@@ -8,6 +8,7 @@ import { redirectFor, type RuleRedirect } from '../../shared/rules/redirect-for.
 import { resolveRoute, type Resolution } from '../../shared/rules/resolve-route.ts'
 import { subjectOf, type RuleRequest, type RuleSubject } from '../../shared/rules/rule-request.ts'
 import { isForeignCall } from '../actions/take-action.ts'
+import { addVary } from '../render/answer-headers.ts'
 import { sendLocation, sendText } from '../render/send-plain.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
@@ -28,7 +29,10 @@ export interface AppRules {
    * @returns whether the request has been answered.
    */
   apply(context: RequestContext, asked: RuleSubject): boolean
-  /** What rules need to know of a request, for the others here. */
+  /**
+   * What rules need to know of a request, for the others here. What conditions read of it, whether they hold or not, is
+   * added to the answer's `Vary`, so that no cache gives it to visitors for whom they are different.
+   */
   subjectOf(context: RequestContext): RuleSubject
   /** The redirect that a rule asks for; sends nothing. */
   redirect(context: RequestContext, asked: RuleSubject): RuleRedirect | FaultyDestination | undefined
@@ -73,11 +77,18 @@ export function createAppRules(
 
   return {
     redirect,
-    subjectOf: ({ req, pathname, search, provenance }) =>
-      subjectOf(ruleRequest(req, pathname, search, provenance.host)),
+    subjectOf: ({ req, res, pathname, search, provenance }) =>
+      subjectOf(
+        ruleRequest(req, pathname, search, provenance.host, (name) => {
+          if (!res.headersSent) addVary(res, name)
+        }),
+      ),
     apply(context, asked) {
       if (context.namesNothing) return false
-      for (const [name, value] of headersFor(rules, asked.request, asked)) context.res.appendHeader(name, value)
+      for (const [name, value] of headersFor(rules, asked.request, asked)) {
+        if (name.toLowerCase() === 'vary') addVary(context.res, value)
+        else context.res.appendHeader(name, value)
+      }
       const found = redirect(context, asked)
       if (found === undefined) return false
       if (found.fault === undefined) sendLocation(context, found.status, found.location)
@@ -129,16 +140,27 @@ function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestCo
   context.log.warn({ status, reason, upstream: context.route, message }, 'upstream failed')
 }
 
-function ruleRequest(req: IncomingMessage, pathname: string, search: string, host: string): RuleRequest {
+/** @param onRead told the name of each header that a condition looks at. */
+function ruleRequest(
+  req: IncomingMessage,
+  pathname: string,
+  search: string,
+  host: string,
+  onRead?: (name: string) => void,
+): RuleRequest {
   let cookies: Readonly<Record<string, string>> | undefined
   return {
     pathname,
     search,
     host,
     header(name) {
+      onRead?.(name)
       const value = req.headers[name]
       return Array.isArray(value) ? value.join(', ') : value
     },
-    cookies: () => (cookies ??= parseCookie(req.headers.cookie ?? '') as Record<string, string>),
+    cookies() {
+      onRead?.('Cookie')
+      return (cookies ??= parseCookie(req.headers.cookie ?? '') as Record<string, string>)
+    },
   }
 }

@@ -26,6 +26,9 @@ interface Condition {
 
 type Found = string | readonly string[] | undefined
 
+/** RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i
+
 const TYPES = ['header', 'cookie', 'query', 'host']
 
 /** @throws whatever `refuse` throws, for a condition of the wrong shape. */
@@ -77,6 +80,8 @@ function compileCondition(
     return { names: ['host', ...expected.names], holds: compare(readHost, expected, 'host') }
   }
   if (typeof key !== 'string' || key === '') return refuse(`has no key`, `Name the ${type} as key`)
+  if (type === 'header' && !HEADER_NAME.test(key))
+    return refuse('has a key that is not the name of a header', 'Write one')
   const name = type === 'header' ? key.toLowerCase() : key
   const read = type === 'header' ? readHeader(name) : type === 'cookie' ? readCookie(name) : readQuery(name)
   if (expected !== undefined) return { names: expected.names, holds: compare(read, expected) }
