@@ -1,7 +1,9 @@
 import { controlFlowDigest, controlFlowOf } from '../../shared/control-flow.ts'
 import { decodeValues } from '../../shared/protocol/decode-values.ts'
 import { encodeValues } from '../../shared/protocol/encode-values.ts'
-import type { OnceStore } from '../stores/once-store.ts'
+import { clientKey } from '../request/client-key.ts'
+import { MOST_KEYS, MOST_RESULT_BYTES, ONCE_LIFETIME_MS, type OnceStore } from '../stores/once-store.ts'
+import { createKeptAllowance, type KeptAllowance, type KeptBounds } from './kept-allowance.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 
@@ -13,6 +15,13 @@ export interface CallsOnce {
    * has been lost over it: nobody knows whether it took effect, so it is not run again.
    */
   run(key: string, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
+}
+
+/** Half of the store: another client always finds as much. */
+const MOST_OF_ONE_CLIENT: KeptBounds = {
+  keys: MOST_KEYS / 2,
+  bytes: MOST_RESULT_BYTES / 2,
+  lifetimeMs: ONCE_LIFETIME_MS,
 }
 
 /** What is kept of a call. */
@@ -28,7 +37,11 @@ interface KeptCall {
 }
 
 /** Bound: one entry a call in progress in this process. */
-export function createCallsOnce(services: { readonly once: OnceStore }, now: () => number): CallsOnce {
+export function createCallsOnce(
+  services: { readonly once: OnceStore },
+  now: () => number,
+  allowance: KeptAllowance = createKeptAllowance(MOST_OF_ONE_CLIENT),
+): CallsOnce {
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: string, work: () => Promise<FinishedCall>, context: RequestContext) {
@@ -42,9 +55,10 @@ export function createCallsOnce(services: { readonly once: OnceStore }, now: () 
     try {
       const call = await work()
       const kept = await keep(call, context)
-      await settle(context, () =>
-        kept === undefined ? services.once.abandon(key) : services.once.finish(key, JSON.stringify(kept), now()),
-      )
+      const text = kept === undefined ? undefined : JSON.stringify(kept)
+      const client = clientKey(context.provenance.address)
+      const mayKeep = text !== undefined && allowance.take(client, Buffer.byteLength(text), now())
+      await settle(context, () => (mayKeep ? services.once.finish(key, text, now()) : services.once.abandon(key)))
       return call
     } catch (thrown) {
       await settle(context, () => services.once.abandon(key))

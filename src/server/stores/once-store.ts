@@ -12,8 +12,10 @@ export const ONCE_LIFETIME_MS = 600_000
 const SWEEP_EVERY = 256 // calls
 const COUNT_EVERY = 4_096 // calls, by as many of which the bound may be passed: to count 100,000 keys takes milliseconds
 const COUNT_SHARE = 16 // results are counted, too, once so small a part of their bound has been added
-const MOST_KEYS = 100_000 // 160 calls a second
-const MOST_RESULT_BYTES = 67_108_864
+/** Of all clients. */
+export const MOST_KEYS = 100_000 // 160 calls a second
+/** Bytes of all results together. */
+export const MOST_RESULT_BYTES = 67_108_864
 
 /** What is known of a key. */
 export type OnceState =

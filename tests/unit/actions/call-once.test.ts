@@ -19,7 +19,7 @@ function sharedStore() {
   return { store, kept }
 }
 
-function context() {
+function context(address = '203.0.113.9') {
   const warnings: unknown[] = []
   const headers = new Headers()
   return {
@@ -28,6 +28,7 @@ function context() {
     get givenHeaders() {
       return headers
     },
+    provenance: { address },
     log: { warn: (...line: unknown[]) => void warnings.push(line) },
   }
 }
