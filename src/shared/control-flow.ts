@@ -6,6 +6,8 @@
 /** Redirect statuses with a meaning for documents (RFC 9110, section 15.4). */
 export type RedirectStatus = 301 | 302 | 303 | 307 | 308
 
+const REDIRECT_STATUSES: readonly RedirectStatus[] = [301, 302, 303, 307, 308]
+
 /** The refusals that have a fallback page of their own, with their status. */
 export const REFUSAL_STATUS = { notFound: 404, forbidden: 403, unauthorized: 401 } as const
 
@@ -44,9 +46,13 @@ export class RefusalSignal extends Error {
  * @param to a path of this site. Anything else ends in a 500, never in a Location: most targets come from visitors.
  * @param status 307 unless told: the method is kept and nothing is remembered.
  * @param options `external: true` also takes an absolute http(s) URL; only for targets that no visitor can choose.
- * @throws {RedirectSignal} always.
+ * @throws {RedirectSignal} always, but for another status.
+ * @throws {RangeError} for a status that is no redirect.
  */
 export function redirect(to: string, status: RedirectStatus = 307, options?: { readonly external: boolean }): never {
+  if (!REDIRECT_STATUSES.includes(status)) {
+    throw new RangeError(`redirect() takes ${REDIRECT_STATUSES.join(', ')} as its status, and not ${String(status)}`)
+  }
   throw new RedirectSignal(to, status, options?.external)
 }
 

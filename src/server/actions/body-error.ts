@@ -1,5 +1,8 @@
-/** Statuses of bodies that are refused: malformed, too slow, over a limit, of a kind or an encoding nobody reads, too many. */
-export type BodyStatus = 400 | 408 | 413 | 415 | 503
+/**
+ * Statuses of bodies that are refused: malformed, too slow, over a limit, of a kind or an encoding nobody reads, read by
+ * somebody else, too many.
+ */
+export type BodyStatus = 400 | 408 | 413 | 415 | 500 | 503
 
 /** A bound that a body has passed. */
 export interface PassedLimit {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BodyError, overLimit } from './body-error.ts'
+import { parsedBody } from './parsed-body.ts'
 import { MIN_BYTES_PER_SECOND, RATE_GRACE_MS, type BodyLimits } from './body-limits.ts'
 
 /**
@@ -20,7 +21,7 @@ export interface BodySource {
 const EVENTS = ['readable', 'end', 'error', 'close'] as const
 
 /**
- * Opens the body of a request that nobody has read from.
+ * Opens the body of a request that nobody has read from, or that a parser in front has read to its end.
  * @param now a clock in ms that never goes back.
  */
 export function openBodySource(
@@ -33,6 +34,7 @@ export function openBodySource(
   let waitedMs = 0
   let closed: { readonly error: unknown } | undefined
   let wake: (() => void) | undefined
+  let isParsed = req.readableEnded
 
   /** Waits until something has happened to the request. */
   async function change(): Promise<void> {
@@ -63,10 +65,19 @@ export function openBodySource(
     return chunk
   }
 
+  /** Once. @throws {BodyError} for one that the parser has not left whole. */
+  function readParsed(): Buffer | undefined {
+    const parsed = isParsed ? parsedBody(req) : undefined
+    isParsed = false
+    return parsed
+  }
+
   async function read(): Promise<Buffer | undefined> {
     for (;;) {
       if (closed !== undefined) throw closed.error
       if (signal.aborted) throw signal.reason
+      const parsed = readParsed()
+      if (parsed !== undefined && parsed.length > 0) return count(parsed)
       const chunk = req.read() as Buffer | null
       if (chunk !== null) return count(chunk)
       // All of it was there and has been read: that it has ended is said in a later turn.

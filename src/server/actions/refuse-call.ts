@@ -12,6 +12,7 @@ const REASONS = {
   413: 'What was sent is too large.',
   415: 'Forms of this kind are not understood here.',
   429: 'Too many at once. Please try again in a moment.',
+  500: 'The form could not be read.',
   503: 'Too busy. Please try again in a moment.',
 } as const
 

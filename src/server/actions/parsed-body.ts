@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http'
+import { BodyError } from './body-error.ts'
+import { readBodyType } from './body-kind.ts'
+
+/** What parsers in front of us leave on a request, and the stack of middleware in which their names stand. */
+interface ParsedRequest extends IncomingMessage {
+  readonly body?: unknown
+  readonly files?: unknown
+  readonly file?: unknown
+  readonly app?: RouterOwner
+}
+
+interface RouterOwner {
+  readonly router?: { readonly stack?: readonly { readonly name?: string }[] }
+  readonly parent?: RouterOwner
+}
+
+const PARSER_NAME = /pars|multer|form|upload|body/i
+/** Escapes of names in multipart bodies, as browsers write them (HTML, "multipart/form-data encoding algorithm"). */
+const ESCAPES: Readonly<Record<string, string>> = { '\r': '%0D', '\n': '%0A', '"': '%22' }
+
+/**
+ * The body of a request that middleware or a host in front of us has read to its end: the bytes, or what stands for the
+ * same fields. Without it such a form would arrive empty, without a word.
+ * @returns `undefined` for a body that nobody has read.
+ * @throws {BodyError} 500 for a body that was taken apart into anything but texts: nesting, order and files are lost then.
+ */
+export function parsedBody(req: IncomingMessage): Buffer | undefined {
+  if (!req.readableEnded) return undefined
+  const { body, file, files } = req as ParsedRequest
+  if (Buffer.isBuffer(body)) return body
+  if (body === undefined && isEmpty(req)) return undefined
+  const isWhole = file === undefined && (files === undefined || Object.keys(Object(files)).length === 0)
+  const text = isWhole && isFlat(body) ? writeFields(body, req.headers['content-type']) : undefined
+  if (text === undefined) throw new BodyError(500, faultOf(req, body))
+  return Buffer.from(text)
+}
+
+function isEmpty({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+}
+
+function isFlat(body: unknown): body is Readonly<Record<string, string>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  return Object.values(body).every((value) => typeof value === 'string')
+}
+
+function writeFields(fields: Readonly<Record<string, string>>, contentType: string | undefined): string | undefined {
+  const { kind, boundary } = readBodyType(contentType) ?? {}
+  if (kind === 'json') return JSON.stringify(fields)
+  if (kind === 'urlencoded') return new URLSearchParams(fields).toString()
+  if (kind === undefined || boundary === undefined) return undefined
+  const parts = Object.entries(fields).map(([name, value]) => {
+    const escaped = name.replaceAll(/[\r\n"]/g, (character) => ESCAPES[character] ?? '')
+    return `--${boundary}\r\nContent-Disposition: form-data; name="${escaped}"\r\n\r\n${value}\r\n`
+  })
+  return `${parts.join('')}--${boundary}--\r\n`
+}
+
+/** For the log, and repeats nothing of what was sent. */
+function faultOf(req: ParsedRequest, body: unknown): string {
+  const names: string[] = []
+  for (let app = req.app; app !== undefined; app = app.parent) {
+    for (const { name = '' } of app.router?.stack ?? []) if (PARSER_NAME.test(name)) names.push(name)
+  }
+  const who = names.length === 0 ? 'Middleware in front' : `The middleware ${[...new Set(names)].join(', ')}`
+  const left =
+    body === undefined ? 'nothing of it in req.body' : 'in req.body what is no Buffer and no flat object of strings'
+  return `${who} has read the body and left ${left}: move it behind Millrace, or mount it on its own paths`
+}
