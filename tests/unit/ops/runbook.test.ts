@@ -22,6 +22,8 @@ const FOREIGN = new Set([
   'HEAD',
   'SENTRY_URL',
   'FROM',
+  'BASE',
+  'REQUIRE_PROGRAMS',
 ])
 
 const variables = new Set<string>([
