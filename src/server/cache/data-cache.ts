@@ -15,6 +15,7 @@
 import type { Logger } from 'pino'
 import { controlFlowOf } from '../../shared/control-flow.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../loader-types.ts'
+import { clientKey } from '../request/client-key.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 import { valueState, type KeptValue } from './kept-value.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
@@ -33,8 +34,8 @@ const REFRESH_RETRY_MS = 5_000 // visitors are served meanwhile, and the source 
 export interface CacheReader {
   /** Path of the page, still percent-encoded. */
   readonly pathname: string
-  /** As `clientKey` names it: values that it has made fill a quarter of a full cache at most. */
-  readonly client?: string
+  /** Of the client: values that it has made fill a quarter of a full cache at most. */
+  readonly address?: string
   /** Told of the tags of what is given out. */
   used(tags: readonly string[]): void
   /** Told of what is thrown while a value is made that nobody waits for. */
@@ -149,7 +150,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     return entry
   }
 
-  function keep(name: string, entry: Entry, { pathname, client }: CacheReader): boolean {
+  function keep(name: string, entry: Entry, { pathname, address = '' }: CacheReader): boolean {
     // One that was begun later may have been faster.
     if ((values.get(name)?.since ?? 0) > entry.since || revalidations.concern(entry, pathname)) return false
     const bytes = bytesOf(entry.text)
@@ -157,7 +158,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       log.warn({ bytes, most: MOST_VALUE_BYTES }, 'a value is too large for the data cache')
       return false
     }
-    return values.set(name, entry, bytes + bytesOf(name) + ENTRY_BYTES, client)
+    return values.set(name, entry, bytes + bytesOf(name) + ENTRY_BYTES, clientKey(address))
   }
 
   /** @param anew whether a stale value of the shared store will not do. */

@@ -12,7 +12,6 @@ import type { RequestTrace } from '../reports/sdk/request-trace.ts'
 import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { keepsSecureCookies } from '../sessions/secure-cookies.ts'
-import { clientKey } from './client-key.ts'
 import type { Provenance } from './trusted-proxy.ts'
 import type { RandomText } from './random-text.ts'
 import type { RequestServices } from './services.ts'
@@ -271,7 +270,7 @@ export class RequestContext implements LoaderContext {
       { key, options, read },
       {
         pathname: this.#pathname,
-        client: clientKey(this.provenance.address),
+        address: this.provenance.address,
         used: (tags) => {
           for (const tag of tags) (this.#cacheTags ??= new Set()).add(tag)
         },

@@ -119,6 +119,7 @@ describe('more targets than are remembered', () => {
     for (let at = 0; at < 50_000; at += 1) revalidations.add([`visitor:${at}`, `/notes/${at}`])
     // No two of them have a folder in common.
     for (let at = 0; at < 50_000; at += 1) revalidations.add([`/${at}/a/b/c/d/e/f/g`])
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    // A hang check: a look at all of them for each one that is put together took minutes.
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 })
