@@ -14,6 +14,7 @@ import type { Shares } from './ops/shares.ts'
 import type { DocumentRenderer, DocumentRequest } from './render/serve-document.ts'
 import { sendKept } from './render/send-kept.ts'
 import { sendConstantPage, sendMethods, sendText } from './render/send-plain.ts'
+import { refuseCall } from './actions/refuse-call.ts'
 import { serveForm, type AfterForm } from './actions/serve-form.ts'
 import type { ActionParts, CalledPage } from './actions/serve-action.ts'
 import { unmatchedPage } from './actions/unmatched-page.ts'
@@ -92,6 +93,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     context.route = route.pattern
     if (route.kind === 'handler') {
       context.kind = 'resource'
+      // Actions are called on pages: a handler would meet the request for a page in place of its own.
+      if (context.action !== undefined) return refuseCall(context, 404)
       return admitResource(streams, context, () => serveResource(route, params, resolution.search, context, modules))
     }
     context.kind = 'document'

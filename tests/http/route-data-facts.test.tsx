@@ -15,7 +15,7 @@ async function factsOf(module: object, query = '?a=1&b=2') {
   const document = await getData(app, `/${query}`)
   const json = /<script type="application\/json"[^>]*>(.*?)<\/script>/.exec(document.text)?.[1] ?? '{}'
   const { v, meta } = JSON.parse(json) as { v: number; meta?: Record<string, object> }
-  expect(v).toBe(2)
+  expect(v).toBe(3)
   return { data: { uses, lifetime, tags }, document: meta?.['/#page'] ?? {} }
 }
 

@@ -153,8 +153,17 @@ async function check(
   input: unknown,
 ): Promise<{ readonly data: unknown } | { readonly issues: readonly InputIssue[] }> {
   if (schema === undefined) return { data: input }
-  const checked = await schema.safeParseAsync(input)
+  const checked = await schema.safeParseAsync(input).catch(tooManyIssues)
   return checked.success ? { data: checked.data } : { issues: checked.error.issues }
+}
+
+/**
+ * Schemas gather the faults of a list by spreading them into a call, which takes only so many: 400 kB of what does not fit
+ * were a full stack.
+ */
+function tooManyIssues(thrown: unknown): { success: false; error: { issues: readonly InputIssue[] } } {
+  if (!(thrown instanceof RangeError) || !/call stack/i.test(thrown.message)) throw thrown
+  return { success: false, error: { issues: [{ path: [], message: 'Too much of this does not fit.' }] } }
 }
 
 function invalidInput(issues: readonly InputIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {

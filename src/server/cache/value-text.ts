@@ -6,6 +6,7 @@
 import { createValueDecoder } from '../../shared/protocol/decode-values.ts'
 import { isJsonValue } from '../../shared/protocol/hand-off.ts'
 import { findLostValue } from '../../shared/protocol/lost-values.ts'
+import { hearPromises } from '../load/watch-promises.ts'
 import { createFrameWriter } from '../../shared/protocol/value-frames.ts'
 
 /** A value that cannot be kept. */
@@ -18,7 +19,8 @@ export class UncacheableValueError extends Error {
  * @throws {UncacheableValueError} for a value with a promise in it; outside production also for one with functions or
  *   instances of classes, which would come back as something else.
  */
-export function valueToText(name: string, value: unknown): string {
+export function valueToText(name: string, made: unknown): string {
+  const value = hearPromises(made)
   if (isJsonValue(value)) return `j${JSON.stringify(value)}`
   if (process.env['NODE_ENV'] !== 'production') {
     const lost = findLostValue(value)

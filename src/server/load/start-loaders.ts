@@ -8,6 +8,7 @@ import { callLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
 import { holdsSearch, trackSearch } from './track-search.ts'
+import { watchPromises } from './watch-promises.ts'
 
 /** One loader's duration, for `Server-Timing`. */
 export interface LoaderTiming {
@@ -75,9 +76,10 @@ export function startLoaders(
     const watched = trackSearch(raw, facts)
     const parsed = schema.safeParse(watched)
     if (!parsed.success) return refusedSearch(parsed.error.issues)
+    const own = watchPromises(parsed.data, context, 'loader')
     // A schema may hand on what it was given.
-    if (holdsSearch(parsed.data, watched)) facts.useAll()
-    calls.push({ loader, search: { parsed: parsed.data }, facts })
+    if (holdsSearch(own, watched)) facts.useAll()
+    calls.push({ loader, search: { parsed: own }, facts })
   }
 
   let pageSearch: unknown = raw

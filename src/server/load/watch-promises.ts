@@ -27,6 +27,20 @@ export function watchPromises<Value>(value: Value, context: RequestContext, plac
   return read
 }
 
+/**
+ * Hears of all promises in a value without a word: it is refused, or somebody else tells of them.
+ * @returns as `watchPromises`.
+ */
+export function hearPromises<Value>(value: Value): Value {
+  if (isPlainJson(value)) return value
+  const found = promisesIn(value, new Set())
+  for (const promise of found.promises) promise.catch(() => undefined)
+  if (!found.fromGetter) return value
+  const read = readOnce(value) as Value
+  for (const promise of promisesIn(read, new Set()).promises) promise.catch(() => undefined)
+  return read
+}
+
 /** @param seen objects that have been looked at: what a promise brings may hold that promise, and would go round for ever. */
 function watchAll(
   promises: readonly Promise<unknown>[],
@@ -49,7 +63,7 @@ function watchAll(
 /** Nearly always; it makes no list of what it has seen. */
 function isPlainJson(value: unknown): boolean {
   try {
-    return isJsonValue(value)
+    return isJsonValue(value, 0, hearPromises)
   } catch {
     return false // whoever sends the value meets the getter too, and tells of it
   }
@@ -57,13 +71,13 @@ function isPlainJson(value: unknown): boolean {
 
 interface FoundPromises {
   readonly promises: readonly Promise<unknown>[]
-  /** Whether one of them was given by a getter. */
+  /** Whether a getter has made one of them, or what it is in, for this look alone. */
   readonly fromGetter: boolean
 }
 
 function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
   const promises: Promise<unknown>[] = []
-  let fromGetter = false
+  const fresh = { found: false }
   // A list stands for recursion, so that depth costs no stack.
   const open: unknown[] = [value]
   while (open.length > 0) {
@@ -75,40 +89,41 @@ function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
       promises.push(next)
       continue
     }
-    for (const member of membersOf(next)) {
-      open.push(member)
-      // Asks no prototype: what an author returns may have one that throws.
-      if (types.isPromise(member)) fromGetter ||= hasGetter(next)
-    }
+    for (const member of membersOf(next, fresh)) open.push(member)
   }
-  return { promises, fromGetter }
+  return { promises, fromGetter: fresh.found && promises.length > 0 }
 }
 
 /** As far as the encoder follows them: what has a `toJSON` may hang together with half the process. */
-function membersOf(holder: object): readonly unknown[] {
+function membersOf(holder: object, fresh: { found: boolean }): readonly unknown[] {
   try {
     if (Array.isArray(holder)) return holder as readonly unknown[]
     if (holder instanceof Map) return [...holder.keys(), ...holder.values()]
     if (holder instanceof Set) return [...holder]
-    return ArrayBuffer.isView(holder) || 'toJSON' in holder ? [] : readableValues(holder)
+    return ArrayBuffer.isView(holder) || 'toJSON' in holder ? [] : readableValues(holder, fresh)
   } catch {
     return []
   }
 }
 
-/** One getter that throws does not hide what the others have begun. */
-function readableValues(holder: object): readonly unknown[] {
+/**
+ * One getter that throws does not hide what the others have begun. Each member is read twice: a getter that makes
+ * something new for each reader is found without a look at descriptors, which costs many times as much.
+ */
+function readableValues(holder: object, fresh: { found: boolean }): readonly unknown[] {
   const values: unknown[] = []
   for (const key of Object.keys(holder)) {
     try {
-      values.push((holder as Record<string, unknown>)[key])
+      const value = (holder as Record<string, unknown>)[key]
+      values.push(value)
+      if (typeof value !== 'object' || value === null) continue
+      const again = (holder as Record<string, unknown>)[key]
+      if (again === value) continue
+      fresh.found = true
+      values.push(again)
     } catch {
       // Whoever sends the value meets it too, and tells of it.
     }
   }
   return values
-}
-
-function hasGetter(holder: object): boolean {
-  return Object.values(Object.getOwnPropertyDescriptors(holder)).some(({ get }) => get !== undefined)
 }

@@ -18,6 +18,7 @@ import type { BoundaryKind } from '../../shared/route-definition.ts'
 import { hasForm, withKey, type AfterForm } from '../actions/serve-form.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { LoaderTiming } from '../load/start-loaders.ts'
+import { watchPromises } from '../load/watch-promises.ts'
 import type { RequestContext } from '../request/context.ts'
 import { formTarget, withForms, type FormTarget } from '../actions/form-target.ts'
 import { errorDigest, failureStatus, reportFailure, retryHeaders, type FailureStatus } from './failure.ts'
@@ -128,7 +129,7 @@ export function createDocumentRenderer({
   ): Promise<Thrown | undefined> {
     const loading = modules.load(viewModules(view))
     if (loading !== undefined) await loading
-    const metadata = viewMetadata(view, modules)
+    const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
     const tree = routeTree({ document, view, modules, metadata })
     let { posted } = request
     const parts = (streamed?: HandOffExtras['streamed']): DocumentParts => ({

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { RedirectSignal, RefusalSignal } from '../../shared/control-flow.ts'
 
 /** What stands for an object that was thrown; it goes with that. */
@@ -30,6 +31,10 @@ function faultOf(thrown: object): string | undefined {
     for (const name of ['digest', 'name', 'message', 'stack', 'cause'] as const) {
       const member: unknown = name in thrown ? (thrown as Record<typeof name, unknown>)[name] : undefined
       if (isError && name !== 'cause') String(member)
+      if (!types.isPromise(member)) continue
+      // A getter would make another one for each look, and a rejection that nobody hears of ends the process.
+      member.catch(() => undefined)
+      return 'something was thrown that holds a promise'
     }
     if (typeof thrown === 'function') String(thrown)
     return 'then' in thrown && typeof thrown.then === 'function'

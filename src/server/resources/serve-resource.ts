@@ -3,6 +3,7 @@ import { BodyError } from '../actions/body-error.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { Route } from '../../shared/route-table.ts'
 import { negotiateEncoding } from '../assets/content-encoding.ts'
+import { hearPromises } from '../load/watch-promises.ts'
 import { refusedSearch, type RefusedSearch } from '../load/start-loaders.ts'
 import type { HandlerModule, LoaderArgs, SearchSchema } from '../loader-types.ts'
 import { addGivenHeaders, setsCookie } from '../render/answer-headers.ts'
@@ -91,7 +92,7 @@ function readSearch(
   const raw = parseSearch(text)
   if (schema === undefined) return { value: raw }
   const parsed = (schema as SearchSchema).safeParse(raw)
-  return parsed.success ? { value: parsed.data } : refusedSearch(parsed.error.issues)
+  return parsed.success ? { value: hearPromises(parsed.data) } : refusedSearch(parsed.error.issues)
 }
 
 function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {

@@ -72,8 +72,9 @@ const MAX_JSON_DEPTH = 100
 /**
  * Whether `JSON.parse(JSON.stringify(value))` gives the same value back. Cyclic values are refused by depth. A promise that
  * is met counts as heard: of one that a getter has made for this look alone, nobody else would hear that it fails.
+ * @param onFresh told of what a getter has made for this look where JSON cannot say it: promises may be inside.
  */
-export function isJsonValue(value: unknown, depth = 0): boolean {
+export function isJsonValue(value: unknown, depth = 0, onFresh?: (made: unknown) => void): boolean {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -88,7 +89,8 @@ export function isJsonValue(value: unknown, depth = 0): boolean {
   if (value === null) return true
   if (depth > MAX_JSON_DEPTH) return false
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) if (!isJsonValue(value[index], depth + 1)) return false
+    for (let index = 0; index < value.length; index += 1)
+      if (!isJsonValue(value[index], depth + 1, onFresh)) return false
     return true
   }
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -98,7 +100,12 @@ export function isJsonValue(value: unknown, depth = 0): boolean {
   }
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]
-    if (typeof member !== 'string' && !isJsonValue(member, depth + 1)) return false
+    if (typeof member === 'string' || isJsonValue(member, depth + 1, onFresh)) continue
+    if (onFresh !== undefined && typeof member === 'object') {
+      const again = (value as Record<string, unknown>)[key]
+      if (again !== member) [member, again].forEach(onFresh)
+    }
+    return false
   }
   return true
 }
