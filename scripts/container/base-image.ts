@@ -12,6 +12,8 @@ export class BaseImageError extends Error {
 const BUNDLE = '/etc/ssl/certs/ca-certificates.crt'
 /** Loaded by Node, and in no minimal Debian. */
 const LIBRARIES = ['libatomic1']
+/** What is thrown away need not survive a power cut: writing every file through to the disk costs half a minute. */
+const UNSYNCED = { DPKG_FORCE: 'unsafe-io' }
 /** How npm reaches its registry. Not its keys: a registry that asks for a login cannot be used here. */
 const NPM_SETTINGS = ['registry', 'cafile', 'proxy', 'https-proxy', 'noproxy', 'strict-ssl'] as const
 /** How apt reaches its mirror. */
@@ -35,7 +37,7 @@ export async function makeBaseImage(engine: Engine, context: string, root: strin
   const packages = `--include=${LIBRARIES.join(',')}`
   await collectOutput('debootstrap', ['--variant=minbase', packages, release, root, mirror], {
     cwd: '/',
-    env: proxyOf(settings),
+    env: { ...proxyOf(settings), ...UNSYNCED },
   })
   write(root, '/etc/apt/sources.list', `deb ${mirror} ${release} ${component}\n`)
   write(root, '/etc/apt/apt.conf.d/90machine', settings.map((line) => `${line}\n`).join(''))
