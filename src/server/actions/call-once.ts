@@ -5,16 +5,17 @@ import { clientKey } from '../request/client-key.ts'
 import { MOST_KEYS, MOST_RESULT_BYTES, ONCE_LIFETIME_MS, type OnceStore } from '../stores/once-store.ts'
 import { createKeptAllowance, type KeptAllowance, type KeptBounds } from './kept-allowance.ts'
 import type { RequestContext } from '../request/context.ts'
+import type { OnceKey } from './once-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 
 /** Runs calls, each key at most once in the lifetime of the store's entries. */
 export interface CallsOnce {
   /**
-   * @param key from the client; equal for a call and its repetitions.
+   * @param key equal for a call and its repetitions.
    * @returns the outcome of the first call of this key, whoever made it; `'running'` while another process works on it, or
    * has been lost over it: nobody knows whether it took effect, so it is not run again.
    */
-  run(key: string, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
+  run(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
 }
 
 /** Half of the store: another client always finds as much. */
@@ -44,39 +45,46 @@ export function createCallsOnce(
 ): CallsOnce {
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
-  async function runFirst(key: string, work: () => Promise<FinishedCall>, context: RequestContext) {
-    const begun = (await settle(context, () => services.once.begin(key, now()))) ?? { state: 'new' }
+  async function runFirst(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
+    const begun = (await settle(context, () => services.once.begin(key.sent, now()))) ?? { state: 'new' }
     if (begun.state === 'running') return 'running'
     if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
     return runNew(key, work, context)
   }
 
-  async function runNew(key: string, work: () => Promise<FinishedCall>, context: RequestContext) {
+  async function runNew(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     try {
       const call = await work()
       const kept = await keep(call, context)
       const text = kept === undefined ? undefined : JSON.stringify(kept)
       const client = clientKey(context.provenance.address)
       const mayKeep = text !== undefined && allowance.take(client, Buffer.byteLength(text), now())
-      await settle(context, () => (mayKeep ? services.once.finish(key, text, now()) : services.once.abandon(key)))
+      await settle(context, () => (mayKeep ? finish(key, text, context) : services.once.abandon(key.sent)))
       return call
     } catch (thrown) {
-      await settle(context, () => services.once.abandon(key))
+      await settle(context, () => services.once.abandon(key.sent))
       throw thrown
     }
   }
 
+  async function finish(key: OnceKey, text: string, context: RequestContext): Promise<void> {
+    const setCookies = context.givenHeaders?.getSetCookie() ?? []
+    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies)
+    const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
+    await Promise.all(keys.map((each) => services.once.finish(each, text, now())))
+  }
+
   return {
     async run(key, work, context) {
-      const known = running.get(key)
+      const known = running.get(key.sent)
       if (known !== undefined) {
         const call = await known.call
         append(known.context.givenHeaders ?? [], context)
         return call
       }
       // Noted before the store is asked, which may take a while.
-      const call = runFirst(key, work, context).finally(() => running.delete(key))
-      running.set(key, { call, context })
+      const call = runFirst(key, work, context).finally(() => running.delete(key.sent))
+      running.set(key.sent, { call, context })
       return call
     },
   }

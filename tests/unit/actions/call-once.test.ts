@@ -50,7 +50,7 @@ function processOf(store: OnceStore) {
         runs += 1
         return work()
       }
-      return calls.run('key', counted, own as never)
+      return calls.run({ sent: 'key', repeated: () => 'key' }, counted, own as never)
     },
   }
 }

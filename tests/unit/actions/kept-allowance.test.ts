@@ -41,7 +41,7 @@ test('one client that makes calls without end pushes out no result of another, a
     const runs = new Map<string, number>()
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> =>
       calls.run(
-        key,
+        { sent: key, repeated: () => key },
         async () => {
           runs.set(key, (runs.get(key) ?? 0) + 1)
           return { outcome: { kind: 'value', value: 1 }, revalidate: [] }

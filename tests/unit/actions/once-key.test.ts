@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { onceKey } from '../../../src/server/actions/once-key.ts'
+
+const DECLARED = { id: 'a', definition: {} } as never
+
+async function keyOf(cookie?: string, input: unknown = { name: 'Ann' }) {
+  const key = await onceKey(
+    DECLARED,
+    { once: 'k', input, leading: [], form: undefined } as never,
+    { data: undefined, req: { headers: cookie === undefined ? {} : { cookie } } } as never,
+  )
+  if (key === undefined) throw new Error('the call has no key')
+  return key
+}
+
+test('a call is known by its session cookies and its input, in any order of cookies', async () => {
+  const { sent } = await keyOf('__Host-session=1; other=2')
+  expect((await keyOf('other=2; __Host-session=1; _ga=3')).sent).toBe(sent)
+  expect((await keyOf('__Host-session=2; other=2')).sent).not.toBe(sent)
+  expect((await keyOf('__Host-session=1; other=2', { name: 'Bob' })).sent).not.toBe(sent)
+  expect((await keyOf()).sent).not.toBe(sent)
+})
+
+test('the repetition of a call that started a session is known by the cookie of the answer', async () => {
+  const first = await keyOf()
+  const again = await keyOf('__Host-session=1')
+  expect(first.repeated(['__Host-session=1; Path=/; HttpOnly'])).toBe(again.sent)
+  expect(first.repeated(['__Host-session=2; Path=/'])).not.toBe(again.sent)
+  expect(again.repeated(['__Host-session=; Max-Age=0; Path=/'])).toBe(first.sent)
+})
