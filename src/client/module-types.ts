@@ -46,8 +46,13 @@ export interface ErrorProps {
   /** Names the failure in the log and in the report; absent for a browser failure that carries none. */
   readonly digest?: string
   /**
-   * HTTP status of the answer to a call or to a request for data that the server, or what stands before it, has refused by
-   * itself: 413 for what is too large, 429 for too many. Absent for all else.
+   * What has happened. `crash`: code of the page has failed in the browser. `offline`: no answer of this site has come, or
+   * not all of one; nothing has failed but the network. `server`: the server, or what stands before it, has failed or refused.
+   */
+  readonly reason: 'crash' | 'offline' | 'server'
+  /**
+   * HTTP status of the answer that was not the one asked for: 500, 503 for what is unavailable, 413 for what is too large,
+   * 429 for too many. Absent where nothing was answered, and for what failed behind the shell.
    */
   readonly status?: number
   /** Tries the failed segments again. Does nothing on the server. */
@@ -93,7 +98,7 @@ export interface FallbackModule {
 /** A module named by `error`. */
 export interface ErrorModule {
   readonly default: ComponentType<ErrorProps>
-  readonly metadata?: Metadata
+  readonly metadata?: MetadataExport<Partial<Pick<ErrorProps, 'reason' | 'status'>>>
 }
 
 /** `SegmentDefinition` with its modules typed for React; server modules stay opaque in the browser. */

@@ -128,6 +128,12 @@ export interface BoundaryRouter extends Router {
    * An error boundary of the screen shows a fallback.
    * @param visit of the screen.
    * @param definition whose fallback it is; absent for the last resort inside of the document.
+   * @param why for `error`: what it is told.
    */
-  caught(kind: BoundaryKind, visit: number | undefined, definition: SegmentDefinition | undefined): void
+  caught(
+    kind: BoundaryKind,
+    visit: number | undefined,
+    definition: SegmentDefinition | undefined,
+    why?: Pick<Outcome, 'reason' | 'status'>,
+  ): void
 }

@@ -22,10 +22,11 @@ function pending(page: Page): Promise<number> {
   return page.getByText('on its way').count()
 }
 
-/** The error page says whose failure it is; its way out asks the server. */
+/** The error page says that nothing has failed but the network; its way out asks the server. */
 async function tryAgain(page: Page): Promise<void> {
   await page.getByTestId('error').waitFor()
-  expect(await page.getByTestId('error').textContent()).toContain('server-side')
+  expect(await page.getByTestId('error').textContent()).toBe('This page has not arrived')
+  await expect.poll(() => page.title()).toBe('Not arrived · Millrace')
   expect(await pending(page)).toBe(0)
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByTestId('error').waitFor({ state: 'detached' })

@@ -267,6 +267,7 @@ describe('an answer other than a page', () => {
     await page.getByTestId('shell').waitFor()
     gate.deploy(server) // ends what is open
     await page.getByTestId('error').waitFor()
+    expect(await page.getByTestId('error').textContent()).toBe('This page has not arrived')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByTestId('deferred').waitFor()
     expect(await page.getByTestId('deferred').textContent()).toContain('Arrived')
@@ -325,6 +326,7 @@ describe('while a page is on its way', () => {
     await page.context().setOffline(true)
     await follow(page, '/lab/cache/2')
     await page.getByTestId('error').waitFor()
+    expect(await page.getByTestId('error').textContent()).toBe('This page has not arrived')
     await page.context().setOffline(false)
     await heading(page, 'Key 2')
     expect(await sameDocument(page)).toBe(true)

@@ -84,24 +84,27 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
   }
 
   /** The innermost error boundary whose layouts have their data; none: only a document load can say what is wrong. */
-  function failedPage(href: string): LoadedPage | undefined {
+  function failedPage(href: string, thrown: unknown): LoadedPage | undefined {
     const { page } = store.plan(withoutHash(href))
     const chain = chainOf(page.route)
     const bare = chain.findIndex(({ key, definition }) => definition.layoutLoader && !(layoutId(key) in page.data))
     const at = findBoundary(chain, 'error', bare < 0 ? chain.length : bare - 1)
     if (at === undefined) return undefined
-    const outcome: Outcome = { kind: 'error', at, origin: 'client' }
+    const { status = 0, reason = 'server' } = thrown as Partial<RouteLoadError>
+    const outcome: Outcome = { kind: 'error', at, origin: 'client', status, reason }
     return { ...page, stale: false, outcome }
   }
 
   /** What is shown instead of a page that did not come: without a network, a document would not come either. */
   function pageInstead(href: string, thrown: unknown): LoadedPage | undefined {
     const isPassing = thrown instanceof RouteLoadError && (thrown.passing || !online())
-    return isPassing || thrown instanceof RedirectLoopError ? failedPage(href) : undefined
+    return isPassing || thrown instanceof RedirectLoopError ? failedPage(href, thrown) : undefined
   }
 
   function viewOf(page: LoadedPage, href: string): RouteView {
-    const { params, data, outcome } = page
+    const { params, data, status } = page
+    // 500 is what an error page is told in any case.
+    const outcome = page.outcome && (status > 500 ? { status, ...page.outcome } : page.outcome)
     return {
       chain: chainOf(page.route),
       params,

@@ -12,7 +12,7 @@ import type { RouteParams } from '../react/route-view.ts'
 import type { Journal } from './journal.ts'
 import type { Verdict } from './known-routes.ts'
 import { parseRetryAfter } from './retry.ts'
-import { serverFailure } from './server-failures.ts'
+import { lostOnTheWay, serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from './router-errors.ts'
 
 /** How a flight is started. */
@@ -137,7 +137,7 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
     if (error instanceof RouteLoadError) return error
     // An answer that broke off may come whole next time; one that is no route data will not.
     const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
-    return new RouteLoadError('route data', href, { passing, cause: error })
+    return new RouteLoadError('route data', href, { passing, reason: passing ? 'offline' : 'server', cause: error })
   }
 
   async function run(): Promise<void> {
@@ -163,7 +163,10 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       void body?.cancel()
       // 511 is a portal that wants to be seen (RFC 6585, section 6).
       const passing = (status >= 500 && status !== 511) || status === 429
-      throw new RouteLoadError('route data', href, { passing, retryAfterMs, status })
+      // What bears no build comes from somebody else: a portal, a proxy whose server is gone. A redirect has no status here.
+      const isOurs = headers.has(BUILD_HEADER) || (status >= 400 && status < 500)
+      const reason = isOurs ? 'server' : 'offline'
+      throw new RouteLoadError('route data', href, { passing, reason, retryAfterMs, status: status || undefined })
     }
     await readRouteData(
       body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
@@ -196,6 +199,7 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
         },
       },
       serverFailure,
+      lostOnTheWay,
     )
   }
 }

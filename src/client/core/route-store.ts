@@ -212,7 +212,7 @@ export function createRouteStore(
       if (isComplete && (!own || own.over || (!whole && isReady(own)))) return planned.page
       // An answer that ends in order without what it was asked for is one that broke off. A call asks for nothing by name.
       const lost = own?.over && !own.call && missing.some((id) => own.wants?.includes(id) ?? true)
-      if (lost) throw new RouteLoadError('route data', href, { passing: true })
+      if (lost) throw new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
       if (asksVerdict || missing.length > 0) {
         if (requests === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         requests += 1

@@ -12,11 +12,15 @@ export class RouteCancelled extends Error {
 /** What a route is made of. */
 export type RoutePart = 'script' | 'stylesheet' | 'route data'
 
+/** What has kept a part away: nobody of this site has answered, or its server has, with another status than 200. */
+export type FailureReason = 'offline' | 'server'
+
 /** What else is known of a part that did not come. */
 export interface RouteLoadErrorOptions {
   readonly passing?: boolean
   readonly retryAfterMs?: number | undefined
-  readonly status?: number
+  readonly status?: number | undefined
+  readonly reason?: FailureReason
   readonly cause?: unknown
 }
 
@@ -30,6 +34,7 @@ export class RouteLoadError extends Error {
   readonly retryAfterMs: number | undefined
   /** HTTP status of an answer that was another than asked for; 413 where what was sent is too large. */
   readonly status: number | undefined
+  readonly reason: FailureReason
 
   constructor(part: RoutePart, url: string, options: RouteLoadErrorOptions = {}) {
     super(`Failed to load ${part}: ${url}`, { cause: options.cause })
@@ -37,6 +42,7 @@ export class RouteLoadError extends Error {
     this.passing = options.passing ?? false
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
+    this.reason = options.reason ?? (part === 'route data' ? 'server' : 'offline')
   }
 }
 

@@ -58,9 +58,11 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     const origin: ErrorProps['origin'] = value instanceof ServerFailure ? 'server' : 'client'
     const digest = digestOf(value)
     // By its name: the class is loaded later than this.
-    const { name, status } = Object(value) as RouteLoadError
+    const { name, reason = digest ? 'server' : 'offline', status } = Object(value) as Partial<RouteLoadError>
+    const isLost = origin === 'server' || name === 'RouteLoadError'
     const kind: BoundaryKind = signal?.kind ?? 'error'
-    const told = <Tell router={(router) => router.caught(kind, visit, definition)} />
+    const why = isLost ? { reason, status } : CRASH
+    const told = <Tell router={(router) => router.caught(kind, visit, definition, why)} />
     if (definition === undefined) {
       return (
         <main>
@@ -73,12 +75,7 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     const loader = definition[kind]
     if (loader === undefined) throw value
     const Fallback = lazyFallback(loader)
-    const props = kind === 'error' && {
-      origin,
-      retry: this.#retry,
-      ...(digest !== undefined && { digest }),
-      ...(name === 'RouteLoadError' && status !== undefined && { status }),
-    }
+    const props = kind === 'error' && ({ origin, digest, ...why, retry: this.#retry } as ErrorProps)
     return (
       <Suspense fallback={null}>
         <Fallback {...props} />
@@ -88,10 +85,14 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   }
 }
 
+const CRASH = { reason: 'crash' } as const
+
 /** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
   readonly digest: string | undefined
+  /** Of the answer; absent where that had begun before it failed. */
+  declare readonly status?: number
 
   constructor(digest?: string) {
     super(`The server failed to provide this value. Digest: ${digest ?? 'none'}`)

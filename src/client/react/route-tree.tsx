@@ -109,9 +109,9 @@ function leafNode(
   }
   if (outcome.kind === 'error') {
     const ErrorPage = (modules.get(leaf) as ErrorModule).default
-    const { origin = 'server', digest } = outcome
-    const props: ErrorProps = { origin, retry: client?.retry ?? doNothing }
-    return <ErrorPage key={key} {...props} {...(digest === undefined ? {} : { digest })} />
+    const { origin = 'server', digest, reason = 'server', status = 500 } = outcome
+    const props = { origin, reason, digest, status: status || undefined, retry: client?.retry ?? doNothing }
+    return <ErrorPage key={key} {...(props as ErrorProps)} />
   }
   const Fallback = (modules.get(leaf) as FallbackModule).default
   return <Fallback key={key} />

@@ -1,6 +1,7 @@
 import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
 import type {
   ErrorModule,
+  ErrorProps,
   FallbackModule,
   LayoutModule,
   Metadata,
@@ -24,6 +25,10 @@ export interface Outcome {
   readonly at: number
   /** Names the failure; for `error` only. */
   readonly digest?: string
+  /** Of the answer, for `error`; 500 where absent, 0 where there was none. */
+  readonly status?: number | undefined
+  /** Where it is not `server`; for `error` only. */
+  readonly reason?: ErrorProps['reason']
   /** Set where the server was not reached: the failure is the browser's. */
   readonly origin?: 'client'
 }
@@ -128,7 +133,14 @@ export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
   const leafKey = view.chain.at(-1)?.key
   if (leaf !== undefined && leafKey !== undefined) {
     const module = modules.get(leaf) as PageModule | FallbackModule | ErrorModule
-    add(evaluate(module.metadata, { params: view.params, search: view.search, data: view.data[pageId(leafKey)] }))
+    add(
+      evaluate(module.metadata, {
+        params: view.params,
+        search: view.search,
+        data: view.data[pageId(leafKey)],
+        ...view.outcome,
+      }),
+    )
   }
   return view.outcome === undefined ? merged : { ...merged, robots: 'noindex' }
 }

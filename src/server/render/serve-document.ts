@@ -207,7 +207,9 @@ function fallbackFor(
   const kind: BoundaryKind = refusal === undefined ? 'error' : refusal.kind
   const at = findBoundary(view.chain, kind, thrown.boundaryFrom)
   if (at === undefined) return undefined
-  return kind === 'error' ? { kind, at, digest: errorDigest(thrown.value) } : { kind, at }
+  if (kind !== 'error') return { kind, at }
+  const { status } = failureStatus(thrown.value)
+  return { kind, at, digest: errorDigest(thrown.value), ...(status !== 500 && { status }) }
 }
 
 function statusOf(outcome: Outcome | undefined): number {

@@ -69,12 +69,18 @@ type Members = Readonly<Record<string, unknown>>
 /**
  * Reads one answer. The text may be cut anywhere.
  * @param rejection as in `createValueDecoder`.
+ * @param broken what open promises reject with where the reading fails with an error; that error unless told.
  * @returns resolves when the last record and then the end of the text have come.
  * @throws {RouteDataError} for everything that is not a complete well-formed answer.
  * @throws what the stream fails with, what the sink throws, or what loading the decoder of values fails with. In every
  *   case the stream has been cancelled, and promises in segments that were open have been rejected with the same.
  */
-export async function readRouteData(stream: TextStream, sink: RouteDataSink, rejection?: Rejection): Promise<void> {
+export async function readRouteData(
+  stream: TextStream,
+  sink: RouteDataSink,
+  rejection?: Rejection,
+  broken: Rejection = (error) => error,
+): Promise<void> {
   const reader = stream.getReader()
   const streams = new Map<unknown, Stream>()
   const segments = new Set<string>()
@@ -100,7 +106,7 @@ export async function readRouteData(stream: TextStream, sink: RouteDataSink, rej
     if (!complete) throw new RouteDataError('truncated')
     check(rest === '')
   } catch (error) {
-    for (const { decoder } of streams.values()) decoder.fail(error)
+    for (const { decoder } of streams.values()) decoder.fail(broken(error))
     reader.cancel(error).catch(() => undefined)
     // Nothing is missing from an answer whose connection breaks after its last record.
     if (!complete || error instanceof RouteDataError) throw error

@@ -46,7 +46,7 @@ export interface HandOffState {
   /** What the route cache must know of the data, by segment id; only of segments where that is not all as by default. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
   /** Set when a fallback stands in the page's place. */
-  readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string }
+  readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string; readonly status?: number }
   /** Milliseconds in which the server has written all of this document; only of those that are streamed. */
   readonly deadline?: number
   /** What React must know to hydrate; only of documents that are streamed. */

@@ -32,7 +32,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   ],
   'docs/fallbacks-and-errors.md': [
     ['external: true', 'away: true', `'away' does not exist`],
-    ['{ origin, digest', '{ side, digest', `Property 'side' does not exist on type 'ErrorProps'`],
+    ['{ reason, digest', '{ side, digest', `Property 'side' does not exist on type 'ErrorProps'`],
   ],
   'docs/getting-started.md': [
     [`import('./mills/loader.server.ts')`, `import('./mills/mills.server.ts')`, 'Cannot find module'],

@@ -1,7 +1,7 @@
 import { isValidElement, type Component, type ComponentType, type ReactElement, type ReactNode } from 'react'
 import { describe, expect, test } from 'vitest'
 import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
-import { SegmentBoundary } from '../../../src/client/react/boundaries.tsx'
+import { SegmentBoundary, ServerFailure } from '../../../src/client/react/boundaries.tsx'
 import { RedirectSignal } from '../../../src/shared/control-flow.ts'
 
 const NEVER = () => new Promise<never>(() => undefined)
@@ -47,18 +47,27 @@ test('a segment passes on what it has no fallback for', () => {
   expect(() => caught('segment', new Error('for somebody above'))).toThrow('for somebody above')
 })
 
-test('the error page is told the status of an answer that was refused, and of nothing else', () => {
+test('the error page is told what has happened, and the status of an answer that was refused', () => {
   const told = (thrown: unknown): object => {
     const instance: Caught = new SegmentBoundary({ definition: { error: NEVER }, children: null, visit: 0 })
     instance.state = SegmentBoundary.getDerivedStateFromError(thrown)
     const shown = instance.render() as ReactElement<{ children: [ReactElement<object>] }>
     return shown.props.children[0].props
   }
+  const retry = expect.any(Function)
   const refused = new RouteLoadError('route data', '/form', { status: 413 })
-  expect(told(refused)).toEqual({ origin: 'client', status: 413, retry: expect.any(Function) })
-  for (const other of [new RouteLoadError('script', '/a.js'), Object.assign(new Error('own'), { status: 413 }), null]) {
-    expect(told(other)).toEqual({ origin: 'client', retry: expect.any(Function) })
+  expect(told(refused)).toEqual({ origin: 'client', reason: 'server', status: 413, retry })
+  const unreached = new RouteLoadError('route data', '/form', { passing: true, reason: 'offline' })
+  for (const other of [unreached, new RouteLoadError('script', '/a.js')]) {
+    expect(told(other)).toEqual({ origin: 'client', reason: 'offline', retry })
   }
+  for (const own of [Object.assign(new Error('own'), { status: 413, reason: 'server' }), null, 'text']) {
+    expect(told(own)).toEqual({ origin: 'client', reason: 'crash', retry })
+  }
+  const unavailable = Object.assign(new ServerFailure('abc'), { status: 503 })
+  expect(told(unavailable)).toEqual({ origin: 'server', reason: 'server', status: 503, digest: 'abc', retry })
+  // A hole of a document or of an answer that broke off.
+  expect(told(new ServerFailure())).toEqual({ origin: 'server', reason: 'offline', retry })
 })
 
 test('what was caught is forgotten with the next navigation, and not before', () => {

@@ -100,7 +100,13 @@ describe('an answer that breaks off', () => {
       }
       expect(world.requests).toHaveLength(4)
       await world.commit()
-      expect(world.router.screen.view.outcome).toEqual({ kind: 'error', at: 0, origin: 'client' })
+      expect(world.router.screen.view.outcome).toEqual({
+        kind: 'error',
+        at: 0,
+        origin: 'client',
+        reason: 'offline',
+        status: 0,
+      })
     },
   )
 

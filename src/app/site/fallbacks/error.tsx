@@ -2,29 +2,57 @@ import { useSyncExternalStore } from 'react'
 import { Link } from '#client'
 import type { ErrorProps } from '#client'
 
-export const metadata = { title: 'Application error' }
-
-const ON_THE_SERVER = 'Something failed on our side. The log knows this failure by its digest.'
-const IN_THE_BROWSER = 'Something failed in this browser tab. What you typed elsewhere is untouched.'
-const TOO_LARGE = 'What you sent is larger than this page takes. Nothing of it was kept.'
+/** Where nothing has failed but the network, the title does not say otherwise. */
+export const metadata = ({ reason }: Partial<ErrorProps>) => ({
+  title: reason === 'offline' ? 'Not arrived' : 'Application error',
+})
 
 const neverChanges = () => () => undefined
 const inBrowser = () => true
 const onServer = () => false
 
-/** The page in the place of one that failed. The digest is all that is told: the log has the rest under it. */
-export default function ErrorFallback({ origin, digest, retry, status }: ErrorProps) {
+/** What a visitor is told: what has happened, and whose matter it is. */
+function wordsFor({ origin, reason, status }: ErrorProps): { readonly title: string; readonly text: string } {
+  const exception = `Application error: a ${origin}-side exception has occurred`
+  if (reason === 'crash') {
+    return { title: exception, text: 'Something failed in this browser tab. What you typed elsewhere is untouched.' }
+  }
+  if (reason === 'offline') {
+    return {
+      title: 'This page has not arrived',
+      text: 'There is no network, or the site cannot be reached right now. Nothing has failed here: try again when you are connected.',
+    }
+  }
+  if (status === 413) {
+    return { title: 'Too large', text: 'What you sent is larger than this page takes. Nothing of it was kept.' }
+  }
+  if (status === 429) {
+    return { title: 'Too many requests', text: 'That was more than we take from one visitor at a time. Wait a moment.' }
+  }
+  const isKnown = status === undefined || status === 500
+  return {
+    title: status === 503 && origin === 'client' ? 'Too busy' : exception,
+    text: isKnown
+      ? 'Something failed on our side. The log knows this failure by its digest.'
+      : 'This is not available right now. It may be in a moment.',
+  }
+}
+
+/** The page in the place of one that failed or did not come. The digest is all that is told: the log has the rest under it. */
+export default function ErrorFallback(props: ErrorProps) {
+  const { reason, digest, retry, status = 500 } = props
   const isAlive = useSyncExternalStore(neverChanges, inBrowser, onServer)
+  const { title, text } = wordsFor(props)
   return (
     <div className="fallback">
-      {origin === 'server' ? (
+      {reason === 'server' ? (
         <p className="fallback-status" aria-hidden="true">
-          500
+          {status}
         </p>
       ) : null}
-      <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
+      <h1 data-testid="error">{title}</h1>
       {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
-      <p>{status === 413 ? TOO_LARGE : origin === 'server' ? ON_THE_SERVER : IN_THE_BROWSER}</p>
+      <p>{text}</p>
       <p>
         {isAlive ? (
           <button type="button" onClick={retry}>

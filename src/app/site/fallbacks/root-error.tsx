@@ -1,8 +1,8 @@
 import type { ErrorProps } from '#client'
-import ErrorFallback from './error.tsx'
+import ErrorFallback, { metadata as ofError } from './error.tsx'
 import { Chrome } from './chrome.tsx'
 
-export const metadata = { title: 'Application error · Millrace' }
+export const metadata = (props: Partial<ErrorProps>) => ({ title: `${ofError(props).title} · Millrace` })
 
 /** The error page where no layout is left to stand in. */
 export default function RootErrorFallback(props: ErrorProps) {
