@@ -3,6 +3,7 @@ import type { Stylesheets } from './load-styles.ts'
 import { announcePage } from './page-focus.ts'
 import type { RouterScreen } from './router.ts'
 import type { ScrollPositions } from './scroll-positions.ts'
+import { createSearchForms } from './search-forms.ts'
 import type { SegmentFilesSource } from './segment-files.ts'
 
 /** What happens around React when a page comes or goes: styles, scroll, focus. */
@@ -26,17 +27,20 @@ export interface PageEffectsParts {
 
 export function createPageEffects(parts: PageEffectsParts): PageEffects {
   const { document, history, positions, styles, files } = parts
+  const forms = createSearchForms(document)
   let focused: Element | null = null
 
   return {
     leaving() {
       positions.save(history.shown)
       focused = document.activeElement
+      forms.leaving()
     },
     arrived({ href, page, arrival }) {
       styles.show(page.styles, (path) => files.listed?.names(path) ?? false)
       // Beside the fallback somebody may be typing; these have the focus only because the page has come.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
+      forms.arrived(arrival.kind === 'traverse')
       history.settle()
       const { hash } = new URL(href, document.baseURI)
       const restored = arrival.kind === 'traverse' && positions.restore(history.shown)
