@@ -2,6 +2,7 @@ import { addTransitionType, startTransition, type ComponentType, type ReactNode 
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
 import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BoundaryKind } from '../shared/route-definition.ts'
+import type { UnsentTexts } from './actions/unsent-calls.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
@@ -17,19 +18,23 @@ import { pageReports, type FailureKind } from './reports/page-reports.ts'
 import { createRouterHandle } from './router-handle.ts'
 import type { Screen } from './router-types.ts'
 
+export type { UnsentTexts } from './actions/unsent-calls.ts'
+
 /** What an application's `client.tsx` hands over. */
 export interface HydrateOptions {
   /** The same table that the server has. */
   readonly routes: Readonly<Record<string, TypedSegment>>
   /** The same document component that the server renders. */
   readonly document: ComponentType<DocumentProps>
+  /** What visitors are told of forms that were not sent, in other words than the runtime's. */
+  readonly unsentTexts?: Partial<UnsentTexts>
 }
 
 /**
  * Makes the document that the server sent alive. It may start while parts of the document are still on their way:
  * React waits for those holes one by one. Then the client router is fetched, and follows links from there on.
  */
-export async function hydrate({ routes, document: Document }: HydrateOptions): Promise<void> {
+export async function hydrate({ routes, document: Document, unsentTexts }: HydrateOptions): Promise<void> {
   const handOff = readHandOff(document)
   if (handOff === undefined) return
   const { state } = handOff
@@ -48,7 +53,7 @@ export async function hydrate({ routes, document: Document }: HydrateOptions): P
 
   const router = createRouterHandle(window, first, async (listeners) => {
     const { startRouter } = await import('./start-router.ts')
-    return startRouter({ window, routes, modules, state, first, listeners, render })
+    return startRouter({ window, routes, modules, state, first, listeners, unsentTexts, render })
   })
 
   connectActions(router)

@@ -1,8 +1,9 @@
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import type { BoundaryKind, SegmentDefinition } from '../shared/route-definition.ts'
 import { createRouteTable } from '../shared/route-table.ts'
-import type { CallAction } from './actions/call-action.ts'
-import { suppressDoubleSubmits } from './actions/suppress-double-submits.ts'
+import { hasActions } from './actions/action-reference.ts'
+import { createCallStarter } from './actions/call-starter.ts'
+import type { UnsentTexts } from './actions/unsent-calls.ts'
 import { keepDrafts } from './core/draft-keeper.ts'
 import { createHistoryStack } from './core/history-stack.ts'
 import { loadDocument } from './core/document-load.ts'
@@ -11,25 +12,23 @@ import { createKnownRoutes, pathOf } from './core/known-routes.ts'
 import { clickTarget, listenToClicks } from './core/link-clicks.ts'
 import { savesData, watchLinks } from './core/link-prefetch.ts'
 import { createStylesheets } from './core/load-styles.ts'
-import { localHref, withoutHash } from './core/local-href.ts'
+import { withoutHash } from './core/local-href.ts'
 import { createPageEffects } from './core/page-effects.ts'
 import { createPageLoader } from './core/page-loader.ts'
 import { createPrefetcher } from './core/prefetcher.ts'
 import type { PrefetchPriority } from './core/prefetch-scheduler.ts'
 import { createRetry } from './core/retry.ts'
 import { createRouteCode } from './core/route-code.ts'
-import { startFlight } from './core/route-flight.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
-import { RouteLoadError, urlIn } from './core/router-errors.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
 import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
 import type { TypedSegment } from './module-types.ts'
 import type { ModuleCache } from './react/module-cache.ts'
-import { dataIds, type RouteView } from './react/route-view.ts'
+import { dataIds, type Outcome, type RouteView } from './react/route-view.ts'
 import type { LoadedRouter, RouterListeners } from './router-handle.ts'
-import type { NavigationKind, Screen, UploadProgress } from './router-types.ts'
+import type { NavigationKind, Screen } from './router-types.ts'
 
 /** What a client router begins with. */
 export interface StartOptions {
@@ -41,6 +40,8 @@ export interface StartOptions {
   /** The page that the document brought, under the URL that it came from. */
   readonly first: Screen
   readonly listeners: RouterListeners
+  /** What visitors are told of calls that were not sent, in other words than the runtime's. */
+  readonly unsentTexts?: Partial<UnsentTexts> | undefined
   /**
    * Has React render a screen, as a transition of this type.
    * @param urgent at once: React lets transitions wait for each other's actions, however long those take.
@@ -55,7 +56,16 @@ const CHANNEL = 'millrace'
  * Puts the parts of the client router together, and binds them to the window. This module is no part of the first load:
  * it comes when the document is alive, and nothing that only a second page needs should be imported from elsewhere.
  */
-export function startRouter({ window, routes, modules, state, first, listeners, render }: StartOptions): LoadedRouter {
+export function startRouter({
+  window,
+  routes,
+  modules,
+  state,
+  first,
+  listeners,
+  unsentTexts,
+  render,
+}: StartOptions): LoadedRouter {
   const { document, location } = window
   const table = createRouteTable(routes)
   const now = (): number => Date.now()
@@ -134,7 +144,7 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         // React commits at once what the back button brings, and would keep the type for the next transition.
         const isAtOnce = window.event?.type === 'popstate'
         const type = arrival && !isAtOnce ? `navigation-${arrival.kind}` : undefined
-        render(screen, type, (arrival ?? screen.fallback) && running > 0)
+        render(screen, type, (arrival ?? screen.fallback) && calls.isRunning)
       },
       leaving: effects.leaving,
       arrived(screen) {
@@ -144,75 +154,26 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
         prefetcher.cancelIntents()
         // The new page may be painted first.
         setTimeout(preloadErrorPages, 0, screen.view)
+        if (hasActions()) setTimeout(calls.preload)
       },
       leave,
     },
   })
 
-  const uploads = new Map<string, UploadProgress>()
-  let callCode: Promise<typeof import('./actions/call-action.ts')> | undefined
-  let calls: CallAction | undefined
-  /** Calls under way. */
-  let running = 0
-
-  /** One promise for all who wait: Chromium settles several imports of a module in no order, and calls have one. */
-  function loadCalls(): NonNullable<typeof callCode> {
-    callCode ??= import('./actions/call-action.ts').catch((thrown: unknown) => {
-      callCode = undefined
-      throw thrown
-    })
-    return callCode
-  }
-
-  /** Calls are for pages that have forms: their code comes when somebody turns to one. */
-  function call(id: string, args: readonly unknown[], event = window.event): Promise<unknown> {
-    // React calls actions while the form's event is under way.
-    const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
-    running += 1
-    const result = callBy(id, args, form).finally(() => (running -= 1))
-    const fields = args.at(-1)
-    if (form && fields instanceof FormData) suppressDoubleSubmits(form, fields, result)
-    return result
-  }
-
-  async function callBy(id: string, args: readonly unknown[], form?: HTMLFormElement): Promise<unknown> {
-    const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
-      drafts.save()
-      throw new RouteLoadError('script', urlIn(thrown) ?? 'call-action', { cause: thrown })
-    })
-    calls ??= createActionCalls({
-      world,
-      known,
-      startFlight,
-      document,
-      retry,
-      pageOf: (to) => withoutHash(localHref(to, location.origin) ?? to),
-      unanswered: (href) => new RouteLoadError('route data', href),
-      screen: () => router.screen,
-      leaving: () => router.leavingFor,
-      show: router.show,
-      refresh: router.refresh,
-      forget: router.forget,
-      catchUp: router.catchUp,
-      revalidate(targets) {
-        store.revalidate(targets)
-        broadcast(targets)
-      },
-      follow(to, flight) {
-        const go = (): void => router.navigate(to)
-        if (flight) store.bring(flight, go)
-        else go()
-      },
-      leave,
-      keepDrafts: drafts.save,
-      progress(action, progress) {
-        if (progress === undefined) uploads.delete(action)
-        else uploads.set(action, progress)
-        for (const listener of listeners.changes) listener()
-      },
-    })
-    return calls(id, args, form)
-  }
+  const calls = createCallStarter({
+    window,
+    world,
+    known,
+    store,
+    retry,
+    router,
+    listeners,
+    texts: unsentTexts,
+    outdated: () => outdated,
+    broadcast,
+    leave,
+    keepDrafts: drafts.save,
+  })
 
   function broadcast(targets: readonly string[]): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
@@ -299,13 +260,14 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
     window,
     intent: (url) => fetchAhead(url, 'intent'),
     turned({ target }) {
-      if (target instanceof Element && target.closest('form')) loadCalls().catch(() => undefined)
+      if (target instanceof Element && target.closest('form')) calls.preload()
     },
     visible: fetchAhead,
     hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
     allowed: () => !savesData(window.navigator),
   })
   const whenLoaded = (): void => {
+    if (hasActions()) calls.preload()
     files.get().then(
       () => preloadErrorPages(first.view),
       () => undefined,
@@ -322,16 +284,21 @@ export function startRouter({ window, routes, modules, state, first, listeners, 
   if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
 
   return Object.assign(router, {
-    call,
-    uploads,
+    call: calls.call,
+    uploads: calls.uploads,
     leaving: effects.leaving,
-    async caught(kind: BoundaryKind, visit: number | undefined, definition: SegmentDefinition | undefined) {
+    async caught(
+      kind: BoundaryKind,
+      visit: number | undefined,
+      definition: SegmentDefinition | undefined,
+      why?: Pick<Outcome, 'reason' | 'status'>,
+    ) {
       const loader = definition?.[kind]
       // A boundary may be in the document before its screen is the router's.
       await (loader && modules.load([loader]))
       const { view, visit: shown } = router.screen
       if (visit !== shown) return
-      router.fallBack({ kind, at: view.chain.findIndex((segment) => segment.definition === definition) })
+      router.fallBack({ kind, at: view.chain.findIndex((segment) => segment.definition === definition), ...why })
     },
     insight: {
       router,

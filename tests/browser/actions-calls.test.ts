@@ -28,13 +28,15 @@ const ran = (page: Page): Promise<string> => page.getByTestId('ran').innerText()
 
 describe('calls', () => {
   browserTest('of one action keep their order, and each gets its own result', async ({ open }) => {
-    const { page } = await openActions(await open({ allow: [statusComplaint(422)] }), 'on')
+    const page = await open({ allow: [statusComplaint(422)] })
     const bodies: string[] = []
     page.on('request', (request) => isCall(new URL(request.url())) && bodies.push(request.postData() ?? ''))
     // Whose code comes late, so that all of them wait for it together.
-    await hold(page, /call-action-[^/]*\.js$/).then(({ asked, release }) => void asked.then(release))
+    const code = await hold(page, /call-action-[^/]*\.js$/)
+    await openActions(page, 'on')
     const first = await holdCall(page, '"name":"a"', 'request')
     await press(page, 'Save four')
+    code.release()
     await first.asked
     expect(bodies).toEqual([expect.stringContaining('"name":"a"')])
     first.release()
@@ -127,12 +129,13 @@ describe('calls', () => {
   })
 
   browserTest('of two clicks are one while the code for calls is still on its way', async ({ open }) => {
-    const { page } = await openActions(await open(), 'on')
+    const page = await open()
     const released = Promise.withResolvers<void>()
     await page.route('**/_m/assets/call-action-*.js', async (route) => {
       await released.promise
       await route.continue()
     })
+    await openActions(page, 'on')
     await press(page, 'Count')
     await press(page, 'Count')
     released.resolve()

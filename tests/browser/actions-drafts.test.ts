@@ -21,23 +21,23 @@ describe('what was typed', () => {
     await expect.poll(() => text(page).inputValue()).toBe('half a thought')
   })
 
-  browserTest('is there when the network has failed for good', async ({ open }) => {
+  browserTest('is there while the network fails for good, and the page stays', async ({ open }) => {
     const { page } = await openActions(await open({ allow: [/ERR_FAILED/, ...FAILED] }), 'on')
     await page.route(isCall, (route) => route.abort())
     await page.getByLabel('note').fill('half a thought')
     await press(page, 'Count')
-    await heading(page, 'Failed on the client')
+    await page.getByText('“Count” was not sent.').waitFor()
+    await heading(page, 'Form')
+    expect(await page.getByLabel('note').inputValue()).toBe('half a thought')
     await page.unroute(isCall)
     await press(page, 'Try again')
-    await heading(page, 'Form')
-    await expect.poll(() => page.getByLabel('note').inputValue()).toBe('half a thought')
-    await press(page, 'Count')
     await page.getByTestId('counted').getByText('1', { exact: true }).waitFor()
   })
 
   browserTest('is there when the code for calls does not come', async ({ open }) => {
-    const { page } = await openActions(await open({ allow: [/ERR_FAILED/, ...FAILED] }), 'on')
+    const page = await open({ allow: [/ERR_FAILED/, ...FAILED] })
     await page.route('**/_m/assets/call-action-*.js', (route) => route.abort())
+    await openActions(page, 'on')
     await page.getByLabel('note').fill('half a thought')
     await press(page, 'Count')
     await heading(page, 'Failed on the client')
@@ -47,22 +47,58 @@ describe('what was typed', () => {
   })
 
   browserTest(
-    'is there when another build has been deployed, and one document is loaded',
+    'has been sent once when another build has been deployed, and its result is there to be read',
     async ({ open, deployment, next }) => {
-      const page = await open({
-        allow: [statusComplaint(409), ...FAILED],
-        context: { baseURL: deployment.origin },
-      })
-      const { path } = await openActions(page, 'on')
-      await page.getByLabel('note').fill('half a thought')
+      const page = await open({ context: { baseURL: deployment.origin } })
+      await openActions(page, 'on')
+      await text(page).fill('half a thought')
       deployment.deploy(next)
       const documents = recordDocuments(page)
       await press(page, 'Count')
-      await page.locator('html[data-edition="2"]').waitFor()
-      await expect.poll(() => page.getByLabel('note').inputValue()).toBe('half a thought')
-      expect(documents).toEqual([path])
-      await press(page, 'Count')
       await page.getByTestId('counted').getByText('1', { exact: true }).waitFor()
+      expect(documents).toEqual([])
+      // Nobody looks: now the page may go.
+      await page.evaluate(() => {
+        Object.defineProperty(document, 'visibilityState', { value: 'hidden' })
+        document.dispatchEvent(new Event('visibilitychange'))
+      })
+      await page.locator('html[data-edition="2"]').waitFor()
+      await expect.poll(() => text(page).inputValue()).toBe('half a thought')
+      expect(await page.getByTestId('ran').innerText()).toBe('count')
+    },
+  )
+
+  browserTest(
+    'has been sent once when another build has been deployed, and the page shows it anew where there is no result',
+    async ({ open, deployment, next }) => {
+      const page = await open({ context: { baseURL: deployment.origin } })
+      const { path } = await openActions(page, 'on')
+      await text(page).fill('half a thought')
+      // No draft keeps it: the page waits for it.
+      await page.getByLabel('password').fill('hunter2')
+      deployment.deploy(next)
+      const documents = recordDocuments(page)
+      await press(page, 'Quiet')
+      await press(page, 'Quiet')
+      await expect.poll(() => documents).toEqual([])
+      await page.getByLabel('password').fill('')
+      await press(page, 'Remove')
+      await page.locator('html[data-edition="2"]').waitFor()
+      await expect.poll(() => text(page).inputValue()).toBe('half a thought')
+      expect(await page.getByTestId('ran').innerText()).toBe('quiet, quiet, removed 7')
+      expect(documents).toEqual([path])
+    },
+  )
+
+  browserTest(
+    'has been sent when another build has been deployed, and leads where the action redirects to',
+    async ({ open, deployment, next }) => {
+      const page = await open({ context: { baseURL: deployment.origin } })
+      await openActions(page, 'on')
+      deployment.deploy(next)
+      await press(page, 'Enter')
+      await heading(page, 'Home')
+      await page.locator('html[data-edition="2"]').waitFor()
     },
   )
 

@@ -14,11 +14,16 @@ export interface ActionReference {
 }
 
 /** The router of this page. A reference is imported where no context reaches, and a document has one router. */
-const page: { caller?: ActionCaller } = {}
+const page: { caller?: ActionCaller; called?: boolean } = {}
 
 /** Gives the references of this page what they call. */
 export function connectActions(caller: ActionCaller): void {
   page.caller = caller
+}
+
+/** Whether a module of this page, or of one before, has an action. */
+export function hasActions(): boolean {
+  return page.called === true
 }
 
 /**
@@ -26,6 +31,7 @@ export function connectActions(caller: ActionCaller): void {
  * @param id as `actionId` makes it.
  */
 export function actionReference(id: string): ActionReference {
+  page.called = true
   const reference = async (...args: readonly unknown[]): Promise<unknown> => page.caller?.call(id, args)
   return Object.assign(reference, { actionId: id })
 }

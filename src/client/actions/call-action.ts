@@ -5,12 +5,14 @@ import type { KnownRoutes } from '../core/known-routes.ts'
 import type { Retry } from '../core/retry.ts'
 import type { Flight, FlightWorld, startFlight } from '../core/route-flight.ts'
 import type { RouterScreen } from '../core/router.ts'
+import type { RouteLoadError } from '../core/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
 import { dataIds, type RouteView } from '../react/route-view.ts'
 import { callBody, invalidInput } from './call-body.ts'
 import type { UploadProgress } from '../router-types.ts'
 import { focusFirstFault } from './focus-first-fault.ts'
 import { sendUpload } from './send-upload.ts'
+import type { MadeCall, UnsentCall } from './unsent-calls.ts'
 
 /**
  * What calls need of the client router. Its functions are among it, because a module that both import would be a file of
@@ -33,6 +35,17 @@ export interface CallHost {
   show(view: RouteView, keys: readonly string[]): void
   /** What is on the screen must be asked for by itself. */
   refresh(): void
+  /** Whether there is a network, as far as the browser knows. */
+  online(): boolean
+  /** Whether the server is of another build by now. */
+  outdated(): boolean
+  /**
+   * Loads the page as a document when that takes nothing away from the visitor.
+   * @param isWaiting whether there is nothing on it that was to be read first.
+   */
+  renew(isWaiting: boolean): void
+  /** Notes a call that was not sent. Rejects where the code for that has not come. */
+  unsent(call: MadeCall): Promise<UnsentCall>
   /** Drops what is known, and asks again for what of it is on the screen. */
   forget(targets: readonly string[]): void
   /** What is on the screen may be older than what is known. */
@@ -52,20 +65,46 @@ export interface CallHost {
 /**
  * Calls an action by its id, and gives what `useActionState` is to hold.
  * @param form whose call it is, where a form is being sent.
+ * @param by what was pressed.
  */
-export type CallAction = (id: string, args: readonly unknown[], form?: HTMLFormElement) => Promise<unknown>
+export type CallAction = (
+  id: string,
+  args: readonly unknown[],
+  form?: HTMLFormElement,
+  by?: Element,
+) => Promise<unknown>
+
+/** A call on its way. */
+interface Call extends Pick<MadeCall, 'form' | 'by'> {
+  readonly id: string
+  readonly args: readonly unknown[]
+  /** What it asks the visitor by, once it was not sent. */
+  unsent?: UnsentCall
+}
 
 /** Calls of different actions run side by side, those of one in the order in which they were made. */
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry an action. */
   const last = new Map<string, Promise<unknown>>()
   const answered: Answered = { count: 0 }
-  return (id, args, form) => {
-    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, id, args, form, answered))
-    last.set(
-      id,
-      result.catch(() => undefined),
-    )
+  /** Those of scripts that are not over, by what they hold. */
+  const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
+  return (id, args, form, by) => {
+    const content = args.at(-1) instanceof FormData ? undefined : id + JSON.stringify(args)
+    const former = content === undefined ? undefined : made.get(content)
+    // Somebody who presses again what was not sent wants it to be sent, and not twice.
+    if (former?.call.unsent) {
+      former.call.unsent.again()
+      return former.result
+    }
+    const call: Call = { id, args, form, by }
+    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, answered))
+    const over = result.catch(() => undefined)
+    last.set(id, over)
+    if (content !== undefined) {
+      made.set(content, { call, result })
+      void over.then(() => made.get(content)?.call === call && made.delete(content))
+    }
     return result
   }
 }
@@ -75,34 +114,33 @@ interface Answered {
   count: number
 }
 
-async function performCall(
-  host: CallHost,
-  id: string,
-  args: readonly unknown[],
-  form: HTMLFormElement | undefined,
-  answered: Answered,
-): Promise<unknown> {
-  const { visit, href: began } = host.screen()
+async function performCall(host: CallHost, call: Call, answered: Answered): Promise<unknown> {
+  const { args, form } = call
+  const { visit, href: began, view } = host.screen()
   const before = host.leaving()
   const { count } = answered
   const href = host.pageOf(began)
-  let flight: Flight | undefined
+  let flight: Flight | 'taken back' | 'given up'
   try {
-    flight = await send(host, id, href, args)
+    flight = await send(host, call, href, view)
   } catch (thrown) {
     host.keepDrafts()
     throw thrown
   }
-  if (flight === undefined) return null // the visitor has taken it back
+  if (flight === 'taken back') return null
+  // The state stays as it is.
+  if (flight === 'given up') return args.length > 1 && args.at(-1) instanceof FormData ? args.at(-2) : null
   const { head, outcome, segments, status } = flight
-  if (head?.document || status === 409) {
+  if (head?.document || flight.failed) {
     host.leave(href, 'refresh')
     return new Promise(() => undefined) // the document goes away
   }
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
-    throw outcome ? thrownBy(outcome) : host.unanswered(href)
+    // Who somebody is may have changed, or what they may see: layouts around the fallback show it.
+    if (outcome && outcome.kind !== 'error') host.forget(['/*'])
+    throw outcome ? thrownBy(outcome, status) : host.unanswered(href)
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
@@ -114,8 +152,10 @@ async function performCall(
   // Whoever has gone elsewhere, or is about to, is not called back; layouts that stand there too may show what has changed.
   if (host.screen().visit !== visit) host.catchUp()
   else if (redirect === undefined || host.pageOf(redirect.to) === href) {
+    // Data of another build would not fit the components of this one.
+    if (host.outdated()) host.renew(answer?.value === undefined)
     // Nobody knows which of two that were under way at once has seen what the other one did.
-    if (answered.count === count + 1) showFresh(host, flight)
+    else if (answered.count === count + 1) showFresh(host, flight)
     else host.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {
@@ -125,15 +165,24 @@ async function performCall(
   return answer?.value ?? null
 }
 
-/** Sends a call until it is answered. By an equal key the server tells a repetition from another call. */
-async function send(host: CallHost, id: string, href: string, args: readonly unknown[]): Promise<Flight | undefined> {
+/**
+ * Sends a call until it is answered, or the visitor does not want that any more. By an equal key the server tells a
+ * repetition from another call.
+ */
+async function send(
+  host: CallHost,
+  call: Call,
+  href: string,
+  view: RouteView,
+): Promise<Flight | 'taken back' | 'given up'> {
+  const { id, args, form, by } = call
   const { body, type } = callBody(args)
   const headers = {
     [ONCE_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
     ...(type === undefined ? {} : { 'Content-Type': type }),
   }
   const hasFile =
-    typeof body !== 'string' && [...body.values()].some((value) => typeof value !== 'string' && value.size)
+    typeof body !== 'string' && [...body.values()].some((value) => typeof value !== 'string' && value.size > 0)
   const world: FlightWorld = hasFile
     ? { ...host.world, fetch: (url, init) => sendUpload(String(url), init ?? {}, onProgress) }
     : host.world
@@ -141,30 +190,45 @@ async function send(host: CallHost, id: string, href: string, args: readonly unk
   const { signal } = controller
   const cancel = (): void => controller.abort()
   const onProgress = (loaded: number, total: number): void => host.progress(id, { loaded, total, cancel })
+  const madeAt = host.world.now()
+  let isSent = false
   try {
     for (let attempt = 0; ; attempt += 1) {
-      const flight = await startCall(host, world, href, { query: `${ACTION_PARAM}=${id}`, headers, body }, signal)
-      const { failed } = flight
-      // 409: the server is of another build.
-      if (failed === undefined || flight.status === 409) return flight
-      if (signal.aborted) return undefined
-      const passing = 'passing' in failed && failed.passing
-      if (!passing || !(await host.retry(attempt, flight.retryAfterMs, signal))) throw failed
+      const flight = await startCall(host, world, view, { href, query: `${ACTION_PARAM}=${id}`, headers, body }, signal)
+      const failed = flight.failed as RouteLoadError | undefined
+      if (signal.aborted) return 'taken back'
+      const { passing, reason, retryAfterMs } = failed ?? {}
+      // What cannot be read, of a server of another build, was answered by it all the same.
+      const isOther = flight.status === 409 || (flight.status === 200 && reason === 'server' && host.outdated())
+      isSent = failed === undefined || isOther
+      if (isSent) return flight
+      if (passing && host.online() && (await host.retry(attempt, retryAfterMs, signal))) continue
+      if (signal.aborted) return 'taken back'
+      if (!passing && reason !== 'offline') throw failed
+      if (hasFile) host.progress(id, undefined)
+      call.unsent ??= await host.unsent({ madeAt, hasFile, form, by }).catch(() => {
+        throw failed
+      })
+      if (!(await call.unsent.ask(reason === 'offline' ? 'offline' : 'busy'))) return 'given up'
+      attempt = -1
     }
   } finally {
     if (hasFile) host.progress(id, undefined)
+    call.unsent?.end(isSent)
   }
 }
 
-/** Resolves when all but deferred values is here, or it has failed. */
+/**
+ * Resolves when all but deferred values is here, or it has failed.
+ * @param view of the page that the call was made on, which the visitor may have left before it could be sent.
+ */
 function startCall(
-  { known, screen, revalidate, startFlight, pageOf }: CallHost,
+  { known, revalidate, startFlight, pageOf }: CallHost,
   world: FlightWorld,
-  href: string,
-  call: NonNullable<Flight['call']>,
+  { chain, outcome: shown }: RouteView,
+  { href, ...call }: NonNullable<Flight['call']> & { readonly href: string },
   signal: AbortSignal,
 ): Promise<Flight> {
-  const { chain, outcome: shown } = screen().view
   const leaf = chain.at(-1)
   const wants = leaf === undefined || shown !== undefined ? [] : dataIds({ ...leaf, chain })
   return new Promise((resolve) => {
@@ -210,10 +274,10 @@ function redirected({ pageOf }: CallHost, flight: Flight): Flight | undefined {
 
 /** Puts fresh data into the page on screen. */
 function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): void {
-  const { view, page } = screen()
+  const { view, page, fallback } = screen()
   const { head, outcome, segments, href, params } = flight
   // What was refused may be let through now: signing in on the page of a 401.
-  if (outcome ?? view.outcome ?? head?.route !== view.chain.at(-1)?.key) return refresh()
+  if (outcome ?? view.outcome ?? fallback ?? head?.route !== view.chain.at(-1)?.key) return refresh()
   const data: Record<string, unknown> = { ...view.data }
   const keys = new Set(page.keys)
   let { search } = view
@@ -229,6 +293,6 @@ function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): 
   show({ ...view, data, search }, [...keys])
 }
 
-function thrownBy({ kind, digest = '' }: RouteDataOutcome): Error {
-  return kind === 'error' ? new ServerFailure(digest) : new RefusalSignal(kind)
+function thrownBy({ kind, digest = '' }: RouteDataOutcome, status: number): Error {
+  return kind === 'error' ? Object.assign(new ServerFailure(digest), { status }) : new RefusalSignal(kind)
 }

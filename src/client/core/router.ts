@@ -110,6 +110,8 @@ export function createRouter(parts: RouterParts): RouterCore {
   let lastId = 0
   /** React has been given a screen that is not in the document yet. */
   let rendering = false
+  /** What React has been given last. */
+  let given = parts.first
   let revalidation: AbortController | undefined
   /** Entries by which the address bar is away from the screen: a traversal moves it before its page is there. */
   let strayed = 0
@@ -134,6 +136,7 @@ export function createRouter(parts: RouterParts): RouterCore {
 
   function render(next: RouterScreen): void {
     rendering = true
+    given = next
     host.render(next)
   }
 
@@ -206,16 +209,17 @@ export function createRouter(parts: RouterParts): RouterCore {
     const shown = screen
     const page = await loader.load(shown.href, { signal, anew: 'stale', whole: true }).catch(() => undefined)
     // The next navigation will see for itself that only a document helps.
-    if (page?.kind !== 'page' || signal.aborted || screen !== shown) return
+    if (page?.kind !== 'page' || signal.aborted || screen.visit !== shown.visit || screen.view !== shown.view) return
     const { href, view } = page
     // What is on the screen, though old, is better than an error page that nobody asked for.
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
     if (href !== shown.href) return void start(href, 'replace', { scroll: false })
-    const { visit, fallback, lifetime: former } = shown
+    // A boundary may have begun to show a fallback since, and the visitor have moved within the page.
+    const latest = given.visit === screen.visit ? given : screen
     if (sameView(view, shown.view)) {
-      screen = { ...shown, page: { ...page, styles: shown.page.styles } }
+      screen = { ...screen, page: { ...page, styles: screen.page.styles } }
       known.shown(page.keys, href)
-    } else render({ href, view, visit, fallback, page, lifetime: former })
+    } else render({ ...latest, href: screen.href, arrival: undefined, view, page })
   }
 
   function isHere(href: string): boolean {
@@ -377,7 +381,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       online = next
       tell()
       // An error page that only the network has caused goes away with its cause.
-      if (online && screen.page.failure !== undefined) refresh()
+      if (online && (screen.page.failure !== undefined || screen.fallback?.reason === 'offline')) refresh()
     },
   }
 }

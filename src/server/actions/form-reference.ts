@@ -84,7 +84,7 @@ function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefi
 
 /** A state that says why the input was refused is read by nobody, and holds all that was typed: `null` does as well. */
 function withoutRefusal(bound: readonly unknown[]): readonly unknown[] {
-  return isInvalidInput(bound.at(-1)) ? bound.with(-1, null) : bound
+  return isInvalidInput(bound.at(-1)) ? [...bound.slice(0, -1), null] : bound
 }
 
 /** What is bound, in JSON: as the browser says it in a call. */

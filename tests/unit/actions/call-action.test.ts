@@ -9,6 +9,7 @@ import { createRetry } from '../../../src/client/core/retry.ts'
 import { startFlight, type Flight } from '../../../src/client/core/route-flight.ts'
 import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
+import type { MadeCall, UnsentCall } from '../../../src/client/actions/unsent-calls.ts'
 import { flush } from '../client/router-world.ts'
 
 const BUILD = 'b1'
@@ -28,6 +29,10 @@ const head = { v: 1, build: BUILD, route: '/form', params: {}, scope: 'path' }
 const result = (data: object) => ({ segment: '#action', data, lifetime: 0 })
 const pageData = (data: unknown) => ({ segment: '/form#page', data })
 
+function buildOf([first]: readonly object[]): string {
+  return (first as { readonly build?: string } | undefined)?.build ?? BUILD
+}
+
 /** The page `/form` with data of its own, whatever is done to it, and the server at the other end. */
 function world() {
   const got: Got[] = []
@@ -42,12 +47,18 @@ function world() {
     leaving: undefined as number | undefined,
     data: { '/form#page': 0 } as Record<string, unknown>,
     outcome: undefined as { kind: string; at: number } | undefined,
+    online: true,
+    outdated: false,
+    /** Answers to what the visitor is asked about a call that was not sent. */
+    asked: [] as { readonly made: MadeCall; readonly why: string; readonly settle: (again: boolean) => void }[],
+    /** Whether the code for that is here. */
+    isLoaded: true,
   }
   const host = {
     world: {
       buildId: BUILD,
       now: () => 0,
-      outdated: () => undefined,
+      outdated: () => void (state.outdated = true),
       busy: () => undefined,
       journal: createJournal(),
       fetch: (url: string, init: { headers: Record<string, string>; body: unknown }) =>
@@ -60,7 +71,7 @@ function world() {
               resolve(
                 new Response([...records, { done: true }].map((line) => JSON.stringify(line)).join('\n') + '\n', {
                   status,
-                  headers: { 'Content-Type': ROUTE_DATA_TYPE },
+                  headers: { 'Content-Type': ROUTE_DATA_TYPE, 'X-Millrace-Build': buildOf(records) },
                 }),
               ),
             text: (status, headers = {}) => resolve(new Response('no', { status, headers })),
@@ -83,6 +94,16 @@ function world() {
     pageOf: withoutHash,
     unanswered: (href: string) => new RouteLoadError('route data', href),
     leaving: () => state.leaving,
+    online: () => state.online,
+    outdated: () => state.outdated,
+    unsent: (made: MadeCall): Promise<UnsentCall> => {
+      if (!state.isLoaded) return Promise.reject(new Error('no network'))
+      return Promise.resolve({
+        ask: (why) => new Promise((settle) => state.asked.push({ made, why, settle })),
+        again: () => state.asked.at(-1)?.settle(true),
+        end: (sent) => note('end')(sent),
+      })
+    },
     screen: () => ({
       href: '/form#here',
       visit: state.visit,
@@ -96,7 +117,7 @@ function world() {
       note('show')(view.data['/form#page'])
     },
     ...Object.fromEntries(
-      ['refresh', 'forget', 'catchUp', 'revalidate', 'leave', 'keepDrafts', 'progress'].map((name) => [
+      ['refresh', 'forget', 'catchUp', 'revalidate', 'leave', 'keepDrafts', 'progress', 'renew'].map((name) => [
         name,
         note(name),
       ]),
@@ -150,8 +171,108 @@ describe('calls', () => {
     expect(got[3]?.once).not.toBe(got[0]?.once)
   })
 
-  test('that nobody answers fail in the end, and what was typed is kept', async () => {
-    const { got, done, call } = world()
+  /** Lets a call fail in passing until it is not tried again. */
+  async function failFourTimes(got: readonly Got[], fail: (one: Got | undefined) => void): Promise<void> {
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      await flush()
+      fail(got[attempt])
+    }
+    await flush()
+  }
+
+  test('that nobody answers ask the visitor, and are sent again under the same key', async () => {
+    const { got, done, state, call } = world()
+    const value = call('a', [])
+    await failFourTimes(got, (one) => one?.breakOff())
+    expect(state.asked).toMatchObject([{ why: 'offline', made: { madeAt: 0, hasFile: false } }])
+    state.asked[0]?.settle(true)
+    for (let attempt = 4; attempt < 8; attempt += 1) {
+      await flush()
+      got[attempt]?.breakOff()
+    }
+    await flush()
+    expect(state.asked).toHaveLength(2)
+    state.asked[1]?.settle(true)
+    await flush()
+    got[8]?.answer(200, head, result({ value: 'v' }))
+    expect(await value).toBe('v')
+    expect(new Set(got.map(({ once }) => once)).size).toBe(1)
+    expect(done).toContainEqual(['end', true])
+    expect(done.filter(([name]) => name === 'keepDrafts')).toEqual([])
+  })
+
+  test('without a network are not tried again before the visitor is told', async () => {
+    const { got, done, state, call } = world()
+    state.online = false
+    void call('a', [])
+    await flush()
+    got[0]?.breakOff()
+    await flush()
+    expect(state.asked).toHaveLength(1)
+    expect(done).toEqual([])
+  })
+
+  test.for([
+    ['HTML of somebody else', 200, {}, 'offline'],
+    ['a portal that says so', 511, {}, 'offline'],
+    ['a proxy whose server is gone', 502, {}, 'offline'],
+    ['a server with too much to do', 503, { 'X-Millrace-Build': BUILD }, 'busy'],
+    ['a server that wants fewer calls', 429, { 'X-Millrace-Build': BUILD }, 'busy'],
+  ] as const)('that %s answers ask the visitor', async ([, status, headers, why]) => {
+    const { got, state, call } = world()
+    void call('a', [])
+    await failFourTimes(got, (one) => one?.text(status, headers))
+    expect(state.asked).toMatchObject([{ why }])
+    // Who pays the portal first sees it once only.
+    expect(got).toHaveLength(status === 200 || status === 511 ? 1 : 4)
+  })
+
+  test('that are given up leave the state as it was, and the next one goes', async () => {
+    const { got, done, state, call } = world()
+    state.online = false
+    const former = { kind: 'former' }
+    const values = [call('a', [7, former, new FormData()]), call('a', [1]), call('a', [2])]
+    await flush()
+    got[0]?.breakOff()
+    await flush()
+    state.asked[0]?.settle(false)
+    expect(await values[0]).toBe(former)
+    expect(done).toEqual([['end', false]])
+    await flush()
+    got[1]?.breakOff()
+    await flush()
+    state.asked[1]?.settle(false)
+    expect(await values[1]).toBeNull()
+    await flush()
+    got[2]?.answer(200, head, result({ value: 2 }))
+    expect(await values[2]).toBe(2)
+  })
+
+  test('of a script that are made again while they were not sent are one', async () => {
+    const { got, state, call } = world()
+    state.online = false
+    const first = call('a', [{ id: 1 }])
+    await flush()
+    got[0]?.breakOff()
+    await flush()
+    const again = call('a', [{ id: 1 }])
+    const other = call('a', [{ id: 2 }])
+    await flush()
+    expect(got).toHaveLength(2)
+    got[1]?.answer(200, head, result({ value: 1 }))
+    expect(await Promise.all([first, again])).toEqual([1, 1])
+    await flush()
+    got[2]?.answer(200, head, result({ value: 2 }))
+    expect(await other).toBe(2)
+    // What was sent is over: the same call is another one then.
+    void call('a', [{ id: 1 }])
+    await flush()
+    expect(got).toHaveLength(4)
+  })
+
+  test('that nobody answers fail in the end where the code for asking has not come, and what was typed is kept', async () => {
+    const { got, done, state, call } = world()
+    state.isLoaded = false
     const failing = call('a', [])
     failing.catch(() => undefined)
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -171,6 +292,30 @@ describe('calls', () => {
     await expect(failing).rejects.toMatchObject({ message: 'Failed to load route data: /form', status })
     expect(got).toHaveLength(1)
     expect(done).toEqual([['keepDrafts']])
+  })
+
+  test('that a server of another build has answered show the result, and the page is to be loaded anew', async () => {
+    for (const [data, errors, renewed] of [
+      [{ value: 'v' }, undefined, [['renew', false]]],
+      [{}, undefined, [['renew', true]]],
+      [{ errors: { name: ['no'] } }, { name: ['no'] }, []],
+    ] as const) {
+      const { got, done, call } = world()
+      const value = call('a', [])
+      await flush()
+      got[0]?.answer(errors ? 422 : 200, { ...head, build: 'b2' }, result(data))
+      expect(await value).toEqual(errors ? expect.objectContaining({ errors }) : 'value' in data ? data.value : null)
+      expect(done).toEqual(renewed)
+    }
+  })
+
+  test('of which a server of another build says what cannot be read load the document', async () => {
+    const { got, done, call } = world()
+    void call('a', [])
+    await flush()
+    got[0]?.answer(200, { ...head, v: 2, build: 'b2' }, result({}))
+    await flush()
+    expect(done).toEqual([['leave', '/form', 'refresh']])
   })
 
   test.for([
@@ -317,7 +462,8 @@ describe('the answer of a call', () => {
     await flush()
     got[0]?.answer(404, head, { outcome: { kind: 'notFound', at: 0 } })
     await expect(failing).rejects.toMatchObject({ kind: 'notFound' })
-    expect(done).toEqual([['keepDrafts']])
+    // Layouts around the fallback may show what is so no longer.
+    expect(done).toEqual([['keepDrafts'], ['forget', ['/*']]])
   })
 
   test('that is a refusal still says what is to be dropped', async () => {
@@ -327,6 +473,6 @@ describe('the answer of a call', () => {
     const said = result({ thrown: true, revalidate: ['/*'] })
     got[0]?.answer(401, head, said, { outcome: { kind: 'unauthorized', at: 0 } })
     await expect(failing).rejects.toMatchObject({ kind: 'unauthorized' })
-    expect(done).toEqual([['revalidate', ['/*']], ['keepDrafts']])
+    expect(done).toEqual([['revalidate', ['/*']], ['keepDrafts'], ['forget', ['/*']]])
   })
 })

@@ -33,15 +33,18 @@ describe('a form that is being sent', () => {
     const form = new FakeForm()
     form.fields = fields
     const call = Promise.withResolvers<void>()
-    suppressDoubleSubmits(form as unknown as HTMLFormElement, new FormData(form as never), call.promise)
-    return { form, call }
+    const again: boolean[] = []
+    const note = (isSame: boolean): void => void again.push(isSame)
+    suppressDoubleSubmits(form as unknown as HTMLFormElement, new FormData(form as never), call.promise, note)
+    return { form, call, again }
   }
 
   test('is not sent again as it is, but once something in it is changed', () => {
-    const { form } = sending([['name', 'ann']])
+    const { form, again } = sending([['name', 'ann']])
     expect(form.submit()).toBe(false)
     form.fields = [['name', 'bob']]
     expect(form.submit()).toBe(true)
+    expect(again).toEqual([true, false])
   })
 
   test('is sent again once its call is over, however it has ended', async () => {

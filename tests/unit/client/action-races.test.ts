@@ -150,3 +150,40 @@ describe('an action and data that is asked for behind the page', () => {
     expect(world.entries).toEqual(['/', '/b'])
   })
 })
+
+describe('an action that is refused', () => {
+  const PAGE = '/lab/one'
+  const page = (user: string): readonly object[] => [
+    head(PAGE),
+    segment('/lab#layout', user),
+    segment(`${PAGE}#page`, 'page'),
+  ]
+
+  test.for(['before', 'after'] as const)(
+    'the fallback is shown %s fresh data of the layout comes: both are on the screen',
+    async (order) => {
+      const world = createWorld()
+      await world.click(PAGE)
+      await world.request(0).done(...page('ann'))
+      await world.commit()
+      const refused = world.call()
+      refused.catch(() => undefined)
+      await flush()
+      await world.request(1).open(401)
+      await world.request(1).done(head(PAGE), { outcome: { kind: 'unauthorized', at: 0 } })
+      await expect(refused).rejects.toMatchObject({ kind: 'unauthorized' })
+      const fallback = { kind: 'unauthorized', at: 0 } as const
+      const fallBack = async (): Promise<void> => {
+        world.router.fallBack(fallback)
+        if (order === 'before') await world.commit()
+      }
+      if (order === 'before') await fallBack()
+      await flush()
+      if (order === 'after') await fallBack()
+      await world.request(2).done(...page('nobody'))
+      await world.commit()
+      expect(world.router.screen).toMatchObject({ fallback, view: { data: { '/lab#layout': 'nobody' } } })
+      expect(world.requests).toHaveLength(3)
+    },
+  )
+})

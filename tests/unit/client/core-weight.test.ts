@@ -12,13 +12,16 @@ const WITH_LINKS = join(ROOT, 'tests/fixtures/consent-app')
 const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 
 // What a page needs before it is alive, over React and without any page or route of an application.
-const FIRST_LOAD_LIMIT_BYTES = 4575
+const FIRST_LOAD_LIMIT_BYTES = 4690
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 24_450
+const TOTAL_LIMIT_BYTES = 25_480
 
 // What pages load that have forms.
-const ACTIONS_LIMIT_BYTES = 2400
+const ACTIONS_LIMIT_BYTES = 3050
+
+// What they load ahead, after everything else, for the moment when nothing can be loaded.
+const TROUBLES_LIMIT_BYTES = 3000
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000
@@ -64,6 +67,10 @@ function callsActions(key: string): boolean {
   return inputsOf(key).includes('src/client/actions/call-action.ts')
 }
 
+function isForTroubles(key: string): boolean {
+  return inputsOf(key).includes('src/client/actions/call-troubles.ts')
+}
+
 /** What the entry imports statically, the entry included, without React. */
 function firstLoad(metafile = bundle.metafile): readonly string[] {
   const { outputs } = metafile
@@ -92,12 +99,19 @@ describe('what the browser loads of the runtime, gzip, over React', () => {
   })
 
   test('with all that comes later', () => {
-    expect(weightOf(scripts().filter((key) => !callsActions(key)))).toBeLessThanOrEqual(TOTAL_LIMIT_BYTES)
+    expect(weightOf(scripts().filter((key) => !callsActions(key) && !isForTroubles(key)))).toBeLessThanOrEqual(
+      TOTAL_LIMIT_BYTES,
+    )
   })
 
   test('with calls of actions', () => {
     expect(scripts().filter(callsActions)).toHaveLength(1)
     expect(weightOf(scripts().filter(callsActions))).toBeLessThanOrEqual(ACTIONS_LIMIT_BYTES)
+  })
+
+  test('with what a call needs that cannot be sent', () => {
+    expect(scripts().filter(isForTroubles)).toHaveLength(1)
+    expect(weightOf(scripts().filter(isForTroubles))).toBeLessThanOrEqual(TROUBLES_LIMIT_BYTES)
   })
 
   test('nothing of it is left out of the count', () => {

@@ -1,0 +1,269 @@
+import { createUnsentBar, type UnsentRow } from './unsent-bar.ts'
+
+/**
+ * Calls that the network has kept from the server, or their answers from the browser. Each is shown until it is sent or
+ * given up. This module is loaded ahead, for it is needed when nothing can be loaded.
+ *
+ * | state   | again (visitor)     | network is back                    | ask (not sent again) | cancel  | end  |
+ * |---------|---------------------|------------------------------------|----------------------|---------|------|
+ * | waiting | sending             | sending; waiting if one must ask   | -                    | over    | over |
+ * | sending | -                   | -                                  | waiting              | -       | over |
+ */
+
+/**
+ * For how long a call may send itself, in ms from its beginning: the server tells repetitions by their key for ten minutes,
+ * and what is sent in the last of them may arrive later.
+ */
+export const SENDS_ITSELF_MS = 540_000
+
+const FIRST_LOOK_MS = 5_000 // a server that restarts is back by then; the retries of the call have seen to less
+const LONGEST_LOOK_MS = 60_000
+
+/** Why a call was not sent: nobody answers, or the server has too much to do. */
+export type UnsentReason = 'offline' | 'busy'
+
+/** A call that was made. */
+export interface MadeCall {
+  /** When, in milliseconds since the epoch. */
+  readonly madeAt: number
+  /** Files may be large, and the connection one that costs: they are never sent without being asked for. */
+  readonly hasFile: boolean
+  /** The form that was sent, or what was clicked. */
+  readonly by: Element | undefined
+  readonly form: HTMLFormElement | undefined
+}
+
+/** One of them that was not sent. */
+export interface UnsentCall {
+  /** Says so, and resolves with whether it is to be sent again; if not, the visitor has given it up. */
+  ask(why: UnsentReason): Promise<boolean>
+  /** Sends it again, as its button does; nothing while it is on its way. */
+  again(): void
+  /** The call is over. @param sent whether the server has answered. */
+  end(sent: boolean): void
+}
+
+/** All calls of a page that were not sent. */
+export interface UnsentCalls {
+  add(call: MadeCall): UnsentCall
+  /**
+   * A form whose call was not sent is being sent by its own button.
+   * @param isSame whether it holds what it held; if not, what it held is given up.
+   */
+  submitted(form: HTMLFormElement, isSame: boolean): void
+  /** How many there are. */
+  readonly size: number
+}
+
+/** What it is made of. */
+export interface UnsentCallsParts {
+  readonly window: Window
+  readonly texts?: Partial<UnsentTexts> | undefined
+  now(): number
+  readonly fetch: typeof fetch
+  /** The document goes away. */
+  keepDrafts(): void
+}
+
+/** What visitors are told. `%s` is replaced by the text of the button. */
+export interface UnsentTexts {
+  readonly notSent: string
+  /** Where the button has no text. */
+  readonly notSentUnnamed: string
+  readonly offline: string
+  readonly unreachable: string
+  readonly busy: string
+  /** It will send itself. */
+  readonly itself: string
+  /** The network is back, and it does not send itself. */
+  readonly back: string
+  /** The same, for one that is so old that the server would not know it again. */
+  readonly backLate: string
+  readonly sending: string
+  readonly sent: string
+  readonly again: string
+  readonly cancel: string
+}
+
+const TEXTS: UnsentTexts = {
+  notSent: '“%s” was not sent.',
+  notSentUnnamed: 'This was not sent.',
+  offline: 'There is no network.',
+  unreachable: 'The site cannot be reached.',
+  busy: 'The site has too much to do.',
+  itself: 'It will be sent when the connection is back.',
+  back: 'The connection is back. Send it now?',
+  backLate: 'The connection is back. It may have arrived before. Send it again?',
+  sending: 'Sending …',
+  sent: 'Sent.',
+  again: 'Try again',
+  cancel: 'Cancel',
+}
+
+/** A call of the set. */
+interface Entry {
+  readonly call: MadeCall
+  readonly row: UnsentRow
+  /** Set while it waits. */
+  settle: ((again: boolean) => void) | undefined
+  why: UnsentReason
+  /** Something of the form was changed since. */
+  edited: boolean
+  /** The network is back. */
+  back: boolean
+}
+
+/** Bound: one for each call that a visitor makes and that is not over. */
+export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
+  const { window, now } = parts
+  const { navigator, document } = window
+  const texts = { ...TEXTS, ...parts.texts }
+  const bar = createUnsentBar(document, texts)
+  const entries = new Set<Entry>()
+  let timer: number | undefined
+  let delay = FIRST_LOOK_MS
+
+  const isLate = ({ call }: Entry): boolean => now() - call.madeAt > SENDS_ITSELF_MS
+  const sendsItself = (entry: Entry): boolean => !entry.call.hasFile && !entry.edited && !isLate(entry)
+
+  function textOf(entry: Entry): string {
+    const name = nameOf(entry.call.by)
+    const what = name === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => name)
+    if (entry.back) return `${what} ${isLate(entry) ? texts.backLate : texts.back}`
+    const why = entry.why === 'busy' ? texts.busy : navigator.onLine ? texts.unreachable : texts.offline
+    return `${what} ${why}${sendsItself(entry) ? ` ${texts.itself}` : ''}`
+  }
+
+  function show(entry: Entry): void {
+    if (entry.settle) entry.row.show(textOf(entry))
+    else entry.row.busy(texts.sending)
+  }
+
+  function settle(entry: Entry, again: boolean): void {
+    const { settle: go } = entry
+    entry.settle = undefined
+    if (again) show(entry)
+    go?.(again)
+  }
+
+  function again(entry: Entry): void {
+    if (!entry.settle) return
+    const { form, by } = entry.call
+    // What is seen is sent, and not what was there before; the form says so by its own event.
+    if (form?.isConnected && entry.edited) form.requestSubmit(submitterOf(form, by))
+    else settle(entry, true)
+  }
+
+  function cancel(entry: Entry): void {
+    const { form } = entry.call
+    // React empties a form whose action is over. What was typed is not what the visitor has given up.
+    const keep = (event: Event): void => event.preventDefault()
+    form?.addEventListener('reset', keep)
+    window.setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
+    settle(entry, false)
+  }
+
+  /** Asks whether the network is back, and again later. */
+  async function look(): Promise<void> {
+    window.clearTimeout(timer)
+    const waiting = [...entries].filter((entry) => entry.settle)
+    if (waiting.length === 0) return
+    timer = window.setTimeout(() => void look(), delay)
+    if (!navigator.onLine || !(await reachSite(parts.fetch)))
+      return waiting.forEach((entry) => entry.settle && show(entry))
+    for (const entry of waiting) {
+      if (!entry.settle) continue
+      if (sendsItself(entry)) settle(entry, true)
+      else {
+        entry.back = true
+        show(entry)
+      }
+    }
+  }
+
+  function lookLater(): void {
+    window.clearTimeout(timer)
+    timer = window.setTimeout(() => void look(), delay)
+    delay = Math.min(delay * 2, LONGEST_LOOK_MS)
+  }
+
+  const onOnline = (): void => {
+    delay = FIRST_LOOK_MS
+    void look()
+  }
+  const onOffline = (): void => {
+    for (const entry of entries) {
+      entry.back = false
+      show(entry)
+    }
+  }
+  const onEdit = ({ target }: Event): void => {
+    for (const entry of entries) entry.edited ||= entry.call.form?.contains(target as Node) === true
+  }
+  const onUnload = (event: Event): void => event.preventDefault()
+  const listening: readonly (readonly [string, (event: Event) => void])[] = [
+    ['online', onOnline],
+    ['offline', onOffline],
+    ['input', onEdit],
+    ['beforeunload', onUnload],
+    ['pagehide', parts.keepDrafts],
+  ]
+
+  return {
+    get size() {
+      return entries.size
+    },
+    add(call) {
+      // Only while needed: a page that asks before it is left may not be kept for the back button.
+      if (entries.size === 0) for (const [type, listener] of listening) window.addEventListener(type, listener, true)
+      const row = bar.add({ again: () => again(entry), cancel: () => cancel(entry) })
+      const entry: Entry = { call, row, settle: undefined, why: 'offline', edited: false, back: false }
+      entries.add(entry)
+      return {
+        ask: (why) =>
+          new Promise((resolve) => {
+            Object.assign(entry, { settle: resolve, why, back: false })
+            show(entry)
+            lookLater()
+          }),
+        again: () => settle(entry, true),
+        end(sent) {
+          if (!entries.delete(entry)) return
+          if (entries.size === 0)
+            for (const [type, listener] of listening) window.removeEventListener(type, listener, true)
+          row.end(sent ? texts.sent : '', call.form ?? call.by)
+          delay = FIRST_LOOK_MS
+        },
+      }
+    },
+    submitted(form, isSame) {
+      for (const entry of entries) if (entry.call.form === form) settle(entry, isSame)
+    },
+  }
+}
+
+/** Whether this site can be reached: a portal, or a proxy whose server is gone, answers something else. */
+async function reachSite(ask: typeof fetch): Promise<boolean> {
+  try {
+    const answer = await ask('/_m/build.json', { cache: 'no-store' })
+    return typeof ((await answer.json()) as { readonly buildId?: unknown }).buildId === 'string'
+  } catch {
+    return false
+  }
+}
+
+/** The button that has sent a form, for what it adds to the fields. */
+function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElement | null {
+  return by instanceof HTMLElement && by !== form && by.isConnected && (by as HTMLButtonElement).form === form
+    ? by
+    : null
+}
+
+const MOST_OF_A_NAME = 40 // characters
+
+function nameOf(by: Element | undefined): string {
+  const button = by?.closest('button,input,a,[role=button]')
+  const text = button?.ariaLabel ?? (button?.textContent || (button as HTMLInputElement | null)?.value) ?? ''
+  const name = text.replaceAll(/\s+/g, ' ').trim()
+  return name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
+}
