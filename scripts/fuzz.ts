@@ -6,7 +6,8 @@
 import { parseArgs } from 'node:util'
 import { watchBlocks } from '../tests/fuzz/block-coverage.ts'
 import { keepInput, readCorpus } from '../tests/fuzz/corpus.ts'
-import { mutate, seededRandom } from '../tests/fuzz/mutate.ts'
+import { mutate } from '../tests/fuzz/mutate.ts'
+import { seededRandom } from './seeded-random.ts'
 import { FUZZ_TARGETS, type FuzzTarget } from '../tests/fuzz/targets.ts'
 
 /** Reading the counters costs as much as many runs: they are read once a batch, and again for each input of one that showed something. */

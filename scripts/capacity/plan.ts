@@ -1,6 +1,7 @@
 import { REQUEST_KINDS, type Costs } from './costs.ts'
 import { demandOf, type Behaviour, type Demand } from './demand.ts'
-import { seededRandom, simulateInstance, type SimulationResult } from './simulate-instance.ts'
+import { seededRandom } from '../seeded-random.ts'
+import { simulateInstance, type SimulationResult } from './simulate-instance.ts'
 
 /** What a plan has to keep. */
 export interface PlanRules {

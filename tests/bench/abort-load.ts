@@ -5,7 +5,7 @@
  */
 import { Agent, request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
-import { seededRandom } from './statistics.ts'
+import { seededRandom } from '../../scripts/seeded-random.ts'
 
 /** What the load saw. */
 export interface AbortLoadResult {

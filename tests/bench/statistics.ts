@@ -27,17 +27,3 @@ export function slope(points: readonly Point[]): number {
   if (!(spread > 0)) throw new RangeError('A slope needs two different points.')
   return points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0) / spread
 }
-
-/**
- * A repeatable source of numbers in [0, 1), so that two runs of a load send the same requests.
- * Source: mulberry32, public domain.
- */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -1,16 +1,4 @@
-/** 0 to below 1. */
-export type Random = () => number
-
-/** A generator of random numbers that gives the same ones again for a seed (mulberry32). */
-export function seededRandom(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
+import type { Random } from '../../scripts/seeded-random.ts'
 
 const MOST_BYTES = 4_096
 const MOST_CHANGES = 6

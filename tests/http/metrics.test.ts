@@ -186,6 +186,27 @@ test('with workers the metrics are those of all of them, and outlive each', asyn
   await expect.poll(async () => valueOf(await scrape(), 'millrace_workers'), { timeout: 30_000 }).toBe(2)
 })
 
+test.for([
+  ['1', undefined, false],
+  ['2', undefined, false],
+  ['1', '0', true],
+  ['2', '0', true],
+] as const)(
+  'with WORKERS=%s and METRICS_PORT=%s the metrics library is loaded: %s',
+  async ([workers, port, loaded]) => {
+    const server = await startBuiltServer({
+      env: { WORKERS: workers, ...(port !== undefined && { METRICS_PORT: port }) },
+      nodeArgs: ['--require', resolve(PROJECT, 'tests/fixtures/loaded-packages.cjs')],
+    })
+    expect((await ask(server, '/lab')).status).toBe(200)
+    await server.stop()
+    const lists = server.stderr().match(/^loaded: .*$/gm) ?? []
+    expect(lists).toHaveLength(workers === '1' ? 1 : 3)
+    expect(lists.some((list) => list.includes('express'))).toBe(true)
+    expect(lists.some((list) => list.includes('@prometheus-io/client'))).toBe(loaded)
+  },
+)
+
 describe('the dashboard', () => {
   interface Panel {
     readonly title: string

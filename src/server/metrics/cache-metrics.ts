@@ -1,4 +1,10 @@
-import { Counter, Gauge, type CounterConfiguration, type GaugeConfiguration, type Registry } from 'prom-client'
+import {
+  Counter,
+  Gauge,
+  type CounterConfiguration,
+  type GaugeConfiguration,
+  type Registry,
+} from '@prometheus-io/client'
 import type { ServerCaches } from '../app.ts'
 
 /** What is counted where it happens, and read when somebody asks for the metrics. */
@@ -10,18 +16,17 @@ type Caches = Pick<ServerCaches, 'data' | 'documents'>
  */
 export function addCacheMetrics(registry: Registry, caches: () => Caches | undefined): void {
   const registers = [registry]
-  const counter = <Label extends string>(options: CounterConfiguration<Label>): Counter<Label> =>
-    new Counter<Label>({ ...options, registers })
+  const counter = (options: CounterConfiguration<string>): Counter => new Counter({ ...options, registers })
   const gauge = (options: GaugeConfiguration<string>): Gauge => new Gauge({ ...options, registers })
 
   /** A counter whose values are sums already. */
-  const sums = <Label extends string>(
+  const sums = (
     name: string,
     help: string,
-    label: Label,
+    label: string,
     values: (caches: Caches) => Readonly<Record<string, number>>,
   ): void => {
-    counter<Label>({
+    counter({
       name,
       help,
       labelNames: [label],
@@ -30,7 +35,7 @@ export function addCacheMetrics(registry: Registry, caches: () => Caches | undef
         const known = caches()
         if (known === undefined) return
         for (const [value, sum] of Object.entries(values(known))) {
-          this.inc({ [label]: value } as Partial<Record<Label, string>>, sum)
+          this.inc({ [label]: value }, sum)
         }
       },
     })

@@ -1,9 +1,9 @@
-import { AggregatorRegistry } from 'prom-client'
+import { AggregatorRegistry } from '@prometheus-io/client'
 
 /** One metric as a worker hands it over: `Registry.getMetricsAsJSON`. */
 export interface MetricValues {
   readonly name: string
-  /** `counter`, `gauge`, `histogram` or `summary`; prom-client types it as an enum. */
+  /** `counter`, `gauge`, `histogram` or `summary`; the library types it as an enum. */
   readonly type: unknown
 }
 

@@ -1,4 +1,10 @@
-import { Counter, Gauge, type CounterConfiguration, type GaugeConfiguration, type Registry } from 'prom-client'
+import {
+  Counter,
+  Gauge,
+  type CounterConfiguration,
+  type GaugeConfiguration,
+  type Registry,
+} from '@prometheus-io/client'
 import type { ReportStats, SpoolLevel } from '../reports/report-counts.ts'
 
 /**

@@ -1,5 +1,12 @@
 import type { ServerCaches } from '../app.ts'
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type GaugeConfiguration } from 'prom-client'
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type GaugeConfiguration,
+} from '@prometheus-io/client'
 import type { Admission } from '../ops/admission.ts'
 import type { LoadReading } from '../ops/load-watch.ts'
 import type { RequestObserver } from '../ops/request-log.ts'
@@ -37,12 +44,23 @@ export interface Measured {
 /** Seconds: from a small page to `RENDER_TIMEOUT_MS`. */
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+const NEVER_MS = 2 ** 31 - 1 // the longest interval of a timer: 24 days
+
+/**
+ * Adds what the library knows of every Node process, except for its event loop utilization: it samples that ten times a
+ * second, and `nodejs_eventloop_lag_*` tells operators the same.
+ */
+function collectProcessMetrics(register: Registry): void {
+  collectDefaultMetrics({ register, eventLoopUtilizationTimeout: NEVER_MS })
+  for (const kind of ['summary', 'histogram']) register.removeSingleMetric(`nodejs_eventloop_utilization_${kind}`)
+}
+
 /** Makes the metrics of this process. Names and labels are listed in `docs/observability.md`. */
 export function createServerMetrics(measured: Measured): ServerMetrics {
   const { buildId, admission, caches, reports, limit, connections, sharedStore } = measured
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectProcessMetrics(registry)
 
   const gauge = <Label extends string>(options: Omit<GaugeConfiguration<Label>, 'registers'>): Gauge<Label> =>
     new Gauge<Label>({ ...options, registers })

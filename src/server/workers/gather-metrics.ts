@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { createMergedMetrics, type MetricValues } from '../metrics/merge-metrics.ts'
 import { createRollCall } from './roll-call.ts'
 

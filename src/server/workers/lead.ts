@@ -1,9 +1,9 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 import { pino } from 'pino'
 import { openMetrics } from '../metrics/open-metrics.ts'
 import { hearEndSignals } from '../ops/end-signals.ts'
 import type { ServerProcess } from '../ops/server-process.ts'
-import { gatherMetrics } from './gather-metrics.ts'
+import type { GatheredMetrics } from './gather-metrics.ts'
 import { runPrimary } from './run-primary.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function lead(self: ServerProcess, script: string): Promise<void> {
   const { config, destination, announce, complain, leave } = self
   const log = pino({ level: config.logLevel, base: null }, destination)
   const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-  const metrics = config.metricsPort === undefined ? undefined : gatherMetrics(workers)
+  const metrics = config.metricsPort === undefined ? undefined : await gatherFrom(workers)
   if (metrics !== undefined) await openMetrics(self, metrics.text, log)
   const primary = runPrimary({
     config,
@@ -26,4 +26,10 @@ export async function lead(self: ServerProcess, script: string): Promise<void> {
     leave,
   })
   hearEndSignals(primary.stop)
+}
+
+/** The metrics library is loaded only where something asks for metrics. */
+async function gatherFrom(workers: () => readonly Worker[]): Promise<GatheredMetrics> {
+  const { gatherMetrics } = await import('./gather-metrics.ts')
+  return gatherMetrics(workers)
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { median, seededRandom, slope } from '../../bench/statistics.ts'
+import { seededRandom } from '../../../scripts/seeded-random.ts'
+import { median, slope } from '../../bench/statistics.ts'
 
 test('the median is the middle one, or between the middle two', () => {
   expect(median([9, 1, 5])).toBe(5)

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { readCorpus } from '../../fuzz/corpus.ts'
-import { mutate, seededRandom } from '../../fuzz/mutate.ts'
+import { seededRandom } from '../../../scripts/seeded-random.ts'
+import { mutate } from '../../fuzz/mutate.ts'
 import { BrokenPromiseError, FUZZ_TARGETS } from '../../fuzz/targets.ts'
 
 const RUNS = 300 // a look at each target, in any test run; `scripts/fuzz.ts` looks for longer

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { expect, test } from 'vitest'
 import { createMergedMetrics, type MetricValues } from '../../../src/server/metrics/merge-metrics.ts'
 

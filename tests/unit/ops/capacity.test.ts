@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { MEASURED_COSTS } from '../../../scripts/capacity/costs.ts'
 import { demandOf, READERS } from '../../../scripts/capacity/demand.ts'
 import { planFor, RULES } from '../../../scripts/capacity/plan.ts'
-import { seededRandom, simulateInstance } from '../../../scripts/capacity/simulate-instance.ts'
+import { simulateInstance } from '../../../scripts/capacity/simulate-instance.ts'
+import { seededRandom } from '../../../scripts/seeded-random.ts'
 
 const MANY = 200_000
 
