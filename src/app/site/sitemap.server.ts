@@ -1,4 +1,5 @@
 import type { LoaderArgs } from '#server'
+import { escapeHtml } from '../../shared/escape-html.ts'
 import { handbook } from '../docs/handbook.server.ts'
 
 /** Home, the lab's overview and each chapter of the handbook. */
@@ -6,7 +7,7 @@ export async function GET({ request }: LoaderArgs<'/sitemap.xml'>): Promise<Resp
   const { origin } = new URL(request.url)
   const chapters = await handbook.chapters()
   const paths = ['/', '/lab', ...chapters.map((chapter) => chapter.path)]
-  const entries = paths.map((path) => `  <url><loc>${escapeXml(origin + path)}</loc></url>\n`)
+  const entries = paths.map((path) => `  <url><loc>${escapeHtml(origin + path)}</loc></url>\n`)
   const body = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${entries.join('')}</urlset>
@@ -14,8 +15,4 @@ ${entries.join('')}</urlset>
   return new Response(body, {
     headers: { 'Content-Type': 'application/xml; charset=utf-8', 'Cache-Control': 'public, max-age=3600' },
   })
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -17,11 +17,6 @@ export const MAX_RETRY_AFTER_MS = 30_000
 
 const FIRST_DELAY_MS = 300 // a server that restarts behind a proxy is back within the three of them
 
-const MAX_TIMER_MS = 2 ** 31 - 1 // a browser's timer of more than that fires at once
-
-// The three forms of RFC 9110, section 5.6.7. `Date.parse` alone takes almost anything that has a digit in it.
-const HTTP_DATE = /^[A-Z][a-z]+,? [\w -]+ \d\d:\d\d:\d\d (GMT|\d{4})$/
-
 /**
  * How long to wait before a retry: 300 ms doubled with each attempt, 25 % more or less, or as long as the server asks
  * for if that is longer.
@@ -55,19 +50,4 @@ export function createRetry(
     if (delay !== undefined) await wait(delay, signal)
     return delay !== undefined
   }
-}
-
-/**
- * Reads a `Retry-After` header (RFC 9110, section 10.2.3): seconds or an HTTP date.
- * @param header `null` where there is none, as `Headers.get` says it.
- * @param now milliseconds since 1970.
- * @returns milliseconds from now, from 0 to what a timer can count (24 days); `undefined` for anything else.
- */
-export function parseRetryAfter(header: string | null, now: number): number | undefined {
-  const text = header ?? ''
-  let delay = NaN
-  if (/^\d+$/.test(text)) delay = Number(text) * 1000
-  // The form of `asctime` does not name its zone, and would be read as local time.
-  else if (HTTP_DATE.test(text)) delay = Date.parse(text.replace(/( GMT)?$/, ' GMT')) - now
-  return Number.isNaN(delay) ? undefined : Math.min(Math.max(delay, 0), MAX_TIMER_MS)
 }

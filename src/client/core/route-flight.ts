@@ -8,10 +8,10 @@ import {
   type RouteDataOutcome,
 } from '../../shared/protocol/route-data.ts'
 import type { TextStream } from '../../shared/protocol/hand-off.ts'
+import { parseRetryAfter } from '../../shared/retry-after.ts'
 import type { RouteParams } from '../react/route-view.ts'
 import type { Journal } from './journal.ts'
 import type { Verdict } from './known-routes.ts'
-import { parseRetryAfter } from './retry.ts'
 import { lostOnTheWay, serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from './router-errors.ts'
 

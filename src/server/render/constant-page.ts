@@ -1,5 +1,5 @@
+import { escapeHtml } from '../../shared/escape-html.ts'
 import { STATUS_CODES } from 'node:http'
-import { escapeHtml } from './html-escape.ts'
 
 /** What a constant page says. */
 export interface ConstantPage {

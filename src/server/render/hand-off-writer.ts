@@ -13,7 +13,7 @@ import { layoutId, shownChain, type RouteView } from '../../client/react/route-v
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RequestContext } from '../request/context.ts'
 import { reportFailure } from './failure.ts'
-import { escapeJson } from './html-escape.ts'
+import { escapeJson } from './escape-json.ts'
 
 /** The hand-off of one document. */
 export interface HandOff {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { AssetManifest } from '../assets/manifest.ts'
-import { escapeJson } from './html-escape.ts'
+import { escapeJson } from './escape-json.ts'
 
 /** The import map that names what each script of a build must be. It is the same in all documents. */
 export interface ImportMap {

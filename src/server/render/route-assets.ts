@@ -1,8 +1,8 @@
+import { escapeHtml } from '../../shared/escape-html.ts'
 import { shownChain, type RouteView } from '../../client/react/route-view.ts'
 import type { AssetManifest } from '../assets/manifest.ts'
 import type { PageRecorder } from '../reports/sdk/page-recorder.ts'
 import type { DocumentPolicies } from './document-policy.ts'
-import { escapeHtml } from './html-escape.ts'
 import type { ImportMap } from './import-map.ts'
 
 /** What the first bytes of a document say about the files it needs. */

@@ -21,15 +21,3 @@ export function judgeAnswer({ kind, status }: UpstreamAnswer): DeliveryVerdict {
   if (status >= 400 && status < 500 && !PASSING.has(status)) return { verdict: 'refused', status }
   return { verdict: 'failed', status }
 }
-
-/**
- * Reads `Retry-After` (RFC 9110, section 10.2.3), seconds or a date.
- * @param now milliseconds since the epoch.
- * @returns milliseconds from now; 0 where there is none, or none that can be read.
- */
-export function retryAfterOf(text: string | undefined, now: number): number {
-  if (text === undefined) return 0
-  if (/^\d+$/.test(text.trim())) return Number(text) * 1_000
-  const date = Date.parse(text)
-  return Number.isNaN(date) ? 0 : Math.max(0, date - now)
-}

@@ -4,7 +4,8 @@
  * confirmed it, so one that was under way when the process died is sent again, under the same event id.
  */
 import type { Logger } from 'pino'
-import { judgeAnswer, retryAfterOf } from './delivery-answer.ts'
+import { parseRetryAfter } from '../../shared/retry-after.ts'
+import { judgeAnswer } from './delivery-answer.ts'
 import type { DeliveryLease } from './delivery-lease.ts'
 import { createDeliveryPace } from './delivery-pace.ts'
 import { createDeliveryWindow } from './delivery-window.ts'
@@ -201,7 +202,7 @@ export function startDrainer(options: DrainerOptions): Drainer {
         await settle(entry)
       } else await giveUp(entry, judged.status)
     } else if (judged.verdict === 'failed' || !isLimited(entry.kind, now)) {
-      const asked = retryAfterOf(answer.retryAfter, now)
+      const asked = parseRetryAfter(answer.retryAfter, now) ?? 0
       const retryAfterMs = judged.verdict === 'limited' ? asked || UNNAMED_LIMIT_MS : asked
       const known = pace.failing
       const hopeless = pace.failed({ id: entry.id, client: entry.client, startedAt, retryAfterMs }, now)

@@ -3,6 +3,7 @@
  * (https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/). Shared by who delivers, which waits, and by the
  * relay, which passes the limits on. At most 64 categories; a limit is believed for a day, then the service is asked again.
  */
+import { parseRetryAfter } from '../../shared/retry-after.ts'
 import type { UpstreamAnswer } from './upstream.ts'
 
 const DEFAULT_SECONDS = 60 // what the service's own SDKs assume where a limit names no time
@@ -43,7 +44,7 @@ export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap
   if (answer.rateLimits !== undefined && answer.rateLimits.trim() !== '') {
     for (const group of answer.rateLimits.split(',')) {
       const [seconds = '', categories = '', ...rest] = group.trim().split(':')
-      const until = now + secondsOf(seconds, now) * 1_000
+      const until = now + secondsOf(seconds) * 1_000
       const detail = detailOf(rest.join(':'))
       const named = categories.split(';').map((category) => category.trim().toLowerCase())
       for (const category of named) {
@@ -53,7 +54,7 @@ export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap
     }
     return limits
   }
-  const seconds = answer.retryAfter === undefined ? DEFAULT_SECONDS : secondsOf(answer.retryAfter, now)
+  const seconds = retryAfterSeconds(answer.retryAfter, now)
   if (answer.retryAfter !== undefined || answer.status === 429) {
     limits.set(ALL, { until: now + seconds * 1_000, detail: DEFAULT_DETAIL })
   }
@@ -70,7 +71,7 @@ export function createRateLimitState(): RateLimitState {
       for (const [category, limit] of readRateLimits(answer, now)) {
         if (limits.has(category) || limits.size < MOST_CATEGORIES) limits.set(category, limit)
       }
-      if (answer.retryAfter !== undefined) stated.retryAfter = now + secondsOf(answer.retryAfter, now) * 1_000
+      if (answer.retryAfter !== undefined) stated.retryAfter = now + retryAfterSeconds(answer.retryAfter, now) * 1_000
     },
     limitedUntil(category, now) {
       const until = Math.max(limits.get(category)?.until ?? 0, limits.get(ALL)?.until ?? 0)
@@ -117,10 +118,13 @@ function leftOf(until: number, now: number): number {
   return Math.ceil((until - now) / 1_000)
 }
 
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
-function secondsOf(text: string, now: number): number {
+/** The seconds of a group in `X-Sentry-Rate-Limits`, which may have decimals. */
+function secondsOf(text: string): number {
   const trimmed = text.trim()
-  const seconds = /^\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : (Date.parse(trimmed) - now) / 1_000
-  if (Number.isNaN(seconds)) return DEFAULT_SECONDS
-  return Math.min(Math.max(Math.ceil(seconds), 0), MOST_SECONDS)
+  return /^\d+(?:\.\d+)?$/.test(trimmed) ? Math.min(Math.ceil(Number(trimmed)), MOST_SECONDS) : DEFAULT_SECONDS
+}
+
+function retryAfterSeconds(header: string | undefined, now: number): number {
+  const delayMs = parseRetryAfter(header, now)
+  return delayMs === undefined ? DEFAULT_SECONDS : Math.min(Math.ceil(delayMs / 1_000), MOST_SECONDS)
 }

@@ -1,16 +1,3 @@
-const HTML_ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text for HTML content or a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? character)
-}
-
 const JSON_UNSAFE = /[<>&\u2028\u2029]/
 const JSON_UNSAFE_ALL = /[<>&\u2028\u2029]/g
 
