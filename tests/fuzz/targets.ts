@@ -118,19 +118,29 @@ const rules: FuzzTarget = {
     '?x=:a',
     '#:a',
     '//',
+    '(?!',
+    '(?<a>',
+    '(?i:',
+    '\\s',
+    '{1001}',
+    '[^',
+    '..%2f',
   ],
   seeds: [
     '/a/:id\n/b/:id\n/a/7',
     '/:a*\nhttps://x.test/:a*\n/b/c',
     '/:a(\\d{1,3})-:b?\n/?q=:a\n/12-',
     '/(.*)\n/x\n/%2F',
+    '/((?!api).*)\n/:n\n/b?q=12\n(?<n>\\d{1,3})',
+    '/:a-to-:b\nhttp://x.test/:b/:a\n/1-to-2?q=bot\n(?!.*(?:a|b)+c).*',
   ],
   run(input) {
-    const [source = '', destination = '', path = '/'] = input.toString('utf8').split('\n')
+    const [source = '', destination = '', path = '/', value] = input.toString('utf8').split('\n')
     const verdict = judgeTarget(path)
     if (verdict.kind !== 'ok') return
+    const has = value === undefined ? [] : [{ type: 'query', key: 'q', value } as const]
     const compiled = allowing(RuleError, () =>
-      compileRules({ redirects: [{ source, destination, permanent: false }] }, loadExpressionEngine),
+      compileRules({ redirects: [{ source, destination, permanent: false, has }] }, loadExpressionEngine),
     )
     if (compiled === undefined) return
     const found = redirectFor(compiled, ruleRequest(verdict.pathname + verdict.search))
