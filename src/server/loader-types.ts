@@ -131,7 +131,9 @@ export interface LoaderArgs<Pattern extends string = string, Search = SearchInpu
 /** A schema for search params: zod's, or anything with the same `safeParse`. */
 export interface SearchSchema {
   readonly _output: unknown
-  safeParse(input: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly SearchIssue[] } }
+  safeParse(
+    input: unknown,
+  ): { success: true; data: unknown } | { success: false; error: { issues: readonly SearchIssue[] } }
 }
 
 /** What a schema finds wrong. */

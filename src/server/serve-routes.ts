@@ -5,9 +5,11 @@ import { RefusalSignal } from '../shared/control-flow.ts'
 import type { RouteDataHead } from '../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../shared/route-table.ts'
 import type { DocumentCache } from './cache/document-cache.ts'
+import { SearchUses, type AskedDocument } from './cache/document-names.ts'
 import type { Config } from './config.ts'
 import { serveData, type DataParts } from './data/serve-data.ts'
 import { runLoaders, type LoadResult } from './load/run-loaders.ts'
+import { trackSearch } from './load/track-search.ts'
 import type { LoaderArgs } from './loader-types.ts'
 import type { Admission, Shed } from './ops/admission.ts'
 import type { Shares } from './ops/shares.ts'
@@ -22,6 +24,7 @@ import type { RequestContext } from './request/context.ts'
 import { clientKey } from './request/client-key.ts'
 import { mainOrigin } from './request/public-origins.ts'
 import { contextOf } from './request/context.ts'
+import { parseSearch, type RawSearch } from './request/search-params.ts'
 import { admitResource, serveResource } from './resources/serve-resource.ts'
 import type { AppRules } from './rules/apply-rules.ts'
 
@@ -141,7 +144,7 @@ function answerBusy(
   page: CalledPage | undefined,
 ): Promise<void> | undefined {
   const mayBeShared = page !== undefined && context.req.headers.authorization === undefined
-  const kept = mayBeShared ? documents.take(documentKey(page, context), context.pathname) : undefined
+  const kept = mayBeShared ? documents.take(askedDocument(page, context), context.pathname) : undefined
   if (kept !== undefined) {
     context.shed = undefined
     context.refusal = undefined
@@ -151,9 +154,20 @@ function answerBusy(
   return undefined
 }
 
-/** All that chooses a document, beside what its loaders look at: a rule may lead one URL to several pages. */
-function documentKey({ route, params, search }: CalledPage, { pathname, search: asked }: RequestContext): string {
-  return JSON.stringify([route.key, pathname, asked, search, params])
+/** A rule may lead one URL to several pages. */
+function askedDocument({ route, params, search }: CalledPage, context: RequestContext): AskedDocument {
+  return {
+    page: JSON.stringify([route.key, context.pathname, params]),
+    search: parseSearch(search),
+    queries: [context.search, search],
+  }
+}
+
+/** Hears what a page looks at of search params that no schema has made. */
+function watchedView(view: RouteView, { isRaw }: LoadResult, uses: SearchUses): RouteView {
+  return isRaw && Object.keys(view.search as RawSearch).length > 0
+    ? { ...view, search: trackSearch(view.search as RawSearch, uses) }
+    : view
 }
 
 /**
@@ -211,9 +225,13 @@ async function showPage(
   )
     return
   const thrown = stopped === undefined ? (thrownAfter(after) ?? thrownFor(key)) : thrownBy(stopped, route)
+  const uses = new SearchUses()
+  for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
+  const view = viewOf(route, params, loaded, mainOrigin(config.origins))
   await renderer.serve(
-    viewOf(route, params, loaded, mainOrigin(config.origins)),
+    watchedView(view, loaded, uses),
     {
+      search: loaded.search,
       route: key,
       deferred: loaded.deferred,
       meta: loaded.meta,
@@ -221,7 +239,11 @@ async function showPage(
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
         const client = clientKey(context.provenance.address)
-        documents.keep(documentKey(page, context), document, { tags, since }, context.pathname, client)
+        documents.keep(askedDocument(page, context), uses, document, { tags, since }, context.pathname, client)
+      },
+      searchForAll(namesQuery) {
+        if (namesQuery) uses.useAll()
+        return loaded.isRaw ? uses.pick(loaded.search as RawSearch) : loaded.search
       },
       ...(after?.kind === 'state' ? { posted: after } : {}),
       ...(thrown === undefined ? {} : { thrown }),

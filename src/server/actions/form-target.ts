@@ -19,6 +19,8 @@ export interface FormTarget {
   readonly pathname: string
   /** `''` or with its question mark. */
   readonly search: string
+  /** Whether a form has been rendered, and with it the query: no other one leads to the same document. */
+  readonly namesQuery?: boolean
   /** Makes a call of this document run once, however often it is sent; absent where many visitors share the document. */
   readonly once: string | undefined
   /**
@@ -50,15 +52,19 @@ export function formTarget(context: RequestContext): FormTarget {
 
 class RequestForms implements FormTarget {
   readonly pathname: string
-  readonly search: string
+  namesQuery = false
   readonly stateForms: StateForm[] = []
   readonly #context: RequestContext
   #once: string | undefined = undefined
 
   constructor(context: RequestContext) {
     this.pathname = context.pathname
-    this.search = context.search
     this.#context = context
+  }
+
+  get search(): string {
+    this.namesQuery = true
+    return this.#context.search
   }
 
   get once(): string | undefined {

@@ -1,12 +1,13 @@
 /**
  * Documents that were rendered lately and are for everybody, to be given out instead of a refusal when the server has too
  * much to do. Nothing is looked for here at other times. Bounds of a process: 1,000 documents and 16 MiB, the least
- * recently used go first; a document of more than 1 MiB is not kept. What is revalidated is not given out any more.
+ * recently used go first; a document of more than 1 MiB is not kept, and of one page no more than 32 (`document-names.ts`). What is revalidated is not given out any more.
  */
 import { encodeWhole, type Encoding } from '../assets/content-encoding.ts'
 import type { HeaderList } from '../render/security-headers.ts'
 import type { DataCache } from './data-cache.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
+import { createDocumentNames, type AskedDocument, type SearchUses } from './document-names.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
 import type { Droppable } from './revalidations.ts'
 
@@ -49,12 +50,20 @@ export interface DocumentCache {
   /** For `Droppable.since`, before a document is begun. */
   readonly now: number
   /**
+   * @param uses the search params that it depends on.
    * @param pathname of the page.
    * @param client that has asked for it, as `clientKey` names it.
    */
-  keep(key: string, document: SentDocument, droppable: Droppable, pathname: string, client?: string): void
+  keep(
+    asked: AskedDocument,
+    uses: SearchUses,
+    document: SentDocument,
+    droppable: Droppable,
+    pathname: string,
+    client?: string,
+  ): void
   /** Takes a document to give it out. */
-  take(key: string, pathname: string): KeptDocument | undefined
+  take(asked: AskedDocument, pathname: string): KeptDocument | undefined
   readonly stats: DocumentCacheStats
 }
 
@@ -78,6 +87,7 @@ export function createDocumentCache(
   bounds: LruBounds = BOUNDS,
 ): DocumentCache {
   const entries = createLruCache<Entry>(bounds)
+  const names = createDocumentNames()
   let served = 0
   let isSettling = false
 
@@ -113,9 +123,10 @@ export function createDocumentCache(
     get now() {
       return services.openedData?.revalidations.now ?? 0
     },
-    keep(key, { lifetime, etag, content, encoded }, { tags, since }, pathname, client) {
+    keep(asked, uses, { lifetime, etag, content, encoded }, { tags, since }, pathname, client) {
       hearOfTags()
       if (services.data.revalidations.concern({ tags, since }, pathname)) return
+      const key = names.learn(asked, uses, (name) => entries.delete(name))
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined
       const { headers, body: plain } = same === undefined ? content() : { headers: same.headers, body: same.plain }
@@ -123,9 +134,10 @@ export function createDocumentCache(
       if (encoded !== undefined) bodies.set(...encoded)
       put(key, { lifetime, tags, since, headers, etag, madeAt: now(), plain, encoded: bodies }, client)
     },
-    take(key, pathname) {
-      const entry = entries.get(key)
-      if (entry === undefined) return undefined
+    take(asked, pathname) {
+      const key = names.find(asked)
+      const entry = key === undefined ? undefined : entries.get(key)
+      if (key === undefined || entry === undefined) return undefined
       const { freshMs, staleMs } = entry.lifetime
       const ageMs = Math.max(0, now() - entry.madeAt)
       if (ageMs > freshMs + staleMs || services.data.revalidations.concern(entry, pathname)) {

@@ -14,6 +14,8 @@ export interface LoadResult {
   /** By segment id. Complete unless `stopped`; then it holds what lies outside the segment that stopped. */
   readonly data: Readonly<Record<string, unknown>>
   readonly search: unknown
+  /** Whether no schema of the page has made them: they are a `RawSearch`. */
+  readonly isRaw: boolean
   /** Ids of the segments whose data has a promise among its members. */
   readonly deferred: ReadonlySet<string>
   /** What the browser's cache must know, by segment id; only of segments where that is not all as by default. */
@@ -26,7 +28,7 @@ export interface LoadResult {
     | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
 }
 
-const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), deferred: new Set(), timings: [] }
+const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, deferred: new Set(), timings: [] }
 
 /**
  * Runs the loaders of all matched segments, all started at once, and waits for them from the root inwards: an outer
@@ -56,7 +58,7 @@ async function collect(
   const started = startLoaders(named, params, searchText, context, modules)
   if (started.faults !== undefined) return { ...NO_DATA, stopped: { kind: 'invalid-search', faults: started.faults } }
 
-  const { search, segments, timings } = started
+  const { search, isRaw, segments, timings } = started
   const data: Record<string, unknown> = {}
   const deferred = new Set<string>()
   const settled: StartedSegment[] = []
@@ -73,7 +75,15 @@ async function collect(
       break
     }
   }
-  return { data, search, deferred, timings, ...metaOf(settled, context), ...(stopped === undefined ? {} : { stopped }) }
+  return {
+    data,
+    search,
+    isRaw,
+    deferred,
+    timings,
+    ...metaOf(settled, context),
+    ...(stopped === undefined ? {} : { stopped }),
+  }
 }
 
 function stop(thrown: unknown, { boundaryFrom }: StartedSegment, context: RequestContext): LoadResult['stopped'] {

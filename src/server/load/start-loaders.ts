@@ -37,6 +37,8 @@ export interface RunningLoaders {
   readonly faults?: undefined
   /** Search params as the page gets them. */
   readonly search: unknown
+  /** Whether no schema of the page has made them. */
+  readonly isRaw: boolean
   /** Root first. */
   readonly segments: readonly StartedSegment[]
   /** Filled as loaders finish. */
@@ -83,12 +85,16 @@ export function startLoaders(
   }
 
   let pageSearch: unknown = raw
+  let isRaw = true
   const timings: LoaderTiming[] = []
   const segments: StartedSegment[] = []
   for (const { loader, search, facts } of calls) {
     const run = serverModule(loader, modules).loader as LoaderCall['run'] | undefined
     const own = loader.isPage && 'parsed' in search ? { value: search.parsed } : undefined
-    if (own !== undefined) pageSearch = own.value
+    if (own !== undefined) {
+      pageSearch = own.value
+      isRaw = false
+    }
     if (run === undefined && own === undefined) continue
     const result =
       run === undefined
@@ -103,7 +109,7 @@ export function startLoaders(
       facts,
     })
   }
-  return { search: pageSearch, segments, timings }
+  return { search: pageSearch, isRaw, segments, timings }
 }
 
 /** For the visitor: a schema may find as many faults as a query has room for, and each is longer than what has it. */

@@ -33,6 +33,8 @@ export interface DocumentParts {
   readonly timings: readonly LoaderTiming[]
   /** Takes the document to give it out again, if it is good and for everybody; absent where it is no page. */
   readonly keep?: ((document: SentDocument) => void) | undefined
+  /** What is handed over in the document that is kept for everybody, where that is not the same. */
+  readonly handOffForAll?: () => HandOff | undefined
   /** Seconds after which a visitor who gets this failure may try again. */
   readonly retryAfter?: number | undefined
 }
@@ -59,20 +61,21 @@ function sendFinished(
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
-  const etag = status === 200 ? documentTag(html, jsonLd + stable, assets.build) : undefined
-  const whole = (): readonly string[] => {
+  const tagOf = (handedOver: string): string => documentTag(html, jsonLd + handedOver, assets.build)
+  const etag = status === 200 ? tagOf(stable) : undefined
+  const whole = (handedOver = handOff.element): readonly string[] => {
     const head =
       (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
       html.slice(0, at) +
       assets.head(nonce, handOff.start !== undefined) +
       jsonLd
     const content = html.slice(at, -DOCUMENT_END.length)
-    const end = handOff.element + chunks + assets.bootstrap(nonce) + DOCUMENT_END
+    const end = handedOver + chunks + assets.bootstrap(nonce) + DOCUMENT_END
     return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
   }
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body carries.
-    keepShared({ parts, caching, context, etag, body: whole })
+    keepShared({ parts, caching, context, etag, body: whole, tagOf })
     const timing = serverTiming(parts.timings, 'shell', context) + traceFor(caching, context)
     send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
     context.res.end()
@@ -87,7 +90,15 @@ function sendFinished(
     headers.push('Content-Length', String(coded?.[1].length ?? length))
     if (etag !== undefined) {
       headers.push('ETag', etag)
-      keepShared({ parts, caching, context, etag, body: () => body, encoded: coded })
+      keepShared({
+        parts,
+        caching,
+        context,
+        etag,
+        body: (other) => (other === undefined ? body : whole(other)),
+        tagOf,
+        encoded: coded,
+      })
     }
     send(context, status, headers)
     if (coded === undefined) endWith(context, body, lengths)
@@ -106,20 +117,26 @@ interface Shareable extends Pick<SentDocument, 'encoded' | 'etag'> {
   readonly parts: DocumentParts
   readonly caching: Caching
   readonly context: RequestContext
-  readonly body: () => readonly string[]
+  /** @param handedOver in the place of what is handed over to this visitor. */
+  readonly body: (handedOver?: string) => readonly string[]
+  /** @param handedOver as for `body`. */
+  readonly tagOf: (handedOver: string) => string
 }
 
 /** Keeps what is for everybody: its author says so, and nothing of a visitor was looked at on the way. */
-function keepShared({ parts, caching, context, body, ...sent }: Shareable): void {
+function keepShared({ parts, caching, context, body, tagOf, ...sent }: Shareable): void {
   if (parts.keep === undefined || !caching.shared || context.personal || !isForAll(context)) return
   const lifetime = documentLifetime(caching.value)
   if (lifetime === undefined) return
+  const other = parts.handOffForAll?.()?.element
+  const etag = other === undefined ? sent.etag : tagOf(other)
   parts.keep({
-    ...sent,
+    etag,
+    encoded: other === undefined ? sent.encoded : undefined,
     lifetime,
     content: () => ({
-      headers: sharedHeaders(parts, context, caching).concat('ETag', sent.etag),
-      body: Buffer.from(body().join('')),
+      headers: sharedHeaders(parts, context, caching).concat('ETag', etag),
+      body: Buffer.from(body(other).join('')),
     }),
   })
 }

@@ -49,8 +49,15 @@ export interface DocumentRequest {
   readonly timings: readonly LoaderTiming[]
   /** A form was sent to this page: its status, and the state that React takes over. */
   readonly posted?: Extract<AfterForm, { kind: 'state' }>
+  /** The page's search params; those of the view may be watched. */
+  readonly search: unknown
   /** Takes the page's document to give it out again. */
   readonly keep?: DocumentParts['keep']
+  /**
+   * Once it is rendered: its search params without those that nothing has looked at, and which are the visitor's own.
+   * @param namesQuery whether the whole query stands in it.
+   */
+  readonly searchForAll?: (namesQuery: boolean) => unknown
   /** What stopped the loaders, or an action, and where the search for its fallback starts. */
   readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number } | undefined
 }
@@ -132,13 +139,24 @@ export function createDocumentRenderer({
     const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
     const tree = routeTree({ document, view, modules, metadata })
     let { posted } = request
+    const forms = formTarget(context)
     const parts = (streamed?: HandOffExtras['streamed']): DocumentParts => ({
       status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
       retryAfter: failure?.retryAfter,
       view,
       metadata,
       assets: assetsOf(view),
-      handOff: handOffOf(view, request.route, context, { metas: request.meta, posted: posted?.state, streamed }),
+      handOff: handOffOf({ ...view, search: request.search }, request.route, context, {
+        metas: request.meta,
+        posted: posted?.state,
+        streamed,
+      }),
+      handOffForAll: () => {
+        const search = request.searchForAll?.(forms.namesQuery === true)
+        return search === undefined || search === request.search
+          ? undefined
+          : handOffOf({ ...view, search }, request.route, context, { metas: request.meta })
+      },
       timings: request.timings,
       keep: request.keep,
     })
@@ -148,7 +166,6 @@ export function createDocumentRenderer({
     // Only a stream takes over a posted state.
     const canBeWhole =
       posted === undefined && !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
-    const forms = formTarget(context)
     if (canBeWhole) {
       const attempt = withForms(forms, () => renderWhole(tree))
       if (attempt?.kind === 'thrown') return attempt
