@@ -1,20 +1,19 @@
-import { addTransitionType, startTransition, type ComponentType, type ReactNode } from 'react'
+import { startTransition, type ComponentType, type ReactNode } from 'react'
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
 import { controlFlowOf } from '../shared/control-flow.ts'
-import type { BoundaryKind } from '../shared/route-definition.ts'
 import type { UnsentTexts } from './actions/unsent-calls.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
-import type { HandOffState } from '../shared/protocol/hand-off.ts'
 import { readHandOff } from './core/read-hand-off.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
 import { ClientRoot } from './react/client-root.tsx'
 import { instanceKey } from './react/instance-key.ts'
 import { createModuleCache } from './react/module-cache.ts'
 import { routeTree } from './react/route-tree.tsx'
-import { viewMetadata, viewModules, type RouteView } from './react/route-view.ts'
+import { viewMetadata, viewModules, type Outcome, type RouteView } from './react/route-view.ts'
 import { pageReports, type FailureKind } from './reports/page-reports.ts'
+import { offerReload } from './offer-reload.ts'
 import { createRouterHandle } from './router-handle.ts'
 import type { Screen } from './router-types.ts'
 
@@ -38,21 +37,27 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   const handOff = readHandOff(document)
   if (handOff === undefined) return
   const { state } = handOff
-  const { route, params, origin } = state
+  const { route, params, origin, outcome } = state
   const { pathname, search, hash } = location
   // Where a form was sent to before this script came: a call would name two actions, and a reload send the form again.
   const asked = withoutAction(search)
   const href = pathname + asked + hash
   if (asked !== search) history.replaceState(history.state, '', href)
   const modules = createModuleCache()
-  const shape = { chain: chainOf(routes, route ?? '/'), ...outcomeOf(state) }
-  const [values] = await Promise.all([handOff.values, modules.load(viewModules(shape))])
+  const shape = { chain: chainOf(routes, route ?? '/'), ...(outcome && { outcome: outcome as Outcome }) }
+  const load = async () => modules.load(viewModules(shape))
+  // Without them the page would not respond, and nothing on it would say so.
+  const [values] = await Promise.all([handOff.values, load().catch(load)]).catch((reason: unknown) => {
+    offerReload(window)
+    throw reason
+  })
   const { posted, search: parsed, data } = values
   const view: RouteView = { ...shape, params, search: parsed, data, ...(origin && { origin }) }
   const first: Screen = { href, view, visit: 0 }
 
   const router = createRouterHandle(window, first, async (listeners) => {
     const { startRouter } = await import('./start-router.ts')
+    const render = (screen: Screen): void => root?.render(treeOf(screen))
     return startRouter({ window, routes, modules, state, first, listeners, unsentTexts, render })
   })
 
@@ -79,14 +84,6 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
     )
   }
 
-  function render(screen: Screen, type?: string, urgent?: boolean): void {
-    if (urgent) return root?.render(treeOf(screen))
-    startTransition(() => {
-      if (type !== undefined) addTransitionType(type)
-      root?.render(treeOf(screen))
-    })
-  }
-
   let root: Root | undefined
   startTransition(() => {
     root = hydrateRoot(document, treeOf(first), {
@@ -110,8 +107,4 @@ function told(kind: FailureKind, show: (thrown: unknown) => void) {
       show(thrown)
     }
   }
-}
-
-function outcomeOf({ outcome }: HandOffState): Pick<RouteView, 'outcome'> {
-  return outcome ? { outcome: { ...outcome, kind: outcome.kind as BoundaryKind } } : {}
 }

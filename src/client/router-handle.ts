@@ -1,4 +1,5 @@
 import type { BlockerQuestion, BoundaryRouter, NavigateEvent, Screen } from './router-types.ts'
+import { offerReload } from './offer-reload.ts'
 import type { InspectedRouter } from './router-insight.ts'
 
 /** Who wants to hear of the router. The handle fills it, the router that comes later tells. */
@@ -21,12 +22,12 @@ export interface HostedRouter extends InspectedRouter, BoundaryRouter {
 /** What of `HostedRouter` comes with the router's own code; the handle keeps the rest. */
 export type LoadedRouter = Omit<HostedRouter, 'subscribe' | 'onNavigate' | 'block'>
 
-type Call = 'caught' | 'navigate' | 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
+type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
 
 /**
  * The client router as hooks have it from the first render. Its code is no part of the first load: it is fetched when the
  * document is alive, and takes this object over. What is asked for before that waits for it. If it does not come, links
- * stay the browser's own, `navigate` loads a document, and the next call tries again.
+ * and forms stay the browser's own, `navigate` and `refresh` load a document, and the next call tries again.
  * @param load brings the code, and starts the router.
  */
 export function createRouterHandle(
@@ -48,19 +49,30 @@ export function createRouterHandle(
       },
       (reason: unknown) => {
         started = undefined
+        window.addEventListener('submit', leaveToBrowser, true)
         throw reason
       },
     )
     return started
   }
 
-  /** Gives the call to the router when that is here; what needs it cannot be done without it. */
-  function later<Name extends Call>(name: Name): (...args: Parameters<HostedRouter[Name]>) => void {
+  /**
+   * Gives the call to the router when that is here.
+   * @param otherwise what is done where it does not come.
+   */
+  function later<Name extends Call>(
+    name: Name,
+    otherwise: () => void = nothing,
+  ): (...args: Parameters<HostedRouter[Name]>) => void {
     return (...args) =>
-      void start().then(
-        () => (handle[name] as (...args: readonly unknown[]) => void)(...args),
-        () => undefined,
-      )
+      void start().then(() => (handle[name] as (...args: readonly unknown[]) => void)(...args), otherwise)
+  }
+
+  /** The server wrote where such a form leads, for browsers without scripts; React does not hear that it is sent. */
+  function leaveToBrowser(event: SubmitEvent): void {
+    const { submitter, target } = event
+    const address = submitter?.getAttribute('formaction') ?? (target as Element).getAttribute('action')
+    if (/[?&]_action=/.test(String(address))) event.stopImmediatePropagation()
   }
 
   function beforeUnload(event: BeforeUnloadEvent): void {
@@ -77,18 +89,26 @@ export function createRouterHandle(
       if (!/^https?:$/.test(protocol)) throw new TypeError(`Not a page: ${href}`)
       start().then(
         () => handle.navigate(href, options),
-        () => location[options?.replace === true ? 'replace' : 'assign'](href),
+        () => location[options?.replace ? 'replace' : 'assign'](href),
       )
     },
     go: (delta) => history.go(delta),
-    refresh: later('refresh'),
+    refresh: later('refresh', () => location.reload()),
     revalidate: later('revalidate'),
     prefetch: later('prefetch'),
     redirect: later('redirect'),
-    caught: later('caught'),
+    caught: (boundary, value) => start().then(() => handle.caught(boundary, value), nothing),
     uploads: new Map(),
     read: (href, signal) => start().then(() => handle.read(href, signal)),
-    call: (id, args, event = window.event) => start().then(() => handle.call(id, args, event)),
+    call: (id, args, event = window.event) =>
+      start().then(
+        () => handle.call(id, args, event),
+        () => {
+          // What is typed stays.
+          offerReload(window)
+          return new Promise(nothing)
+        },
+      ),
     block(asks) {
       // Only while needed: a page with such a listener may not be kept for the back button.
       if (blockers.size === 0) window.addEventListener('beforeunload', beforeUnload)
@@ -106,8 +126,10 @@ export function createRouterHandle(
       changes.add(listener)
       return () => changes.delete(listener)
     },
-    leaving: () => undefined,
-    committed: () => void start().catch(() => undefined),
+    leaving: nothing,
+    committed: () => void start().catch(nothing),
   }
   return handle
 }
+
+function nothing(): undefined {}

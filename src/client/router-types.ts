@@ -1,5 +1,6 @@
 /** What hooks and components know of the client router. Free of DOM types: the server's compiler sees it too. */
-import type { BoundaryKind, SegmentDefinition } from '../shared/route-definition.ts'
+import type { ReactNode } from 'react'
+import type { BoundaryProps } from './react/boundaries.tsx'
 import type { Outcome, RouteView } from './react/route-view.ts'
 
 /** How a navigation changes the history; `refresh` leaves it as it is. */
@@ -125,15 +126,8 @@ export interface Router {
 /** The client router, as error boundaries use it. */
 export interface BoundaryRouter extends Router {
   /**
-   * An error boundary of the screen shows a fallback.
-   * @param visit of the screen.
-   * @param definition whose fallback it is; absent for the last resort inside of the document.
-   * @param why for `error`: what it is told.
+   * An error boundary of the screen has caught something. Follows a redirect; otherwise loads the fallback and its styles.
+   * @returns the fallback, to be shown; `undefined` where it does not load, or there is none.
    */
-  caught(
-    kind: BoundaryKind,
-    visit: number | undefined,
-    definition: SegmentDefinition | undefined,
-    why?: Pick<Outcome, 'reason' | 'status'>,
-  ): void
+  caught(boundary: BoundaryProps, value: unknown): Promise<ReactNode>
 }

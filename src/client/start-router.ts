@@ -1,10 +1,11 @@
+import { addTransitionType, startTransition } from 'react'
 import type { HandOffState } from '../shared/protocol/hand-off.ts'
-import type { BoundaryKind, SegmentDefinition } from '../shared/route-definition.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter } from './actions/call-starter.ts'
 import type { UnsentTexts } from './actions/unsent-calls.ts'
 import { keepDrafts } from './core/draft-keeper.ts'
+import { endInTime } from './core/end-in-time.ts'
 import { createHistoryStack } from './core/history-stack.ts'
 import { loadDocument } from './core/document-load.ts'
 import { createJournal } from './core/journal.ts'
@@ -22,9 +23,12 @@ import { createRouteCode } from './core/route-code.ts'
 import { createRouteStore } from './core/route-store.ts'
 import { createRouter } from './core/router.ts'
 import { createScrollPositions } from './core/scroll-positions.ts'
+import { whenIdle } from './core/when-idle.ts'
 import { createSegmentFiles } from './core/segment-files.ts'
 import { sessionStorageOf } from './core/session-storage.ts'
 import type { TypedSegment } from './module-types.ts'
+import type { BoundaryProps } from './react/boundaries.tsx'
+import { caughtFallback, type FallbackHost } from './react/caught-fallback.tsx'
 import type { ModuleCache } from './react/module-cache.ts'
 import { dataIds, type Outcome, type RouteView } from './react/route-view.ts'
 import type { LoadedRouter, RouterListeners } from './router-handle.ts'
@@ -42,12 +46,11 @@ export interface StartOptions {
   readonly listeners: RouterListeners
   /** What visitors are told of calls that were not sent, in other words than the runtime's. */
   readonly unsentTexts?: Partial<UnsentTexts> | undefined
-  /**
-   * Has React render a screen, as a transition of this type.
-   * @param urgent at once: React lets transitions wait for each other's actions, however long those take.
-   */
-  render(screen: Screen, type?: string, urgent?: boolean): void
+  /** Has React render a screen. */
+  render(screen: Screen): void
 }
+
+const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
 /** Name of the channel between the tabs of a site. */
 const CHANNEL = 'millrace'
@@ -116,17 +119,11 @@ export function startRouter({
   })
   // Whoever has gone back meanwhile is at an entry of another page.
   if (here === first.href) history.settle()
-  const effects = createPageEffects({
-    document,
-    history,
-    positions,
-    styles,
-    files,
-  })
+  const effects = createPageEffects({ document, history, positions, code })
   const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
   const router = createRouter({
-    first: { ...first, lifetime: new AbortController(), page: { styles: [], ...seed(), stale: false } },
+    first: { ...first, lifetime: new AbortController(), page: { ...seed(), stale: false } },
     listeners,
     known,
     store,
@@ -143,8 +140,12 @@ export function startRouter({
         const { arrival } = screen
         // React commits at once what the back button brings, and would keep the type for the next transition.
         const isAtOnce = window.event?.type === 'popstate'
-        const type = arrival && !isAtOnce ? `navigation-${arrival.kind}` : undefined
-        render(screen, type, (arrival ?? screen.fallback) && calls.isRunning)
+        // React lets transitions wait for each other's actions, however long those take.
+        if ((arrival ?? screen.fallback) && calls.isRunning) return render(screen)
+        startTransition(() => {
+          if (arrival && !isAtOnce) addTransitionType(`navigation-${arrival.kind}`)
+          render(screen)
+        })
       },
       leaving: effects.leaving,
       arrived(screen) {
@@ -230,7 +231,7 @@ export function startRouter({
   /** They must be here when nothing can be fetched: its own, and the outer ones, where it is another area that fails. */
   function preloadErrorPages({ chain }: RouteView): void {
     chain.forEach(({ definition }, at) => {
-      if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } })
+      if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } }, true)
     })
   }
 
@@ -240,6 +241,7 @@ export function startRouter({
     document.addEventListener('visibilitychange', work, { once: true })
   }
 
+  if (state.deadline !== undefined) endInTime(window, state.deadline)
   history.listen(router.traverse, router.moved, effects.leaving)
   effects.hydrated()
   listenToClicks(window, (event) => {
@@ -268,12 +270,13 @@ export function startRouter({
   })
   const whenLoaded = (): void => {
     if (hasActions()) calls.preload()
-    files.get().then(
-      () => preloadErrorPages(first.view),
-      () => undefined,
-    )
+    // What of the document's own has failed is tried once more.
+    void code.preload(first.view)
+    preloadErrorPages(first.view)
   }
   if (document.readyState === 'complete') whenLoaded()
+  // A document that streams has not loaded when it breaks off, and then there is no server left to ask.
+  else if (document.readyState === 'loading') whenIdle(window, whenLoaded, PRELOAD_LIMIT_MS)
   else window.addEventListener('load', whenLoaded, { once: true })
   // The browser takes a document out of its cache for the back button, however old it is, and asks nobody.
   const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
@@ -283,23 +286,24 @@ export function startRouter({
   // The visitor was faster than this code.
   if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
 
+  const fallbackHost: FallbackHost = {
+    modules,
+    load: code.load,
+    redirect: router.redirect,
+    async shown(shape, visit) {
+      // At once: it is not painted yet.
+      code.show(shape)
+      // A boundary may be in the document before its screen is the router's.
+      await undefined
+      if (visit === router.screen.visit) router.fallBack(shape.outcome)
+    },
+  }
+
   return Object.assign(router, {
     call: calls.call,
     uploads: calls.uploads,
     leaving: effects.leaving,
-    async caught(
-      kind: BoundaryKind,
-      visit: number | undefined,
-      definition: SegmentDefinition | undefined,
-      why?: Pick<Outcome, 'reason' | 'status'>,
-    ) {
-      const loader = definition?.[kind]
-      // A boundary may be in the document before its screen is the router's.
-      await (loader && modules.load([loader]))
-      const { view, visit: shown } = router.screen
-      if (visit !== shown) return
-      router.fallBack({ kind, at: view.chain.findIndex((segment) => segment.definition === definition), ...why })
-    },
+    caught: (boundary: BoundaryProps, value: unknown) => caughtFallback(fallbackHost, boundary, value),
     insight: {
       router,
       known,

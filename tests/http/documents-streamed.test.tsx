@@ -3,6 +3,7 @@ import { Suspense, use } from 'react'
 import zlib from 'node:zlib'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/loader-types.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { withServer } from '../support/listening.ts'
@@ -44,6 +45,46 @@ describe('a document with holes', () => {
         expect(rest).toContain('<b>finally')
       })
     }
+  })
+
+  test('has a rule for browsers without scripts, which a whole document does not need', async () => {
+    const { app } = tinyApp({
+      routes: {
+        '/': { page: holes, loader: moduleOf({ loader: () => ({ late: wait(20, 'late') }) }) },
+        '/hello': { page: hello },
+      },
+    })
+    const { headers, text } = await request(app).get('/')
+    const [, nonce, rules = ''] =
+      /<head>.*<noscript><style nonce="([^"]+)">(.*?)<\/style><\/noscript>/s.exec(text) ?? []
+    expect(headers['content-security-policy']).toContain(`'nonce-${nonce}'`)
+    expect(rules).toContain('[id*="S:"]')
+    expect(rules).toContain('template[id*="B:"]::before')
+    expect(text).toMatch(/<template id="[^"]*B:0">.*<div hidden id="[^"]*S:0">/s)
+    expect((await request(app).get('/hello')).text).not.toContain('<noscript>')
+  })
+
+  test.for([
+    ['a refusal', notFound, /cannot be shown\. 404 Not Found<\/p>/],
+    [
+      'a failure',
+      (): never => {
+        throw new Error('<b>secret</b>')
+      },
+      /server-side exception has occurred\. Digest: [0-9a-f]{12}<\/p>/,
+    ],
+  ] as const)('says without scripts that a part is missing after %s', async ([, fails, said]) => {
+    const late = async (): Promise<string> => {
+      await wait(20)
+      return fails()
+    }
+    const { app } = tinyApp({
+      routes: { '/': { page: holes, loader: moduleOf({ loader: () => ({ late: late() }) }) } },
+    })
+    const { text } = await request(app).get('/')
+    const notice = /<noscript><p role="alert">.*?<\/noscript>/s.exec(text)?.[0]
+    expect(notice).toMatch(said)
+    expect(notice).not.toContain('secret')
   })
 
   test('says how long it may take, which a whole document does not', async () => {

@@ -118,3 +118,12 @@ export const sealedTest = browserTest
     return edition
   })
   .override('server', { scope: 'worker' }, ({ sealed }) => sealed.server)
+
+/** Its `server` is tests/fixtures/fallbacks-app. */
+export const fallbacksTest = browserTest
+  .extend('fallbacks', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const edition = await startEdition('1', 'fallbacks-app')
+    onCleanup(() => edition.stop())
+    return edition
+  })
+  .override('server', { scope: 'worker' }, ({ fallbacks }) => fallbacks.server)

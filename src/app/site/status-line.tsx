@@ -10,7 +10,7 @@ export function StatusLine() {
         <div className="progress-line" role="progressbar" aria-label="Loading the page" />
       )}
       <p className="offline-note" role="status">
-        {online ? '' : 'You are offline. Pages that you have seen still work.'}
+        {online ? '' : 'You are offline. Pages that you opened in the last few minutes may still work.'}
       </p>
     </>
   )

@@ -1,3 +1,4 @@
+import { whenIdle } from './when-idle.ts'
 import { eventAnchor, linkUrl, type LinkElement } from './link-clicks.ts'
 
 /** What becomes of the links of a page that are likely to be followed. */
@@ -125,9 +126,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   function lookWhenIdle(): void {
     if (isDue) return
     isDue = true
-    // Safari has no idle callbacks, though the library says so; there, the end of the task must do.
-    if ('requestIdleCallback' in window) window.requestIdleCallback(look, { timeout: IDLE_LIMIT_MS })
-    else setTimeout(look)
+    whenIdle(window, look, IDLE_LIMIT_MS)
   }
 
   const observer = new window.IntersectionObserver(onIntersection)

@@ -30,7 +30,9 @@ const OFF = 'not all' // a media query that no page meets: fetched and parsed, b
  */
 export function createStylesheets(document: Document, nonce?: string): Stylesheets {
   const coming = new WeakMap<HTMLLinkElement, Promise<void>>()
+  const served = new WeakSet(sheets())
 
+  /** In the order of the document. */
   function sheets(): HTMLLinkElement[] {
     return [...document.querySelectorAll<HTMLLinkElement>(SHEETS)]
   }
@@ -66,9 +68,18 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
     return arrived
   }
 
-  /** One of the document's that has failed says so no more, and is empty. One that is still coming is not there yet. */
+  /**
+   * Whether it applies, or is still loading. A stylesheet of the document that has failed is empty, or nobody may look into
+   * it, or there is none: by engine, and by how it has failed. None is also what there is before it has loaded.
+   */
   function isSound(link: HTMLLinkElement): boolean {
-    return coming.has(link) || link.sheet?.cssRules.length !== 0
+    if (coming.has(link)) return true
+    try {
+      if (link.sheet) return link.sheet.cssRules.length > 0
+    } catch {
+      return false
+    }
+    return !served.has(link) || (document.readyState !== 'complete' && !performance.getEntriesByName(link.href).length)
   }
 
   /** The elements for these stylesheets, in this order in the document; those that are missing are put in their place. */
@@ -85,6 +96,8 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
         return found
       }
       const link = create(path, priority)
+      // What has failed on the page on screen is missed there, too.
+      if (found) link.media = found.media
       // Behind the former one; the first before any that must come later.
       const next = found ? index : from || places.findIndex((other) => paths.includes(other))
       const at = next < 0 ? present.length : next

@@ -1,10 +1,9 @@
 import type { HistoryStack } from './history-stack.ts'
-import type { Stylesheets } from './load-styles.ts'
 import { announcePage } from './page-focus.ts'
+import type { RouteCode } from './route-code.ts'
 import type { RouterScreen } from './router.ts'
 import type { ScrollPositions } from './scroll-positions.ts'
 import { createSearchForms } from './search-forms.ts'
-import type { SegmentFilesSource } from './segment-files.ts'
 
 /** What happens around React when a page comes or goes: styles, scroll, focus. */
 export interface PageEffects {
@@ -21,12 +20,11 @@ export interface PageEffectsParts {
   readonly document: Document
   readonly history: HistoryStack
   readonly positions: ScrollPositions
-  readonly styles: Stylesheets
-  readonly files: SegmentFilesSource
+  readonly code: Pick<RouteCode, 'show'>
 }
 
 export function createPageEffects(parts: PageEffectsParts): PageEffects {
-  const { document, history, positions, styles, files } = parts
+  const { document, history, positions, code } = parts
   const forms = createSearchForms(document)
   let focused: Element | null = null
 
@@ -36,8 +34,8 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       focused = document.activeElement
       forms.leaving()
     },
-    arrived({ href, page, arrival }) {
-      styles.show(page.styles, (path) => files.listed?.names(path) ?? false)
+    arrived({ href, view: { chain, outcome }, fallback = outcome, arrival }) {
+      code.show({ chain, ...(fallback && { outcome: fallback }) })
       // Beside the fallback somebody may be typing; these have the focus only because the page has come.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
       forms.arrived(arrival.kind === 'traverse')

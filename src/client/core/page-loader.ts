@@ -1,6 +1,7 @@
 import { rawSearch } from '../../shared/raw-search.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
-import { findBoundary, layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
+import { findBoundary } from '../react/find-boundary.ts'
+import { layoutId, type Outcome, type RouteView } from '../react/route-view.ts'
 import { localHref, withoutHash } from './local-href.ts'
 import type { Retry } from './retry.ts'
 import type { RouteCode } from './route-code.ts'
@@ -13,8 +14,6 @@ export interface ReadyPage {
   /** Where redirects have led: path, query and hash. */
   readonly href: string
   readonly view: RouteView
-  /** Stylesheets of the view. */
-  readonly styles: readonly string[]
   /** Cache keys of its data. */
   readonly keys: readonly string[]
   /** Something of it is to be asked for again. */
@@ -119,20 +118,21 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
    * The page with its code and styles; what is shown instead where those do not come, and the document where that has none
    * either.
    * @param page absent where nothing can be shown for the failure.
-   * @param styles on their way already, with the code.
+   * @param loading of its code and styles, where that has begun already.
    */
   async function withCode(
     href: string,
     signal: AbortSignal,
     page: LoadedPage | undefined,
     failure?: unknown,
-    styles?: Promise<readonly string[]>,
+    loading?: Promise<void>,
   ): Promise<ReadyPage | ElsewherePage> {
     try {
       if (!page) throw failure
       const view = viewOf(page, href)
       const { keys, stale } = page
-      return { kind: 'page', href, view, styles: await (styles ?? code.load(view, signal)), keys, stale, failure }
+      await (loading ?? code.load(view, signal))
+      return { kind: 'page', href, view, keys, stale, failure }
     } catch (thrown) {
       if (signal.aborted) throw new RouteCancelled()
       const instead = failure ? undefined : pageInstead(href, thrown)

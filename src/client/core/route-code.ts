@@ -17,12 +17,19 @@ type ViewShape = Pick<RouteView, 'chain' | 'outcome'>
 export interface RouteCode {
   /**
    * Loads modules and stylesheets of a view.
-   * @returns what must be switched on when it is shown.
    * @throws {RouteLoadError} when something did not come, or not within `ROUTE_LOAD_TIMEOUT_MS`.
    */
-  load(shape: ViewShape, signal: AbortSignal): Promise<readonly string[]>
-  /** Fetches the files ahead, at low priority. Never fails. */
-  preload(shape: ViewShape): Promise<void>
+  load(shape: ViewShape, signal?: AbortSignal): Promise<void>
+  /**
+   * Makes exactly the stylesheets of a view apply. Until the list of files has loaded, the page is the document's, and so
+   * are its styles.
+   */
+  show(shape: ViewShape): void
+  /**
+   * Fetches the files ahead, at low priority. Never fails.
+   * @param runs whether the modules are run as well: some browsers fetch ahead only what is.
+   */
+  preload(shape: ViewShape, runs?: boolean): Promise<void>
 }
 
 /** What it is made of. */
@@ -48,13 +55,11 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
     }
   }
 
-  async function loadStyles(shape: ViewShape): Promise<readonly string[]> {
+  async function loadStyles(shape: ViewShape): Promise<void> {
     const listed = await files.get().catch((cause: unknown) => {
       throw new RouteLoadError('stylesheet', files.url, { cause })
     })
-    const hrefs = filesOf(shape, listed, 'styles')
-    await styles.load(hrefs)
-    return hrefs
+    await styles.load(filesOf(shape, listed, 'styles'))
   }
 
   /** The first file that is not here. */
@@ -76,20 +81,26 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
           const [part, sort] = isScript ? (['script', 'scripts'] as const) : (['stylesheet', 'styles'] as const)
           reject(new RouteLoadError(part, missingFile(shape, sort)))
         }, ROUTE_LOAD_TIMEOUT_MS)
-        signal.addEventListener('abort', () => reject(new RouteCancelled()))
+        signal?.addEventListener('abort', () => reject(new RouteCancelled()))
         Promise.all([loadStyles(shape), loadModules(shape)])
-          .then(([hrefs]) => resolve(hrefs), reject)
+          .then(() => resolve(), reject)
           .finally(() => clearTimeout(late))
       })
     },
-    preload: (shape) =>
-      files.get().then(
-        (listed) => {
+    show(shape) {
+      const { listed } = files
+      // The last resort has no files of its own: it keeps what is on.
+      if (listed && shape.outcome?.at !== -1) styles.show(filesOf(shape, listed, 'styles'), listed.names)
+    },
+    preload: (shape, runs) =>
+      files
+        .get()
+        .then((listed) => {
           preloadScripts(document, filesOf(shape, listed, 'scripts'), 'low')
           styles.preload(filesOf(shape, listed, 'styles'))
-        },
-        () => undefined,
-      ),
+          return runs ? modules.load(viewModules(shape)) : undefined
+        })
+        .catch(() => undefined),
   }
 }
 

@@ -23,7 +23,7 @@ import { RouteCancelled } from './router-errors.ts'
 
 /** A screen with what the router must know of it. */
 export interface RouterScreen extends Screen {
-  readonly page: Pick<ReadyPage, 'styles' | 'keys' | 'stale' | 'failure'>
+  readonly page: Pick<ReadyPage, 'keys' | 'stale' | 'failure'>
   /** Aborted when it is left: ends what is still on its way for it. */
   readonly lifetime: AbortController
   /** How it came; absent for data that was fetched anew. */
@@ -217,7 +217,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     // A boundary may have begun to show a fallback since, and the visitor have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
     if (sameView(view, shown.view)) {
-      screen = { ...screen, page: { ...page, styles: screen.page.styles } }
+      screen = { ...screen, page }
       known.shown(page.keys, href)
     } else render({ ...latest, href: screen.href, arrival: undefined, view, page })
   }

@@ -1,19 +1,25 @@
-import { Component, lazy, Suspense, type ComponentType, type ReactNode } from 'react'
-import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
-import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
-import type { RouteLoadError } from '../core/router-errors.ts'
-import type { ErrorProps } from '../module-types.ts'
+import { Component, type ReactNode } from 'react'
+import { controlFlowOf, digestOf } from '../../shared/control-flow.ts'
 import type { BoundaryRouter } from '../router-types.ts'
 import { RouterContext } from './contexts.ts'
+import type { RouteView } from './route-view.ts'
+
+interface CaughtThrown {
+  readonly value: unknown
+  /** What is shown for it, once that has loaded; `null` where it does not load. */
+  readonly shown?: ReactNode
+}
 
 interface CaughtState {
-  readonly thrown?: { readonly value: unknown } | undefined
+  readonly thrown?: CaughtThrown | undefined
   readonly visit?: number | undefined
 }
 
-interface BoundaryProps {
-  /** Whose fallbacks it shows; absent for the last resort inside the document, a fixed text. */
-  readonly definition?: SegmentDefinition
+/** Props of `SegmentBoundary`. */
+export interface BoundaryProps {
+  readonly chain: RouteView['chain']
+  /** Index in the chain of the segment whose fallbacks it shows; -1 for the last resort inside the document, a fixed text. */
+  readonly at: number
   /** Another one than before means another navigation: what was caught belongs to the page that was left. */
   readonly visit: number | undefined
   readonly onRetry?: (() => void) | undefined
@@ -22,7 +28,9 @@ interface BoundaryProps {
 
 /**
  * Shows a segment's own fallback when something inside its layout throws in the browser, and passes on what it has no
- * fallback for. React runs no error boundary on the server: there the runtime picks the fallback before it renders.
+ * fallback for, or one that does not load. What is shown is the router's to make, with its styles: only the last resort
+ * needs nothing that could fail to load. React runs no error boundary on the server: there the runtime picks the fallback
+ * before it renders.
  */
 export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   override state: CaughtState = {}
@@ -35,52 +43,43 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     return visit === state.visit ? null : { visit, thrown: undefined }
   }
 
-  /**
-   * Asks for the page anew, whatever has failed: what was read of the server may have broken off, and nothing tells that
-   * from a failure of the page's own.
-   */
-  readonly #retry = (): void => {
-    const { onRetry } = this.props
-    if (onRetry) onRetry()
-    else this.setState({ thrown: undefined })
+  readonly #bring = (router: BoundaryRouter): void => {
+    const { thrown } = this.state
+    if (!thrown) return
+    void router.caught(this.props, thrown.value).then((shown = null) => {
+      if (this.state.thrown === thrown) this.setState({ thrown: { ...thrown, shown } })
+    })
   }
 
   override render(): ReactNode {
     const { thrown } = this.state
-    const { children, definition, visit } = this.props
-    if (thrown === undefined) return children
-    const { value } = thrown
-    const signal = controlFlowOf(value)
-    if (signal instanceof RedirectSignal) {
-      const { to, external } = signal
-      return <Tell router={(router) => router.redirect(to, external)} />
-    }
-    const origin: ErrorProps['origin'] = value instanceof ServerFailure ? 'server' : 'client'
+    const { at, children } = this.props
+    if (!thrown) return children
+    const { shown, value } = thrown
+    if (shown) return shown
+    const asks = <Tell router={this.#bring} />
+    if (shown === undefined && (at >= 0 || controlFlowOf(value))) return asks
+    if (at >= 0) throw value
     const digest = digestOf(value)
-    // By its name: the class is loaded later than this.
-    const { name, reason = digest ? 'server' : 'offline', status } = Object(value) as Partial<RouteLoadError>
-    const isLost = origin === 'server' || name === 'RouteLoadError'
-    const kind: BoundaryKind = signal?.kind ?? 'error'
-    const why = isLost ? { reason, status } : CRASH
-    const told = <Tell router={(router) => router.caught(kind, visit, definition, why)} />
-    if (definition === undefined) {
-      return (
-        <main>
-          {told}
-          <h1 data-testid="error">{`Application error: a ${origin}-side exception has occurred`}</h1>
-          {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
-        </main>
-      )
-    }
-    const loader = definition[kind]
-    if (loader === undefined) throw value
-    const Fallback = lazyFallback(loader)
-    const props = kind === 'error' && ({ origin, digest, ...why, retry: this.#retry } as ErrorProps)
     return (
-      <Suspense fallback={null}>
-        <Fallback {...props} />
-        {told}
-      </Suspense>
+      <main>
+        {asks}
+        <title>Application error</title>
+        <h1 data-testid="error">
+          {`Application error: a ${value instanceof ServerFailure ? 'server' : 'client'}-side exception has occurred`}
+        </h1>
+        {digest && <p data-testid="digest">{`Digest: ${digest}`}</p>}
+        <p>
+          {/* Left to the browser: what has failed may be the router. */}
+          {/* oxlint-disable-next-line jsx-a11y/anchor-is-valid -- the page itself */}
+          <a href="" rel="external">
+            Reload
+          </a>{' '}
+          <a href="/" rel="external">
+            Home
+          </a>
+        </p>
+      </main>
     )
   }
 }
@@ -100,22 +99,8 @@ export class ServerFailure extends Error {
   }
 }
 
-type FallbackComponent = ComponentType<Partial<ErrorProps>>
-
-const lazyFallbacks = new WeakMap<ModuleLoader, FallbackComponent>()
-
-/** React keeps what `lazy` made between renders only if it is the same object each time. */
-function lazyFallback(loader: ModuleLoader): FallbackComponent {
-  let made = lazyFallbacks.get(loader)
-  if (made === undefined) {
-    made = lazy(loader as () => Promise<{ default: FallbackComponent }>)
-    lazyFallbacks.set(loader, made)
-  }
-  return made
-}
-
-/** Tells the router what something thrown has come to, once that is in the document. */
-class Tell extends Component<{ readonly router: (router: BoundaryRouter) => void }> {
+/** Tells the router of something thrown, once what is shown for it is in the document. */
+export class Tell extends Component<{ readonly router: (router: BoundaryRouter) => void }> {
   static override contextType = RouterContext
   declare context: BoundaryRouter | null
 

@@ -14,9 +14,7 @@ export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
   return (
     <>
       {typeof title === 'string' && <title>{title}</title>}
-      {description !== undefined && <meta name="description" content={description} />}
       {canonical !== undefined && <link rel="canonical" href={absoluteUrl(canonical, origin)} />}
-      {robots !== undefined && <meta name="robots" content={robots} />}
       {/* Whoever reads Open Graph takes absolute URLs only. */}
       {Object.entries(openGraph).map(([property, content]) => (
         <meta
@@ -25,9 +23,9 @@ export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
           content={/(url|image|audio|video)$/.test(property) ? absoluteUrl(content, origin) : content}
         />
       ))}
-      {Object.entries(meta).map(([name, content]) => (
-        <meta key={name} name={name} content={content} />
-      ))}
+      {Object.entries({ description, robots, ...meta }).map(
+        ([name, content]) => content !== undefined && <meta key={name} name={name} content={content} />,
+      )}
     </>
   )
 }

@@ -59,7 +59,7 @@ export function routeTree({ document: Document, view, modules, metadata, client 
     }
     if (hasBoundary(definition)) {
       node = (
-        <SegmentBoundary definition={definition} visit={client?.visit} onRetry={client?.retry}>
+        <SegmentBoundary chain={chain} at={at} visit={client?.visit} onRetry={client?.retry}>
           {node}
         </SegmentBoundary>
       )
@@ -78,7 +78,9 @@ export function routeTree({ document: Document, view, modules, metadata, client 
   return (
     <ViewContext value={view}>
       <Document head={<HeadTags metadata={metadata} origin={view.origin} />}>
-        <SegmentBoundary visit={client?.visit}>{node}</SegmentBoundary>
+        <SegmentBoundary chain={chain} at={-1} visit={client?.visit}>
+          {node}
+        </SegmentBoundary>
       </Document>
     </ViewContext>
   )

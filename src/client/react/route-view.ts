@@ -100,14 +100,6 @@ export function leafModule(view: Pick<RouteView, 'chain' | 'outcome'>): ModuleLo
   return chain[outcome.at]?.definition[outcome.kind]
 }
 
-/** The nearest segment at or above `from` that has a fallback of this kind. */
-export function findBoundary(chain: readonly ViewSegment[], kind: BoundaryKind, from: number): number | undefined {
-  for (let at = Math.min(from, chain.length - 1); at >= 0; at -= 1) {
-    if (chain[at]?.definition[kind] !== undefined) return at
-  }
-  return undefined
-}
-
 /** The metadata of the view, deeper segments over outer ones, title templates applied. */
 export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
   let merged: Metadata = {}

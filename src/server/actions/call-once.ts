@@ -1,5 +1,5 @@
 import { controlFlowDigest, controlFlowOf } from '../../shared/control-flow.ts'
-import { decodeValues } from '../../shared/protocol/decode-values.ts'
+import { decodeValues } from '../../shared/protocol/decode-value-text.ts'
 import { encodeValues } from '../../shared/protocol/encode-values.ts'
 import { clientKey } from '../request/client-key.ts'
 import { MOST_KEYS, MOST_RESULT_BYTES, ONCE_LIFETIME_MS, type OnceStore } from '../stores/once-store.ts'

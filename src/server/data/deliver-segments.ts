@@ -1,4 +1,4 @@
-import { findBoundary } from '../../client/react/route-view.ts'
+import { findBoundary } from '../../client/react/find-boundary.ts'
 import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import type { SegmentMeta, SegmentValues } from '../../shared/protocol/route-data.ts'

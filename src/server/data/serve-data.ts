@@ -1,4 +1,5 @@
-import { layoutId, pageId, findBoundary } from '../../client/react/route-view.ts'
+import { findBoundary } from '../../client/react/find-boundary.ts'
+import { layoutId, pageId } from '../../client/react/route-view.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
@@ -67,7 +68,10 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
 function deliveryOf(parts: DataParts, context: RequestContext): CallDelivery {
   // Loaders do not run for data that is of no use: what they drop from a session would be lost for the document.
   if (context.data?.isOtherBuild === true) {
-    return { page: (delivered, opening) => sendAlone(headOf(parts, delivered), opening, context), moveTo: () => undefined }
+    return {
+      page: (delivered, opening) => sendAlone(headOf(parts, delivered), opening, context),
+      moveTo: () => undefined,
+    }
   }
   return {
     page: (delivered, opening) => servePage(parts, delivered, context, opening),

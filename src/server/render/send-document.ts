@@ -1,6 +1,7 @@
+import { STATUS_CODES } from 'node:http'
 import type { RouteView } from '../../client/react/route-view.ts'
 import type { Metadata } from '../../client/module-types.ts'
-import { RedirectSignal, controlFlowOf } from '../../shared/control-flow.ts'
+import { RedirectSignal, REFUSAL_STATUS, controlFlowOf, type RefusalSignal } from '../../shared/control-flow.ts'
 import { escapeHtml } from '../../shared/escape-html.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../assets/content-encoding.ts'
@@ -18,6 +19,7 @@ import { DocumentSink } from './document-sink.ts'
 import { reportFailure, retryHeaders } from './failure.ts'
 import type { HandOff } from './hand-off-writer.ts'
 import { escapeJson } from './escape-json.ts'
+import { holeStyles } from './hole-styles.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { securityHeaders, type HeaderList } from './security-headers.ts'
@@ -177,7 +179,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const sink = new DocumentSink(
     createBodyStream(res, encoding),
     {
-      head: assets.head(nonce, handOff.start !== undefined) + jsonLdTags(metadata),
+      head: assets.head(nonce, handOff.start !== undefined) + holeStyles(nonce) + jsonLdTags(metadata),
       tail: handOff.element + assets.bootstrap(nonce),
     },
     handOff.start !== undefined,
@@ -186,8 +188,9 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const tellLate = (thrown: unknown): string | undefined => {
     const verdict = refusedRedirect(thrown) === undefined ? controlFlowOf(thrown) : undefined
     if (verdict !== undefined) context.left = true
-    sink.add(lateVerdict(verdict))
-    return reportFailure(thrown, context, 'stream')
+    const digest = reportFailure(thrown, context, 'stream')
+    sink.add(lateVerdict(verdict, digest))
+    return digest
   }
   live.onLateThrown = tellLate
   context.onAbort((reason) => {
@@ -201,13 +204,21 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
 }
 
 /** What a visitor without scripts, and a crawler, can still be told once the status is out. */
-function lateVerdict(verdict: ReturnType<typeof controlFlowOf>): string {
+function lateVerdict(verdict: ReturnType<typeof controlFlowOf>, digest: string | undefined): string {
   const noindex = '<meta name="robots" content="noindex"/>'
-  if (!(verdict instanceof RedirectSignal)) return noindex
+  if (!(verdict instanceof RedirectSignal)) return noindex + lateNotice(verdict, digest)
   const location = safeLocation(verdict.to, verdict)
   return location === undefined
     ? noindex
     : `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(location)}"/>`
+}
+
+/** The hole that it belongs to stays as it is: it says that its content follows at the end of the page. */
+function lateNotice(refusal: RefusalSignal | undefined, digest = ''): string {
+  const text = refusal
+    ? `${REFUSAL_STATUS[refusal.kind]} ${STATUS_CODES[REFUSAL_STATUS[refusal.kind]]}`
+    : `Application error: a server-side exception has occurred. Digest: ${digest}`
+  return `<noscript><p role="alert">A part of this page cannot be shown. ${escapeHtml(text)}</p></noscript>`
 }
 
 function jsonLdTags({ jsonLd }: Metadata): string {

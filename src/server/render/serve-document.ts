@@ -3,8 +3,8 @@ import { isCrawler } from './crawler.ts'
 import type { DocumentProps } from '../../client/module-types.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import { routeTree } from '../../client/react/route-tree.tsx'
+import { findBoundary } from '../../client/react/find-boundary.ts'
 import {
-  findBoundary,
   layoutId,
   shownChain,
   viewMetadata,

@@ -1,4 +1,3 @@
-import type { HandOffValues, TextStream } from './hand-off.ts'
 import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
 
 /** Reads one stream of values. After an exception it is to be given up by `fail`. */
@@ -134,35 +133,50 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
   }
 }
 
+/** One stream of values, as it comes in. What happens after its end counts no more. */
+export interface IncomingValues<Values> {
+  /**
+   * Settles as soon as all but what promises bring is here. Rejects with what the stream has failed with, or an Error for
+   * a text that is not complete and well-formed; so do the promises in the values that are open then.
+   */
+  readonly values: Promise<Values>
+  /** Takes the next piece of the text; `null` is its end. */
+  push(chunk: string | null): void
+  fail(reason: unknown): void
+}
+
+/** Decodes a stream whose pieces are pushed. */
+export function receiveValues<Values>(rejection?: Rejection): IncomingValues<Values> {
+  const decoder = createValueDecoder(rejection)
+  let open = true
+  let settle: readonly [resolve: (values: Values) => void, reject: (reason: unknown) => void]
+  const values = new Promise<Values>((...both) => (settle = both))
+  const fail = (reason: unknown): void => {
+    if (!open) return
+    open = false
+    decoder.fail(reason)
+    settle[1](reason)
+  }
+  const push = (chunk: string | null): void => {
+    if (!open) return
+    try {
+      if (chunk === null) {
+        decoder.end()
+        open = false
+      } else {
+        const root = decoder.push(chunk)
+        if (root) settle[0](root.value as Values)
+      }
+    } catch (reason) {
+      fail(reason)
+    }
+  }
+  return { values, push, fail }
+}
+
 function bytesOf(tag: string, base64: string): unknown {
   const Class = BYTE_CLASSES.find(({ name }) => name === tag)
   if (Class === undefined) throw new TypeError('A node is of no known kind')
   const { buffer } = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
   return Class === ArrayBuffer ? buffer : new (Class as Uint8ArrayConstructor)(buffer)
-}
-
-/**
- * Reads what `encodeValues` wrote; settles as soon as all but the deferred values are here. Apart from the encoder and
- * from the rest of the hand-off, because the browser loads it only for documents that need it.
- * @returns rejects with what the stream fails with, or an Error for a text that is not complete and well-formed. So do
- *   the promises in the values that are open then.
- */
-export function decodeValues<Values = HandOffValues>(stream: TextStream, rejection?: Rejection): Promise<Values> {
-  return new Promise((resolve, reject) => {
-    const decoder = createValueDecoder(rejection)
-    const reader = stream.getReader()
-    const read = async (): Promise<void> => {
-      for (;;) {
-        const { done, value = '' } = await reader.read()
-        if (done) return decoder.end()
-        const root = decoder.push(value)
-        if (root !== undefined) resolve(root.value as Values)
-      }
-    }
-    read().catch((reason: unknown) => {
-      decoder.fail(reason)
-      reject(reason)
-      reader.cancel(reason).catch(() => undefined)
-    })
-  })
 }

@@ -202,7 +202,7 @@ describe('without a network', () => {
 
   function withoutPages(world: ReturnType<typeof createWorld>): void {
     vi.spyOn(world.code, 'load').mockImplementation(({ outcome }) =>
-      outcome === undefined ? Promise.reject(script()) : Promise.resolve([]),
+      outcome === undefined ? Promise.reject(script()) : Promise.resolve(),
     )
   }
 
@@ -215,7 +215,7 @@ describe('without a network', () => {
     expect(world.left).toEqual([])
     expect(world.rendered.at(-1)?.view.outcome).toMatchObject({ kind: 'error', origin: 'client' })
     await world.commit()
-    vi.mocked(world.code.load).mockResolvedValue([])
+    vi.mocked(world.code.load).mockResolvedValue()
     world.setOnline(true)
     await flush()
     await world.request(1).done(...pageOf('/a'))

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createRouteCode } from '../../../src/client/core/route-code.ts'
 import { createSegmentFiles } from '../../../src/client/core/segment-files.ts'
 import { createModuleCache } from '../../../src/client/react/module-cache.ts'
+import type { RouteView } from '../../../src/client/react/route-view.ts'
 import { encodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'
 
 beforeEach(() => {
@@ -26,10 +27,10 @@ function load(page: () => Promise<unknown>, style: () => Promise<void>, list: ()
     styles: { load: style, show: () => undefined, preload: () => undefined },
   })
   const controller = new AbortController()
-  const end: { reason?: unknown; styles?: readonly string[] } = {}
+  const end: { reason?: unknown; loaded?: true } = {}
   vi.stubGlobal('CSS', { escape: String })
   code.load({ chain: [{ key: '/', definition: { page } }] }, controller.signal).then(
-    (styles) => (end.styles = styles),
+    () => (end.loaded = true),
     (reason: unknown) => (end.reason = reason),
   )
   return { controller, end }
@@ -39,10 +40,59 @@ const here = async (): Promise<void> => undefined
 const module = async (): Promise<unknown> => ({})
 const list = async (): Promise<unknown> => LIST
 
-test('what comes in time is shown with its stylesheets', async () => {
+test('what comes in time is loaded', async () => {
   const { end } = load(module, here, list)
   await vi.advanceTimersByTimeAsync(0)
-  expect(end).toEqual({ styles: ['/_m/assets/a.css'] })
+  expect(end).toEqual({ loaded: true })
+})
+
+describe('stylesheets of the page on screen', () => {
+  const segments = {
+    '/': {
+      layout: { scripts: [], styles: ['/_m/assets/layout.css'] },
+      error: { scripts: [], styles: ['/_m/assets/error.css'] },
+    },
+    '/a': { page: { scripts: [], styles: ['/_m/assets/page.css'] } },
+  }
+  const chain = [
+    { key: '/', definition: { layout: module, error: module } },
+    { key: '/a', definition: { page: module } },
+  ] as unknown as RouteView['chain']
+
+  function createShown() {
+    const shown: (readonly string[])[] = []
+    const files = createSegmentFiles('b1', async () => encodeSegmentFiles(segments))
+    const code = createRouteCode({
+      document: { querySelector: () => ({}) } as unknown as Document,
+      modules: createModuleCache(),
+      files,
+      styles: { load: here, show: (hrefs) => void shown.push(hrefs), preload: () => undefined },
+    })
+    return { code, files, shown }
+  }
+
+  test('are left alone until it is known which files a page needs', async () => {
+    const { code, files, shown } = createShown()
+    code.show({ chain })
+    expect(shown).toEqual([])
+    await files.get()
+    code.show({ chain })
+    expect(shown).toEqual([['/_m/assets/layout.css', '/_m/assets/page.css']])
+  })
+
+  test('are those of a fallback and the layouts above it, once it is shown in the place of the page', async () => {
+    const { code, files, shown } = createShown()
+    await files.get()
+    code.show({ chain, outcome: { kind: 'error', at: 0 } })
+    expect(shown).toEqual([['/_m/assets/layout.css', '/_m/assets/error.css']])
+  })
+
+  test('stay on for the last resort, which has none of its own', async () => {
+    const { code, files, shown } = createShown()
+    await files.get()
+    code.show({ chain, outcome: { kind: 'error', at: -1 } })
+    expect(shown).toEqual([])
+  })
 })
 
 test.for<[string, () => Promise<unknown>, () => Promise<void>, () => Promise<unknown>, string]>([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Metadata } from '../../../src/client/module-types.ts'
 import { createModuleCache } from '../../../src/client/react/module-cache.ts'
+import { findBoundary } from '../../../src/client/react/find-boundary.ts'
 import {
-  findBoundary,
   leafModule,
   shownChain,
   viewMetadata,

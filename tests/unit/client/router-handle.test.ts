@@ -8,13 +8,19 @@ const first: Screen = { href: '/', view: { chain: [], params: {}, search: {}, da
 /** A page whose router has not come yet, and what becomes of it. */
 function createPage() {
   const left: string[] = []
+  const bars: object[] = []
   const window = Object.assign(new EventTarget(), {
-    document: { baseURI: 'https://millrace.test/docs/' },
+    document: {
+      baseURI: 'https://millrace.test/docs/',
+      createElement: () => ({ style: {}, append: () => undefined }),
+      body: { append: (bar: object) => void bars.push(bar) },
+    },
     navigator: { onLine: true },
     history: { go: (delta: number) => void left.push(`go ${delta}`) },
     location: {
       assign: (href: string) => void left.push(`assign ${href}`),
       replace: (href: string) => void left.push(`replace ${href}`),
+      reload: () => void left.push('reload'),
     },
   })
   const coming: { resolve(router: LoadedRouter): void; reject(reason: unknown): void }[] = []
@@ -46,7 +52,7 @@ function createPage() {
     read: (href: string) => Promise.resolve({ ...first.view, params: { href } }),
     call: () => Promise.resolve('called'),
     uploads: new Map(),
-    caught: told('caught'),
+    caught: () => Promise.resolve('shown'),
     leaving: told('leaving'),
     committed: told('committed'),
   } as LoadedRouter
@@ -54,6 +60,19 @@ function createPage() {
   return {
     handle,
     left,
+    bars,
+    /** Whether React hears of a form that is sent. */
+    reactHears(action: string | null, formaction?: string): boolean {
+      const heard = vi.fn<() => void>()
+      window.addEventListener('submit', heard, { once: true })
+      const target = { getAttribute: () => action }
+      const submitter = formaction === undefined ? null : { getAttribute: () => formaction }
+      const event = Object.assign(new Event('submit'), { submitter })
+      Object.defineProperty(event, 'target', { value: target })
+      window.dispatchEvent(event)
+      window.removeEventListener('submit', heard)
+      return heard.mock.calls.length > 0
+    },
     calls,
     listeners: () => seen.listeners,
     /** How often the code was asked for. */
@@ -175,7 +194,7 @@ describe('when it does not come', () => {
     process.off('unhandledRejection', unhandled)
   })
 
-  test('navigate loads a document, and nothing else happens', async () => {
+  test('navigate and refresh load a document, and nothing else happens', async () => {
     process.on('unhandledRejection', unhandled)
     const page = createPage()
     page.handle.committed(first)
@@ -184,9 +203,39 @@ describe('when it does not come', () => {
     page.handle.refresh()
     page.handle.redirect('/c', false)
     await page.fail()
-    expect(page.left).toEqual(['assign https://millrace.test/a', 'replace https://millrace.test/b'])
+    expect(page.left).toEqual(['assign https://millrace.test/a', 'replace https://millrace.test/b', 'reload'])
     expect(page.calls).toEqual([])
     expect(unhandled).not.toHaveBeenCalled()
+  })
+
+  test('forms that the server wrote for browsers without scripts are sent by the browser, others by React', async () => {
+    const page = createPage()
+    page.handle.committed(first)
+    const own = '/docs?_action=abc.1'
+    expect(page.reactHears(own)).toBe(true)
+    await page.fail()
+    expect(page.reactHears(own)).toBe(false)
+    expect(page.reactHears('/docs?q=1&_action=abc.1')).toBe(false)
+    expect(page.reactHears('/docs', own)).toBe(false)
+    expect(page.reactHears(own, 'javascript:throw 1')).toBe(true)
+    expect(page.reactHears('/docs?q=_action')).toBe(true)
+    expect(page.reactHears(null)).toBe(true)
+  })
+
+  test('a call leaves the page as it is, and a bar offers to load it again', async () => {
+    const page = createPage()
+    const settled = vi.fn<() => void>()
+    page.handle.call('id', [], undefined).then(settled, settled)
+    await page.fail()
+    expect(page.bars).toHaveLength(1)
+    expect(settled).not.toHaveBeenCalled()
+  })
+
+  test('what was caught has no fallback', async () => {
+    const page = createPage()
+    const shown = page.handle.caught({ chain: [], at: 0, visit: 0, children: null }, new Error('broken'))
+    await page.fail()
+    expect(await shown).toBeUndefined()
   })
 
   test('reading a page fails with the reason', async () => {

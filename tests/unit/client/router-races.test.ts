@@ -68,13 +68,13 @@ describe('one navigation overtakes another', () => {
 
   test("click A, its data comes but not its code, click B, A's code comes: only B is shown", async () => {
     const world = createWorld()
-    const code = Promise.withResolvers<readonly string[]>()
+    const code = Promise.withResolvers<void>()
     vi.spyOn(world.code, 'load').mockReturnValueOnce(code.promise)
     await world.click('/a')
     await world.request(0).done(...pageOf('/a'))
     expect(world.rendered).toEqual([])
     await world.click('/b')
-    code.resolve([])
+    code.resolve()
     await flush()
     expect(world.rendered).toEqual([])
     await world.request(1).done(...pageOf('/b'))

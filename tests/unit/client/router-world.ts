@@ -233,7 +233,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     },
   }
 
-  const code: RouteCode = { load: () => Promise.resolve([]), preload: () => Promise.resolve() }
+  const code: RouteCode = { load: () => Promise.resolve(), show: () => undefined, preload: () => Promise.resolve() }
   const journal = createJournal()
   const known = createKnownRoutes(now, () => undefined)
   const outdated = (): void => void (lifecycle.outdated = true)
@@ -270,7 +270,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
       view: { chain: root?.chain ?? [], params: {}, search: {}, data: {} },
       visit: 0,
       lifetime: new AbortController(),
-      page: { styles: [], keys: [], stale: false },
+      page: { keys: [], stale: false },
     },
     known,
     store,

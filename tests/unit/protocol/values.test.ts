@@ -1,6 +1,7 @@
 import { array, assert, asyncProperty, nat } from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { createValueDecoder, decodeValues } from '../../../src/shared/protocol/decode-values.ts'
+import { decodeValues } from '../../../src/shared/protocol/decode-value-text.ts'
+import { createValueDecoder } from '../../../src/shared/protocol/decode-values.ts'
 import { createValueEncoder, encodeValues } from '../../../src/shared/protocol/encode-values.ts'
 import { cut, pieceStream, stateOf } from './text-stream.ts'
 import { richValues } from './rich-values.ts'

@@ -1,0 +1,71 @@
+import type { ComponentType, ReactNode } from 'react'
+import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
+import type { BoundaryKind } from '../../shared/route-definition.ts'
+import type { RouteLoadError } from '../core/router-errors.ts'
+import type { ErrorProps } from '../module-types.ts'
+import { ServerFailure, Tell, type BoundaryProps } from './boundaries.tsx'
+import type { ModuleCache } from './module-cache.ts'
+import { leafModule, type Outcome, type RouteView } from './route-view.ts'
+
+/** What the router does for a fallback that is shown in the browser. */
+export interface FallbackHost {
+  readonly modules: Pick<ModuleCache, 'get'>
+  /** Loads code and styles; rejects where some of it does not load. */
+  load(shape: Pick<RouteView, 'chain' | 'outcome'>): Promise<void>
+  redirect(to: string, external: boolean): void
+  /** The fallback is in the document: styles, title, focus and announcement follow. */
+  shown(shape: Pick<RouteView, 'chain'> & { readonly outcome: Outcome }, visit: number | undefined): void
+}
+
+/**
+ * Makes what a boundary shows for something that was thrown. Without its styles it is shown all the same.
+ * @returns `undefined` where the boundary has no fallback of this kind, or it does not load. The last resort is told as if
+ * it were one: it is in the document already.
+ */
+export async function caughtFallback(
+  { modules, load, redirect, shown }: FallbackHost,
+  { at, chain, onRetry, visit }: BoundaryProps,
+  value: unknown,
+): Promise<ReactNode> {
+  const signal = controlFlowOf(value)
+  if (signal instanceof RedirectSignal) {
+    redirect(signal.to, signal.external)
+    return new Promise(() => undefined) // the page is being left
+  }
+  const kind: BoundaryKind = signal?.kind ?? 'error'
+  const why = kind === 'error' ? reasonOf(value) : {}
+  const shape = { chain, outcome: { kind, at, ...why } }
+  if (at < 0) shown(shape, visit)
+  const loader = leafModule(shape)
+  if (!loader) return undefined
+  await load(shape).catch(() => undefined)
+  const Fallback = (modules.get(loader) as { readonly default: ComponentType<Partial<ErrorProps>> } | undefined)
+    ?.default
+  if (!Fallback) return undefined
+  const props =
+    kind === 'error' &&
+    ({
+      origin: value instanceof ServerFailure ? 'server' : 'client',
+      digest: digestOf(value),
+      ...why,
+      // Asks for the whole page again, whatever has failed: data of the server may have broken off, and nothing tells
+      // that from a failure of the page's own code.
+      retry: onRetry,
+    } as ErrorProps)
+  return (
+    <>
+      <Fallback {...props} />
+      <Tell router={() => shown(shape, visit)} />
+    </>
+  )
+}
+
+const CRASH = { reason: 'crash' } as const
+
+/** What an error page is told of something thrown. */
+function reasonOf(value: unknown): Pick<Outcome, 'reason' | 'status'> {
+  // By its name: an error of another part of the application would not be this class.
+  const { name, reason, status } = Object(value) as Partial<RouteLoadError>
+  if (!(value instanceof ServerFailure) && name !== 'RouteLoadError') return CRASH
+  return { reason: reason ?? (digestOf(value) ? 'server' : 'offline'), status }
+}
