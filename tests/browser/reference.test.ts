@@ -148,7 +148,7 @@ describe('after the shell has gone out', () => {
   browserTest('a failure puts the error page with the digest in place of the page', async ({ open, server }) => {
     const allow = [
       /^console\.error: .*The server failed to provide this value\. Digest: [0-9a-f]{12}/s,
-      /^uncaught: $/, // React's word that it renders the hole anew; its stack is empty
+      /^uncaught: Minified React error #419/, // React's word that it renders the hole anew
     ]
     const page = await open({ allow })
     const answer = await page.goto('/lab/crash/late')

@@ -4,7 +4,9 @@
  * table come in a table of their own.
  */
 const RULES =
-  'body>:is([hidden],svg,math)[id*="S:"]{display:block!important;box-sizing:border-box;max-width:80rem;margin:auto;padding:1rem}' +
+  'body>:is([hidden],svg,math)[id*="S:"]{display:block!important}' +
+  'body>:is([hidden][id*="S:"],noscript){box-sizing:border-box;max-width:80rem;margin:auto;padding:1rem}' +
+  'body>noscript{display:block}' +
   'body>[hidden]:has(>[id*="S:"],>tbody>[id*="S:"]){display:table!important}' +
   'template[id*="B:"]{display:block;font-style:italic}' +
   'template[id*="B:"]::before{content:"This part follows at the end of the page."}' +
