@@ -7,7 +7,13 @@ import { startBuiltServer } from '../support/built-server.ts'
 import { openDeployment } from '../support/router-app.ts'
 import { clickLink, heading, isSameDocument, pathOf } from '../support/router-page.ts'
 
-const OFFLINE = [/ERR_INTERNET_DISCONNECTED/, /ERR_CONNECTION/, /ERR_EMPTY_RESPONSE/, /ERR_FAILED/]
+const OFFLINE = [
+  /ERR_INTERNET_DISCONNECTED/,
+  /ERR_CONNECTION/,
+  /ERR_EMPTY_RESPONSE/,
+  /ERR_SOCKET_NOT_CONNECTED/,
+  /ERR_FAILED/,
+]
 const LATER_THAN_ANY_KEY_MS = 601_000
 
 const ran = (page: Page) => page.getByTestId('ran')

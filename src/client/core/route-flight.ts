@@ -9,10 +9,11 @@ import {
 } from '../../shared/protocol/route-data.ts'
 import type { TextStream } from '../../shared/protocol/hand-off.ts'
 import { parseRetryAfter } from '../../shared/retry-after.ts'
+import { ServerFailure } from '../react/boundaries.tsx'
 import type { RouteParams } from '../react/route-view.ts'
 import type { Journal } from './journal.ts'
 import type { Verdict } from './known-routes.ts'
-import { lostOnTheWay, serverFailure } from './server-failures.ts'
+import { serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from './router-errors.ts'
 
 /** How a flight is started. */
@@ -202,4 +203,10 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       lostOnTheWay,
     )
   }
+}
+
+/** What a deferred value rejects with where the answer has broken off before it came. An answer that is wrong is no matter of the network. */
+function lostOnTheWay(error: unknown): unknown {
+  const { kind = 'truncated', message } = Object(error) as Partial<RouteDataError>
+  return kind === 'truncated' ? Object.assign(new ServerFailure(), { message }) : error
 }

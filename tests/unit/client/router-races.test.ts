@@ -208,13 +208,7 @@ describe('redirects', () => {
     for (let hop = 0; hop < 21; hop += 1) await world.request(hop).done(redirectTo(`/a?n=${hop + 1}`))
     expect(world.requests).toHaveLength(21)
     await world.commit()
-    expect(world.router.screen.view.outcome).toEqual({
-      kind: 'error',
-      at: 0,
-      origin: 'client',
-      reason: 'server',
-      status: 0,
-    })
+    expect(world.outcome).toEqual({ kind: 'error', at: 0, origin: 'client', reason: 'server', status: 0 })
     expect(world.rendered.at(-1)?.page.failure).toBeInstanceOf(RedirectLoopError)
   })
 
@@ -298,13 +292,7 @@ describe('failures and refusals', () => {
     }
     await world.request(3).fail()
     await world.commit()
-    expect(world.router.screen.view.outcome).toEqual({
-      kind: 'error',
-      at: 0,
-      origin: 'client',
-      reason: 'offline',
-      status: 0,
-    })
+    expect(world.outcome).toEqual({ kind: 'error', at: 0, origin: 'client', reason: 'offline', status: 0 })
     expect(world.events).toEqual(['start /a', 'fail /a'])
     expect(world.entries).toEqual(['/', '/a'])
   })

@@ -341,6 +341,10 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     /** What `onNavigate` has told: type and target. */
     events,
     commit,
+    /** The fallback that is on the screen. */
+    get outcome() {
+      return router.screen.view.outcome
+    },
     /** URLs in the tab's history. */
     get entries() {
       return [...entries]

@@ -1,0 +1,129 @@
+/** A page that calls actions, and the server at the other end; what is done to the page is noted. */
+// Loaded here, so that no test waits for it in the middle of an answer.
+import '../../../src/shared/protocol/decode-values.ts'
+import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
+import { createJournal } from '../../../src/client/core/journal.ts'
+import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
+import { withoutHash } from '../../../src/client/core/local-href.ts'
+import { createRetry } from '../../../src/client/core/retry.ts'
+import { startFlight, type Flight } from '../../../src/client/core/route-flight.ts'
+import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
+import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
+import type { MadeCall, UnsentCall } from '../../../src/client/actions/unsent-calls.ts'
+
+export const BUILD = 'b1'
+
+/** A call that the server has got. */
+export interface Got {
+  readonly action: string
+  readonly once: string
+  readonly body: unknown
+  answer(status: number, ...records: readonly object[]): void
+  /** As a proxy or the runtime's guards do it. */
+  text(status: number, headers?: Record<string, string>): void
+  breakOff(): void
+}
+
+/** The first line of an answer. */
+export const head = { v: 1, build: BUILD, route: '/form', params: {}, scope: 'path' }
+/** The action's own segment. */
+export const result = (data: object) => ({ segment: '#action', data, lifetime: 0 })
+/** Fresh data of the page. */
+export const pageData = (data: unknown) => ({ segment: '/form#page', data })
+
+function buildOf([first]: readonly object[]): string {
+  return (first as { readonly build?: string } | undefined)?.build ?? BUILD
+}
+
+/** The page `/form` with data of its own, whatever is done to it, and the server at the other end. */
+export function world() {
+  const got: Got[] = []
+  const done: unknown[][] = []
+  const note =
+    (name: string) =>
+    (...args: unknown[]): void =>
+      void done.push([name, ...args])
+  const entry = { key: '/form', definition: { page: () => undefined, loader: () => undefined } }
+  const state = {
+    visit: 1,
+    leaving: undefined as number | undefined,
+    data: { '/form#page': 0 } as Record<string, unknown>,
+    outcome: undefined as { kind: string; at: number } | undefined,
+    online: true,
+    outdated: false,
+    /** Answers to what the visitor is asked about a call that was not sent. */
+    asked: [] as { readonly made: MadeCall; readonly why: string; readonly settle: (again: boolean) => void }[],
+    /** Whether the code for that is here. */
+    isLoaded: true,
+  }
+  const host = {
+    world: {
+      buildId: BUILD,
+      now: () => 0,
+      outdated: () => void (state.outdated = true),
+      busy: () => undefined,
+      journal: createJournal(),
+      fetch: (url: string, init: { headers: Record<string, string>; body: unknown }) =>
+        new Promise<Response>((resolve, reject) => {
+          got.push({
+            action: new URL(url, 'http://a').searchParams.get('_action') ?? '',
+            once: init.headers['X-Millrace-Once'] ?? '',
+            body: init.body,
+            answer: (status, ...records) =>
+              resolve(
+                new Response([...records, { done: true }].map((line) => JSON.stringify(line)).join('\n') + '\n', {
+                  status,
+                  headers: { 'Content-Type': ROUTE_DATA_TYPE, 'X-Millrace-Build': buildOf(records) },
+                }),
+              ),
+            text: (status, headers = {}) => resolve(new Response('no', { status, headers })),
+            breakOff: () => reject(new TypeError('network')),
+          })
+        }),
+    },
+    known: createKnownRoutes(
+      () => 0,
+      () => undefined,
+    ),
+    startFlight,
+    retry: createRetry(
+      () => 0.5,
+      (milliseconds) => {
+        note('wait')(milliseconds)
+        return Promise.resolve()
+      },
+    ),
+    pageOf: withoutHash,
+    unanswered: (href: string) => new RouteLoadError('route data', href),
+    leaving: () => state.leaving,
+    online: () => state.online,
+    outdated: () => state.outdated,
+    unsent: (made: MadeCall): Promise<UnsentCall> => {
+      if (!state.isLoaded) return Promise.reject(new Error('no network'))
+      return Promise.resolve({
+        ask: (why) => new Promise((settle) => state.asked.push({ made, why, settle })),
+        again: () => state.asked.at(-1)?.settle(true),
+        end: (sent) => note('end')(sent),
+      })
+    },
+    screen: () => ({
+      href: '/form#here',
+      visit: state.visit,
+      page: { keys: [] },
+      view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
+    }),
+    follow: (to: string, flight?: Flight) =>
+      void done.push(['follow', to, flight && [flight.href, flight.head, [...flight.segments.keys()]]]),
+    show: (view: { data: Record<string, unknown> }) => {
+      state.data = view.data
+      note('show')(view.data['/form#page'])
+    },
+    ...Object.fromEntries(
+      ['refresh', 'forget', 'catchUp', 'revalidate', 'leave', 'keepDrafts', 'progress', 'renew'].map((name) => [
+        name,
+        note(name),
+      ]),
+    ),
+  }
+  return { got, done, state, known: host.known, call: createActionCalls(host as unknown as CallHost) }
+}
