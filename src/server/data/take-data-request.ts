@@ -52,7 +52,7 @@ export function createDataRequests({
       return false
     }
 
-    if (isForeignFetch(req)) {
+    if (call === undefined && isForeignFetch(req)) {
       context.refusal = 'a page of another site'
       sendText(context, 403, 'Refused')
       return false
