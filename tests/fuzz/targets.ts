@@ -248,7 +248,10 @@ const envelope: FuzzTarget = {
       promise(again.items[at]?.payload.equals(payload) === true, 'a payload changed by a round trip')
       promise(again.items[at]?.type === type, 'a type changed by a round trip')
     }
-    promise(filterItems(parsed.items, chooseJudged(parsed.items).judged, '/relay').length <= parsed.items.length, 'an item out of nothing')
+    promise(
+      filterItems(parsed.items, chooseJudged(parsed.items).judged, '/relay').length <= parsed.items.length,
+      'an item out of nothing',
+    )
   },
 }
 

@@ -1,7 +1,6 @@
 /**
- * What each client has in the spool and in the inbox, third migration of `reports.sqlite`. Those of the spool are kept by
- * `spool-room.ts`; a client without envelopes stays for a while, so that most changes are one statement. What was in the
- * inbox before is of a client without a name.
+ * What each client has in the spool and in the inbox, third migration of `reports.sqlite`. That of the spool is known only
+ * while much waits there (`spool-room.ts`). What was in the inbox before is of a client without a name.
  */
 export const CLIENT_TABLES = `
 CREATE TABLE spool_clients (
@@ -9,9 +8,8 @@ CREATE TABLE spool_clients (
   envelopes INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO spool_clients SELECT client, count(*), sum(bytes) FROM spool GROUP BY client;
+ALTER TABLE spool_total ADD COLUMN accounted INTEGER NOT NULL DEFAULT 0;
 DROP INDEX spool_other;
-CREATE INDEX spool_client ON spool (client, keep);
 
 ALTER TABLE inbox ADD COLUMN client TEXT NOT NULL DEFAULT '';
 CREATE INDEX inbox_client ON inbox (client);

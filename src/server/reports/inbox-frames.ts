@@ -114,8 +114,11 @@ function keyOf({ name, line, column }: BuiltPlace): string {
   return `${name}:${line}:${column}`
 }
 
-function shown({ debugId: _, ...frame }: ReportFrame, origin: SourcePlace | undefined): ReportFrame {
-  if (origin === undefined) return frame
+function shown(frame: ReportFrame, origin: SourcePlace | undefined): ReportFrame {
+  if (origin === undefined) {
+    const { function: name, file, line, column, inApp } = frame
+    return { function: name, file, line, column, inApp, mapped: false }
+  }
   const file = origin.file.replace(/^(?:\.\.\/)+/, '')
   return {
     // Names of a minified file mean nothing, and the map knows names of places only, not of functions.

@@ -26,23 +26,24 @@ const CLOSE_OBJECT = 0x7d
  */
 export function withMembers(text: string, changes: Readonly<Record<string, string | number | undefined>>): string {
   const members = membersOf(text)
-  const parts: string[] = [text.slice(0, text.indexOf('{') + 1)]
-  let before = parts[0]?.length ?? 0
-  let isFirst = true
+  const opened = text.indexOf('{') + 1
+  let written = text.slice(0, opened)
+  let isEmpty = true
+  /** Up to where the text was looked at, and from where on it is kept. */
+  let before = opened
   for (const { name, start, end } of members) {
-    const gap = text.slice(before, start)
+    if (!Object.hasOwn(changes, name)) {
+      written += isEmpty ? text.slice(before, start).replace(',', '') + text.slice(start, end) : text.slice(before, end)
+      isEmpty = false
+    }
     before = end
-    if (Object.hasOwn(changes, name)) continue
-    parts.push(isFirst ? gap.replace(',', '') : gap, text.slice(start, end))
-    isFirst = false
   }
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue
-    parts.push(`${isFirst ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`)
-    isFirst = false
+    written += `${isEmpty ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`
+    isEmpty = false
   }
-  parts.push(text.slice(before))
-  return parts.join('')
+  return written + text.slice(before)
 }
 
 function membersOf(text: string): readonly Member[] {
@@ -51,12 +52,16 @@ function membersOf(text: string): readonly Member[] {
   while (text.charCodeAt(at) === QUOTE) {
     const nameEnd = endOfText(text, at)
     const end = endOfValue(text, nameEnd)
-    members.push({ name: JSON.parse(text.slice(at, nameEnd)) as string, start: at, end })
+    members.push({ name: nameOf(text.slice(at, nameEnd)), start: at, end })
     at = skipBlanks(text, end)
     if (text.charCodeAt(at) !== COMMA) break
     at = skipBlanks(text, at + 1)
   }
   return members
+}
+
+function nameOf(written: string): string {
+  return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
 }
 
 /** Behind the value that a colon at or behind `start` leads to, without the blanks there. */
@@ -76,9 +81,16 @@ function endOfValue(text: string, start: number): number {
 
 /** Behind the closing quote of the text that begins at `start`. */
 function endOfText(text: string, start: number): number {
-  let at = start + 1
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
-  return at + 1
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end + 1
+}
+
+/** Whether an odd number of backslashes is in front. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text.charCodeAt(before) === BACKSLASH) before -= 1
+  return (at - before) % 2 === 0
 }
 
 function skipBlanks(text: string, start: number): number {

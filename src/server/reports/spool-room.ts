@@ -5,6 +5,12 @@ import { spooledSize, type AcceptedEnvelope } from './spool.ts'
 
 const EVICTION_BATCH = 64 // rows looked at together
 const MOST_EVICTED = 2_048 // in one call: some 40 ms
+/**
+ * Bytes from which on accounts are kept: opening them reads what waits, some 10 ms. Below, where reports are delivered as
+ * they come, an account and its index would cost each of them a tenth more.
+ */
+const OPENED_AT = 8_388_608
+const CLOSED_BELOW = 4 // times less
 
 /** How much is kept. */
 export interface SpoolBounds {
@@ -25,17 +31,23 @@ export interface EvictedRow {
   readonly categories: string
 }
 
+/** What waits, as far as room is concerned. */
+export interface Waiting {
+  readonly bytes: number
+  /** Whether there are accounts of clients. */
+  accounted: boolean
+}
+
 /** What each client has in a spool, and whose envelopes make room. All within a transaction. */
 export interface SpoolRoom {
-  /** Counts what was added or, below 0, taken out. */
-  count(client: string, envelopes: number, bytes: number): void
+  /** Counts what was added or, below 0, taken out; to be called behind the change of `waiting`. */
+  count(waiting: Waiting, client: string, envelopes: number, bytes: number): void
   /**
    * Makes room where there is none.
-   * @param total bytes that are kept.
    * @param evict takes a row out, and counts it.
    * @returns whether there is room now. Where too much would have to go at once, some of it has gone nevertheless.
    */
-  make(envelope: AcceptedEnvelope, total: number, evict: (row: EvictedRow) => void): boolean
+  make(waiting: Waiting, envelope: AcceptedEnvelope, evict: (row: EvictedRow) => void): boolean
   /** Forgets clients that have nothing left. */
   tidy(): void
 }
@@ -48,6 +60,12 @@ interface Change {
 const CHANGE = `
 INSERT INTO spool_clients VALUES (?, ?, ?)
 ON CONFLICT (client) DO UPDATE SET envelopes = envelopes + excluded.envelopes, bytes = bytes + excluded.bytes`
+const OPEN = [
+  'DELETE FROM spool_clients',
+  'CREATE INDEX IF NOT EXISTS spool_client ON spool (client, keep)',
+  'INSERT INTO spool_clients SELECT client, count(*), sum(bytes) FROM spool GROUP BY client',
+] as const
+const CLOSE = ['DELETE FROM spool_clients', 'DROP INDEX IF EXISTS spool_client'] as const
 const TIDY = 'DELETE FROM spool_clients WHERE envelopes <= 0'
 const HELD = 'SELECT bytes FROM spool_clients WHERE client = ?'
 const GREEDIEST = `
@@ -60,6 +78,8 @@ WHERE client = ? AND keep = ? AND id > ? ORDER BY id LIMIT ?`
 /** The room of a spool in a file with `CLIENT_TABLES`. */
 export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolRoom {
   const { clientBytes = bounds.bytes } = bounds
+  const tightest = Math.min(bounds.bytes, clientBytes)
+  const openedAt = Math.min(OPENED_AT, tightest / CLOSED_BELOW)
 
   /** Written once a transaction: several envelopes of a client that come and go together are one change. */
   const changes: TransactionPart<Map<string, Change>> = { begin: () => new Map(), finish: write }
@@ -101,19 +121,32 @@ export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolR
   }
 
   return {
-    count(client, envelopes, bytes) {
+    count(waiting, client, envelopes, bytes) {
+      if (!waiting.accounted) return
       const changed = database.during(changes)
+      if (waiting.bytes < openedAt / CLOSED_BELOW) {
+        changed.clear()
+        for (const sql of CLOSE) database.statement(sql).run()
+        waiting.accounted = false
+        return
+      }
       const change = changed.get(client) ?? { envelopes: 0, bytes: 0 }
       change.envelopes += envelopes
       change.bytes += bytes
       changed.set(client, change)
     },
-    make(envelope, total, evict) {
+    make(waiting, envelope, evict) {
       const { client, keep } = envelope
       const size = spooledSize(envelope)
+      const total = waiting.bytes + size
+      if (!waiting.accounted) {
+        if (total <= openedAt) return true
+        for (const sql of OPEN) database.statement(sql).run()
+        waiting.accounted = true
+      }
       // One client has no more than all together.
-      if (total + size <= Math.min(bounds.bytes, clientBytes)) return true
-      const need = total - heldBy(LOSS_SENDER) + size - bounds.bytes
+      if (total <= tightest) return true
+      const need = total - heldBy(LOSS_SENDER) - bounds.bytes
       const ownNeed = heldBy(client) + size - clientBytes
       const room = { sender: client, size, need, ownNeed, mostRows: MOST_EVICTED }
       const { rows, outcome } = planEviction(room, sourceFor(keep))

@@ -5,7 +5,7 @@
  */
 import type { Database, TransactionPart } from '../stores/open-database.ts'
 import { lossReport, lossesOf, type Loss } from './outcomes.ts'
-import { createSpoolRoom, type SpoolBounds } from './spool-room.ts'
+import { createSpoolRoom, type SpoolBounds, type Waiting } from './spool-room.ts'
 import {
   kindOf,
   SpoolFullError,
@@ -34,7 +34,7 @@ export interface SpoolOptions {
 
 type Row = Readonly<Record<string, unknown>>
 
-interface Total {
+interface Total extends Waiting {
   envelopes: number
   bytes: number
   /** Of all envelopes that ever were. */
@@ -44,8 +44,8 @@ interface Total {
 const INSERT = `
 INSERT INTO spool (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const TOTAL = 'SELECT envelopes, bytes, last_id FROM spool_total'
-const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?'
+const TOTAL = 'SELECT envelopes, bytes, last_id, accounted FROM spool_total'
+const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?, accounted = ?'
 const ENTRY = 'id, kind, client, event_id, categories, bytes'
 const LIST = `SELECT ${ENTRY} FROM spool WHERE destination = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`
 // Skips from kind to kind by the index, however much waits of each.
@@ -91,12 +91,18 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
   /** What waits. In a transaction it is read once and written once, which costs less than doing so for each envelope. */
   const total: TransactionPart<Total> = {
     begin: readTotal,
-    finish: ({ envelopes, bytes, lastId }) => void database.statement(SET_TOTAL).run(envelopes, bytes, lastId),
+    finish: ({ envelopes, bytes, lastId, accounted }) =>
+      void database.statement(SET_TOTAL).run(envelopes, bytes, lastId, accounted ? 1 : 0),
   }
 
   function readTotal(): Total {
     const row = database.statement(TOTAL).get()
-    return { envelopes: Number(row?.['envelopes']), bytes: Number(row?.['bytes']), lastId: Number(row?.['last_id']) }
+    return {
+      envelopes: Number(row?.['envelopes']),
+      bytes: Number(row?.['bytes']),
+      lastId: Number(row?.['last_id']),
+      accounted: row?.['accounted'] === 1,
+    }
   }
 
   /** @returns its id. */
@@ -123,7 +129,7 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
     sum.envelopes += 1
     sum.bytes += bytes
     sum.lastId = id
-    room.count(client, 1, bytes)
+    room.count(sum, client, 1, bytes)
     return id
   }
 
@@ -133,13 +139,13 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
     const sum = database.during(total)
     sum.envelopes -= 1
     sum.bytes -= bytes
-    room.count(client, -1, -bytes)
+    room.count(sum, client, -1, -bytes)
     return true
   }
 
   /** @returns whether there is room now. */
   function makeRoom(envelope: AcceptedEnvelope): boolean {
-    return room.make(envelope, database.during(total).bytes, ({ id, client, amount, categories, destination: of }) => {
+    return room.make(database.during(total), envelope, ({ id, client, amount, categories, destination: of }) => {
       erase({ id, client, bytes: amount })
       count(lossesOf(parseCategories(categories), 'queue_overflow'), of)
     })

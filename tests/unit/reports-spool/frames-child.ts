@@ -21,7 +21,7 @@ const before = process.memoryUsage().rss
 const resolved = await createFrameResolver(folder)(event)
 clearInterval(watch)
 const mapped = resolved.exceptions.flatMap((each) => each.frames).filter((frame) => frame.mapped)
-console.log(
+process.stdout.write(
   JSON.stringify({
     mapped: mapped.length,
     files: new Set(mapped.map(({ file }) => file)).size,

@@ -132,6 +132,35 @@ describe('a spool in SQLite', () => {
     expect(spool.size().bytes).toBeLessThanOrEqual(bounds.bytes)
   })
 
+  it('has accounts of clients while much waits, right in every process, and none while little does', () => {
+    const [database, other] = [openFile(), openFile()]
+    const bounds = { ...ROOMY, bytes: 20_000 }
+    const [here, there] = [database, other].map((each) => createSpool(each, { destination: 'one', bounds }))
+    if (here === undefined || there === undefined) throw new Error('two were opened')
+    const accounts = (): unknown[] =>
+      database.statement('SELECT client, envelopes, bytes FROM spool_clients WHERE bytes > 0 ORDER BY client').all()
+    const sums = (): unknown[] =>
+      database
+        .statement(
+          'SELECT client, count(*) AS envelopes, sum(bytes) AS bytes FROM spool GROUP BY client ORDER BY client',
+        )
+        .all()
+    for (let at = 0; at < 4; at += 1) here.accept(sampleEnvelope({ client: 'few', bytes: 400 }))
+    expect(accounts()).toEqual([])
+    for (let at = 0; at < 60; at += 1) {
+      const spool = at % 2 === 0 ? here : there
+      spool.accept(sampleEnvelope({ client: `client ${at % 7}`, bytes: 400 + at, categories: { session: 1 } }))
+      if (at % 3 === 0) for (const entry of all(spool).slice(0, 1)) spool.settle(entry)
+    }
+    expect(accounts()).toEqual(sums())
+    expect(accounts()).toHaveLength(7)
+    for (const entry of all(there)) there.settle(entry)
+    expect(accounts()).toEqual([])
+    expect(database.statement("SELECT name FROM sqlite_schema WHERE name = 'spool_client'").all()).toEqual([])
+    here.accept(sampleEnvelope({ eventId: 'a' }))
+    expect(idsOf(there)).toEqual(['a'])
+  })
+
   it('has one bound for all destinations, and tells each of its own losses', () => {
     const tight = { ...ROOMY, bytes: 1_000 }
     open(tight, 'one').accept(sampleEnvelope({ bytes: 1_000 - 512 - 'user-agenttest'.length }))

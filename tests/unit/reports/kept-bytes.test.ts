@@ -75,7 +75,7 @@ test.for([
   const error = await keptOf(bytes).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(EnvelopeError)
   expect(error).toMatchObject({ status: 413 })
-  expect(performance.now() - startedAt).toBeLessThan(200)
+  expect(performance.now() - startedAt).toBeLessThan(1_500)
 })
 
 test('values are charged before they are read, where they are more than in a usual report', async () => {
