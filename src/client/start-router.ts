@@ -30,7 +30,7 @@ import type { TypedSegment } from './module-types.ts'
 import type { BoundaryProps } from './react/boundaries.tsx'
 import { caughtFallback, type FallbackHost } from './react/caught-fallback.tsx'
 import type { ModuleCache } from './react/module-cache.ts'
-import { dataIds, type Outcome, type RouteView } from './react/route-view.ts'
+import { dataIds, type RouteView } from './react/route-view.ts'
 import type { LoadedRouter, RouterListeners } from './router-handle.ts'
 import type { NavigationKind, Screen } from './router-types.ts'
 

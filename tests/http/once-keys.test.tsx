@@ -68,6 +68,15 @@ function suite(environment: () => Promise<Readonly<Record<string, string>>>): vo
     expect(await call('ann')).toBe(cookies.at(-1))
   })
 
+  test('gives the visitor the outcome who has got the cookies that it sets, and nobody who makes some up', async () => {
+    const { call, ran } = await instance(await environment())
+    const first = await call('ann', { cookie: 'sid=1' })
+    expect(await call('ann', { cookie: 'sid=1; user=ann-1' })).toBe(first)
+    expect(ran).toEqual(['ann'])
+    expect(await call('ann', { cookie: 'sid=1; user=ann-2' })).not.toBe(first)
+    expect(await call('ann', { cookie: 'user=ann-1' })).not.toBe(first)
+  })
+
   test('runs for another input', async () => {
     const { call, ran } = await instance(await environment())
     expect(await call('ann')).not.toBe(await call('bob'))

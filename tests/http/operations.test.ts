@@ -251,7 +251,7 @@ describe('the log', () => {
     const line = await lineOf(server, { msg: 'uncaught failure' })
     expect(JSON.stringify(line)).toContain('on purpose')
     expect(line['digest']).toMatch(/^[0-9a-f]{12}$/)
-    expect(text).toContain(`$RX("B:0","${String(line['digest'])}")`)
+    expect(text).toMatch(new RegExp(`\\$RX\\("[a-p]{16}B:0","${String(line['digest'])}"`))
     const request = await lineOf(server, { route: '/lab/crash/late', status: 200 })
     expect(request['requestId']).toBe(line['requestId'])
     await server.stop()

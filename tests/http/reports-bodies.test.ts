@@ -76,13 +76,11 @@ test.for(['compress', 'gzip, gzip', 'gzip, br', 'x'])(
   },
 )
 
-test('many bombs at once wait for each other, are all refused, and use up what their client may send', async () => {
-  const { post, envelope, report } = await startReportServer({ TRUST_PROXY: '127.0.0.1' })
+test('many bombs at once wait for each other, and are all refused', async () => {
+  const { post, envelope } = await startReportServer()
   const bomb = zlib.gzipSync(envelope([['attachment', Buffer.alloc(64 * MIB)]]))
   const answers = await Promise.all(Array.from({ length: 11 }, () => post(bomb, { 'Content-Encoding': 'gzip' })))
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([413, 429]))
-  expect((await report()).header('retry-after')).toBe('1')
-  expect((await report(undefined, { 'X-Forwarded-For': '203.0.113.10' })).status).toBe(200)
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([413]))
 })
 
 describe('a body in chunks', () => {

@@ -84,8 +84,6 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   }
 }
 
-const CRASH = { reason: 'crash' } as const
-
 /** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'

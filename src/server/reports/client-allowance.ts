@@ -8,9 +8,12 @@ import type { RateLimit, RateVerdict } from '../loader-types.ts'
 /** A credit is an envelope, or each further 256 KiB of work that one makes; see `workOf`. */
 export const CREDIT_BYTES = 262_144
 
-/** Bytes that a body may have for each byte that has come, and some besides, before the rest counts twice. */
-const USUAL_RATIO = 16
+/** Bytes that a body may have for each byte that has come, and some besides: JSON seldom gets beyond 20. */
+const USUAL_RATIO = 32
 const USUAL_BYTES = 65_536
+
+/** Work of a body beyond that, whatever its size: a hundred bytes must not be the cheapest way to fill a store. */
+const UNUSUAL_BYTES = 8 * CREDIT_BYTES
 
 /** Work of a JSON value that has to be read: 1,024 take up to half a millisecond. */
 const VALUE_BYTES = 256
@@ -25,13 +28,10 @@ export interface EnvelopeWork {
   readonly values: number
 }
 
-/**
- * What an envelope is charged, in bytes: its inflated size, what is inflated beyond the ratio that reports have once more,
- * and the values that are read of it.
- */
+/** What an envelope is charged, in bytes: its inflated size, an unusual ratio of that, and the values that are read of it. */
 export function workOf({ bytes, received, values }: EnvelopeWork): number {
-  const unusual = Math.max(0, bytes - received * USUAL_RATIO - USUAL_BYTES)
-  return bytes + unusual + values * VALUE_BYTES
+  const isUnusual = bytes > received * USUAL_RATIO + USUAL_BYTES
+  return bytes + (isUnusual ? UNUSUAL_BYTES : 0) + values * VALUE_BYTES
 }
 
 /** Credits of one point. With several processes, a client may have as many more in each. */

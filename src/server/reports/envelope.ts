@@ -22,9 +22,6 @@ export const MAX_ITEMS = 1_000
 /** Values of all header lines together: some 20 ms to read. Those of SDKs have about ten. */
 export const MAX_HEADER_VALUES = 32_768
 
-/** Empty lines of one envelope. */
-const MAX_BLANK_BYTES = 65_536
-
 /** One item. */
 export interface EnvelopeItem {
   /** `event`, `transaction`, `attachment` or one of many others; what is not known passes too. */
@@ -100,23 +97,26 @@ function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): Hea
 /** What may still be read of one envelope. */
 interface ReadingBudget {
   values: number
-  blanks: number
 }
 
 const SHORT_BYTES = 64
 const SHORT_VALUES = 32
 
 function newBudget(): ReadingBudget {
-  return { values: MAX_HEADER_VALUES, blanks: MAX_BLANK_BYTES }
+  return { values: MAX_HEADER_VALUES }
 }
 
-function skipBlankLines(bytes: Buffer, start: number, budget: ReadingBudget): number {
+/** Compared many together: 20 MiB may be nothing else. */
+const BLANK_LINES = Buffer.alloc(4_096, NEWLINE)
+
+function skipBlankLines(bytes: Buffer, start: number): number {
   let offset = start
-  while (bytes[offset] === NEWLINE) {
-    offset += 1
-    budget.blanks -= 1
-    if (budget.blanks < 0) throw new EnvelopeError(413, 'The envelope has too many empty lines')
+  if (bytes[offset] !== NEWLINE) return offset
+  const { length } = BLANK_LINES
+  while (bytes.length - offset >= length && bytes.compare(BLANK_LINES, 0, length, offset, offset + length) === 0) {
+    offset += length
   }
+  while (bytes[offset] === NEWLINE) offset += 1
   return offset
 }
 
@@ -128,7 +128,7 @@ export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
   const budget = newBudget()
   const first = readHeaderLine(bytes, 0, budget)
   const items: EnvelopeItem[] = []
-  let offset = skipBlankLines(bytes, first.next, budget)
+  let offset = skipBlankLines(bytes, first.next)
   while (offset < bytes.length) {
     const line = readHeaderLine(bytes, offset, budget)
     if (items.length === MAX_ITEMS) throw new EnvelopeError(413, 'The envelope has too many items')
@@ -143,10 +143,13 @@ export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
       // A header that ends with the envelope has no line of its own to be followed by others.
       ...(bytes[line.next - 1] === NEWLINE ? { raw: bytes.subarray(offset, end) } : {}),
     })
-    offset = skipBlankLines(bytes, end + 1, budget)
+    offset = skipBlankLines(bytes, end + 1)
   }
   return { header: first.header, line: first.line, rest: bytes.subarray(first.next), items }
 }
+
+/** Members of the header that are judged here: the service must not read another value of the same name. */
+const READ_ONCE = ['dsn', 'event_id'] as const
 
 /**
  * Writes an envelope that came as bytes, byte for byte but for what was changed.
@@ -158,8 +161,7 @@ export function rewriteEnvelope(
   items: readonly EnvelopeItem[],
   changes: Readonly<Record<string, string | undefined>>,
 ): Buffer {
-  const header = Object.keys(changes).length === 0 ? line : withMembers(line, changes)
-  const parts: Buffer[] = [Buffer.from(`${header}\n`)]
+  const parts: Buffer[] = [Buffer.from(`${withMembers(line, changes, READ_ONCE)}\n`)]
   if (items === received) parts.push(rest)
   else for (const item of items) parts.push(...itemParts(item))
   return Buffer.concat(parts)

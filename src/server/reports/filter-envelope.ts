@@ -8,7 +8,7 @@ import { isReportableSpan, reportableSpans } from '../../shared/reports/reportab
 import { isRecord } from '../../shared/reports/json-values.ts'
 import { eventWithoutCredentials, spansWithoutCredentials, spanWithoutCredentials } from './credentials.ts'
 import { EnvelopeError, withPayload, type EnvelopeItem } from './envelope.ts'
-import { countValues } from './json-members.ts'
+import { countValues, isNestedDeeply } from './json-members.ts'
 
 /** Bytes of one envelope that are read as JSON: some 15 ms of the event loop. The service takes no event above 1 MiB. */
 const MOST_JUDGED_BYTES = 2_097_152
@@ -27,7 +27,7 @@ const EVENTS: ReadonlySet<string> = new Set(['event', 'transaction'])
 /**
  * Items that are to be read as JSON, chosen before any is.
  * @returns with the number of their values; small ones count for none.
- * @throws {EnvelopeError} 413 for more values than any SDK sends.
+ * @throws {EnvelopeError} 413 for more values than any SDK sends, 400 for as many inside each other.
  */
 export function chooseJudged(items: readonly EnvelopeItem[]): {
   readonly judged: ReadonlySet<EnvelopeItem>
@@ -43,9 +43,15 @@ export function chooseJudged(items: readonly EnvelopeItem[]): {
     judged.add(item)
     // Many small ones are as dear as a large one.
     if (bytes > SHORT_BYTES) values += countValues(item.payload, MOST_JUDGED_VALUES)
-    if (values > MOST_JUDGED_VALUES) throw new EnvelopeError(413, 'An event of the envelope holds too much')
+    if (values > MOST_JUDGED_VALUES) throw tooMuch(item.payload)
   }
   return { judged, values }
+}
+
+function tooMuch(payload: Buffer): EnvelopeError {
+  return isNestedDeeply(payload)
+    ? new EnvelopeError(400, 'An item of the envelope is nested too deeply')
+    : new EnvelopeError(413, 'An event of the envelope holds too much')
 }
 
 /**

@@ -19,20 +19,29 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
+const DEEP = 1_000
+
 /**
  * The text with other members.
  * @param text of an object, which `JSON.parse` has taken.
  * @param changes value by name; `undefined` takes a member out. All members of such a name go, and the new ones are last.
+ * @param once names of which only the last member stays: the one that `JSON.parse` has read.
  */
-export function withMembers(text: string, changes: Readonly<Record<string, string | number | undefined>>): string {
+export function withMembers(
+  text: string,
+  changes: Readonly<Record<string, string | number | undefined>>,
+  once: readonly string[] = [],
+): string {
   const members = membersOf(text)
+  const isRepeated = (name: string, at: number): boolean =>
+    once.includes(name) && members.some((other, later) => later > at && other.name === name)
   const opened = text.indexOf('{') + 1
   let written = text.slice(0, opened)
   let isEmpty = true
   /** Up to where the text was looked at, and from where on it is kept. */
   let before = opened
-  for (const { name, start, end } of members) {
-    if (!Object.hasOwn(changes, name)) {
+  for (const [at, { name, start, end }] of members.entries()) {
+    if (!Object.hasOwn(changes, name) && !isRepeated(name, at)) {
       written += isEmpty ? text.slice(before, start).replace(',', '') + text.slice(start, end) : text.slice(before, end)
       isEmpty = false
     }
@@ -116,4 +125,15 @@ export function countValues(bytes: Buffer, enough: number): number {
     if (code === COMMA || code === COLON || code === OPEN_LIST || code === OPEN_OBJECT) count += 1
   }
   return count
+}
+
+/** Whether JSON of these bytes is nested deeper than anything that anybody writes, where texts hold few brackets. */
+export function isNestedDeeply(bytes: Buffer): boolean {
+  let depth = 0
+  for (const code of bytes) {
+    if (code === OPEN_LIST || code === OPEN_OBJECT) depth += 1
+    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1
+    if (depth > DEEP) return true
+  }
+  return false
 }
