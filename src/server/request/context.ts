@@ -148,7 +148,7 @@ export class RequestContext implements LoaderContext {
 
   /** The trace that this request continues or begins; `undefined` where nothing is reported. */
   get trace(): RequestTrace | undefined {
-    return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers, this.address))
+    return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers, this.provenance.address))
   }
 
   /** Id of its trace for the log, where that is another than the request's own: the caller's, or a new one. */
