@@ -11,7 +11,7 @@ export const REACT_NAMESPACE = 'react-module'
 /** What browsers need of React, by specifier. */
 const PARTS = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client'] as const
 
-const FREE_DOCUMENT = './src/client/free-document.ts'
+const FREE_DOCUMENT = join(import.meta.dirname, '../../src/client/free-document.ts')
 
 const WHOLE = 'millrace:react'
 
@@ -51,7 +51,7 @@ async function bundleReact(root: string, options: BuildOptions, load: NodeJS.Req
     return `export const part${at} = require('${part}')\nexport const { ${names.join(', ')} } = part${at}`
   })
   // React looks at the document as soon as it is there.
-  const first = [`import { freeDocument } from '${FREE_DOCUMENT}'`, 'freeDocument(globalThis)']
+  const first = [`import { freeDocument } from ${JSON.stringify(FREE_DOCUMENT)}`, 'freeDocument(globalThis)']
   const { outputFiles } = await build({
     ...options,
     stdin: { contents: [...first, ...contents].join('\n'), resolveDir: root, sourcefile: REACT_NAMESPACE },
