@@ -59,6 +59,9 @@ function needsOf(manifest: PackageManifest): { name: string; needed: boolean }[]
   ]
 }
 
+/** A call of what `createRequire` has made, by which a module is loaded late and at once; esbuild sees no import in it. */
+const OWN_REQUIRE = /\brequire\d*\("([^"./][^"]*)"\)/g
+
 /** Packages that the bundle and its chunks name, in whatever way. */
 async function importedPackages(entry: string): Promise<string[]> {
   const { metafile } = await build({
@@ -72,8 +75,12 @@ async function importedPackages(entry: string): Promise<string[]> {
     logLevel: 'error',
   })
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports)
-  const packages = imports.filter(({ external, path }) => external === true && !isBuiltin(path))
-  return [...new Set(packages.map(({ path }) => packageName(path)))].toSorted()
+  const imported = imports.flatMap(({ external, path }) => (external === true ? path : []))
+  const required = Object.keys(metafile.inputs).flatMap((file) =>
+    Array.from(readFileSync(file, 'utf8').matchAll(OWN_REQUIRE), ([, path = '']) => path),
+  )
+  const packages = [...imported, ...required].filter((path) => !isBuiltin(path))
+  return [...new Set(packages.map(packageName))].toSorted()
 }
 
 /** `@scope/name` or `name` of a specifier. */
