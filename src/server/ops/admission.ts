@@ -143,9 +143,13 @@ export function createAdmission({
     },
   }
 
-  /** The work of one client is refused before that of the others, so that its load costs itself first. */
+  /**
+   * The work of one client is refused before that of the others, so that its load costs itself first. Where there are no
+   * others, nobody gains by that: all visitors may have the address of one proxy.
+   */
   function holdsMost(client: string): boolean {
-    return places.taken >= FEW && places.of(client) * 2 > places.taken
+    const own = places.of(client)
+    return places.taken >= FEW && own * 2 > places.taken && own < places.taken
   }
 
   function isRefused(requestClass: RequestClass): boolean {

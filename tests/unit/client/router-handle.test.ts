@@ -12,7 +12,7 @@ function createPage() {
   const window = Object.assign(new EventTarget(), {
     document: {
       baseURI: 'https://millrace.test/docs/',
-      createElement: () => ({ style: {}, append: () => undefined }),
+      createElement: () => ({ style: {}, append: () => undefined, addEventListener: () => undefined }),
       body: { append: (bar: object) => void bars.push(bar) },
     },
     navigator: { onLine: true },

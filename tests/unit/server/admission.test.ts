@@ -145,9 +145,17 @@ describe('a client', () => {
   test('that has most of what is in progress is refused for load before the others are', () => {
     const admission = createAdmission({ limit: 1_000 })
     admittedOf(admission, OFFICE, 20)
+    enters(admission)
     // Data is refused, and no document yet.
     while (admission.load.pressure < 2) admission.sample({ latenessMs: 500, utilization: 1 })
     expect(admittedOf(admission, OFFICE, 10)).toBe(0)
     expect(Array.from({ length: 10 }, () => enters(admission)).filter(Boolean)).toHaveLength(10)
+  })
+
+  test('that is alone is not: all visitors may come by one proxy', () => {
+    const admission = createAdmission({ limit: 1_000 })
+    admittedOf(admission, OFFICE, 20)
+    while (admission.load.pressure < 2) admission.sample({ latenessMs: 500, utilization: 1 })
+    expect(admittedOf(admission, OFFICE, 10)).toBe(10)
   })
 })

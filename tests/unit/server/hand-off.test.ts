@@ -1,6 +1,7 @@
 import { runInThisContext } from 'node:vm'
 import { anything, assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, string } from 'fast-check'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { endInTime } from '../../../src/client/core/end-in-time.ts'
 import { readHandOff, type ReadHandOff } from '../../../src/client/core/read-hand-off.ts'
 import { ServerFailure } from '../../../src/client/react/boundaries.tsx'
 import { HAND_OFF_GLOBAL, type HandOffValues } from '../../../src/shared/protocol/hand-off.ts'
@@ -134,12 +135,12 @@ describe('a document that is streamed', () => {
       querySelector: () => ({ textContent: element.replaceAll(/<[^>]*>/g, '') }),
     })
     const stop = vi.fn<() => void>()
-    vi.stubGlobal('window', { stop })
     const ended = vi.fn<() => void>()
     target.addEventListener('DOMContentLoaded', ended)
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    readHandOff(target as unknown as Document)
+    const deadline = readHandOff(target as unknown as Document)?.state.deadline ?? 0
+    endInTime({ document: target, stop } as unknown as Window, deadline)
     return { target, stop, ended }
   }
 
