@@ -6,7 +6,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { dsnText, INBOX_DSN, parseDsn } from '../src/server/reports/dsn.ts'
+import { dsnText, INBOX_DSN, parseDsn } from '../src/server/config/dsn.ts'
 import { startBuiltServer, type BuiltServer } from '../tests/support/built-server.ts'
 import { getRequest, requestRaw } from '../tests/support/raw-http.ts'
 import { dearInputs, type DearInput } from './dearest/inputs.ts'

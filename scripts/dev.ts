@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { BuildFault } from './build/build-fault.ts'
 import { PROJECT_ROOT, readBuildArguments } from './build/build-options.ts'
 import { contentHash } from './build/content-hash.ts'
-import { ConfigError, readConfig } from '../src/server/config.ts'
+import { ConfigError, readConfig } from '../src/server/config/config.ts'
 import { startDevServer } from './dev/dev-server.ts'
 
 try {

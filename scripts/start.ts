@@ -17,7 +17,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function start(args: readonly string[]): Promise<void> {
   if (args.some((argument) => HELP.includes(argument))) {
-    const { describeConfig } = await import('../src/server/config.ts')
+    const { describeConfig } = await import('../src/server/config/config.ts')
     console.log(`Usage: npm start [-- --app <folder> --out <folder>]\n\n${describeConfig()}`)
     return
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { actionId } from '../../src/server/actions/action-id.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { actionExports } from './action-exports.ts'
 import { actionModules } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { PartialMessage } from 'esbuild'
-import { actionId } from '../../src/server/actions/action-id.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { actionExports } from './action-exports.ts'
 import { actionModule } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'

@@ -1,7 +1,7 @@
 import type { Metafile } from 'esbuild'
 import { layoutId, pageId } from '../../src/client/react/route-view.ts'
 import { ACTION_REFERENCES } from './action-references.ts'
-import type { RouteSources } from './read-application.ts'
+import type { RouteSources } from './inspect-application.ts'
 
 /**
  * The segments of a table whose modules import an action, themselves or by what they import: their pages take `POST`.

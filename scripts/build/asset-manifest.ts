@@ -5,7 +5,7 @@ import { BuildFault } from './build-fault.ts'
 import { PUBLIC_PATH } from './build-options.ts'
 import { shapesChunksOnly } from './bundle-options.ts'
 import type { BuiltStyles } from './build-styles.ts'
-import type { RouteSources } from './read-application.ts'
+import type { RouteSources } from './inspect-application.ts'
 import type { StyleGroups } from './style-groups.ts'
 
 /** What the manifest is made of. */

@@ -1,4 +1,4 @@
-import { declaredAction } from '../../src/server/actions/action.ts'
+import { declaredAction } from '../../src/server/routes/actions/action.ts'
 
 /** Loads what a module with actions exports. */
 export type LoadActions = () => Promise<Readonly<Record<string, unknown>>>

@@ -3,7 +3,7 @@
  * there, and whatever they open or leave running ends with it.
  */
 import { pathToFileURL } from 'node:url'
-import { loadExpressionEngine } from '../../src/server/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
 import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
@@ -100,3 +100,6 @@ if (bundle !== undefined && process.send !== undefined) {
   await tell(await inspect(bundle, tell))
   process.exit()
 }
+
+/** Modules of the table by pattern and kind; paths in the project. */
+export type RouteSources = Readonly<Record<string, SegmentSources>>

@@ -9,13 +9,9 @@ import { BuildFault } from './build-fault.ts'
 import { displayPath } from './build-options.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
-import type { InspectionMessage, InspectionReport, SegmentSources } from './inspect-application.ts'
+import type { InspectionMessage, InspectionReport, RouteSources } from './inspect-application.ts'
 import { statesRoutes } from './routes-file.ts'
 import { checkTableModules } from './table-modules.ts'
-
-/** Modules of the table by pattern and kind; paths in the project. */
-export type RouteSources = Readonly<Record<string, SegmentSources>>
-
 /** An application that takes longer to evaluate is waiting for something that a build cannot give. */
 const EVALUATION_LIMIT_MS = 30_000
 

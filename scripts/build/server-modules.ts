@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
-import type { RouteSources } from './read-application.ts'
-
+import type { RouteSources } from './inspect-application.ts'
 const METHOD = /^[A-Z]+$/
 
 /** For each member of the table that names a server module: what is wrong with what that exports, if anything. */

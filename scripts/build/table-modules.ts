@@ -1,6 +1,6 @@
 import { SERVER_KINDS } from './asset-manifest.ts'
 import { BuildFault } from './build-fault.ts'
-import type { RouteSources } from './read-application.ts'
+import type { RouteSources } from './inspect-application.ts'
 import { isServerModule } from './server-wall.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** What a visitor can send, at its dearest as far as we know: each input of the server with texts that cost much. */
 import zlib from 'node:zlib'
-import { actionId } from '../../src/server/actions/action-id.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
 
 /** Where inputs are sent to. */
 export interface Target {

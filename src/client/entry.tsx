@@ -5,7 +5,7 @@ import type { UnsentTexts } from './actions/unsent-calls.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
-import { readHandOff } from './core/read-hand-off.ts'
+import { readHandOff } from './core/data/read-hand-off.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
 import { ClientRoot } from './react/client-root.tsx'
 import { instanceKey } from './react/instance-key.ts'
@@ -15,7 +15,7 @@ import { viewMetadata, viewModules, type Outcome, type RouteView } from './react
 import { pageReports, type FailureKind } from './reports/page-reports.ts'
 import { offerReload } from './offer-reload.ts'
 import { createRouterHandle } from './router-handle.ts'
-import type { Screen } from './router-types.ts'
+import type { Screen } from './react/router-types.ts'
 
 export type { UnsentTexts } from './actions/unsent-calls.ts'
 

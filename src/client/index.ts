@@ -24,7 +24,7 @@ export type {
   NavigationKind,
   PendingNavigation,
   UploadProgress,
-} from './router-types.ts'
+} from './react/router-types.ts'
 export { href } from '../shared/href.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export type { Params } from '../shared/route-pattern.ts'

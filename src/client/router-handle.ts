@@ -1,27 +1,5 @@
-import type { BlockerQuestion, BoundaryRouter, NavigateEvent, Screen } from './router-types.ts'
+import type { Screen, RouterListeners, HostedRouter, LoadedRouter } from './react/router-types.ts'
 import { offerReload } from './offer-reload.ts'
-import type { InspectedRouter } from './router-insight.ts'
-
-/** Who wants to hear of the router. The handle fills it, the router that comes later tells. */
-export interface RouterListeners {
-  /** `screen`, `pending`, `blocked` or `online` have changed. */
-  readonly changes: Set<() => void>
-  readonly navigations: Set<(event: NavigateEvent) => void>
-  /** Asked before the page is left. */
-  readonly blockers: Set<(question: BlockerQuestion) => boolean>
-}
-
-/** The router with what the React root tells it. */
-export interface HostedRouter extends InspectedRouter, BoundaryRouter {
-  /** React is about to take the screen out of the document. */
-  leaving(): void
-  /** React has put this screen into the document. */
-  committed(screen: Screen): void
-}
-
-/** What of `HostedRouter` comes with the router's own code; the handle keeps the rest. */
-export type LoadedRouter = Omit<HostedRouter, 'subscribe' | 'onNavigate' | 'block'>
-
 type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
 
 /**

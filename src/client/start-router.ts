@@ -4,35 +4,40 @@ import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter } from './actions/call-starter.ts'
 import type { UnsentTexts } from './actions/unsent-calls.ts'
-import { keepDrafts } from './core/draft-keeper.ts'
-import { endInTime } from './core/end-in-time.ts'
-import { createHistoryStack } from './core/history-stack.ts'
-import { loadDocument } from './core/document-load.ts'
-import { createJournal } from './core/journal.ts'
-import { createKnownRoutes, pathOf } from './core/known-routes.ts'
-import { clickTarget, listenToClicks } from './core/link-clicks.ts'
-import { savesData, watchLinks } from './core/link-prefetch.ts'
-import { createStylesheets } from './core/load-styles.ts'
-import { withoutHash } from './core/local-href.ts'
-import { createPageEffects } from './core/page-effects.ts'
-import { createPageLoader } from './core/page-loader.ts'
-import { createPrefetcher } from './core/prefetcher.ts'
-import type { PrefetchPriority } from './core/prefetch-scheduler.ts'
-import { createRetry } from './core/retry.ts'
-import { createRouteCode } from './core/route-code.ts'
-import { createRouteStore } from './core/route-store.ts'
-import { createRouter } from './core/router.ts'
-import { createScrollPositions } from './core/scroll-positions.ts'
-import { whenIdle } from './core/when-idle.ts'
-import { createSegmentFiles } from './core/segment-files.ts'
-import { sessionStorageOf } from './core/session-storage.ts'
+import { keepDrafts } from './core/page/draft-keeper.ts'
+import { endInTime } from './core/data/end-in-time.ts'
+import { createHistoryStack } from './core/navigation/history-stack.ts'
+import { loadDocument } from './core/page/document-load.ts'
+import { createJournal } from './core/data/journal.ts'
+import { createKnownRoutes, pathOf } from './core/data/known-routes.ts'
+import { clickTarget, listenToClicks } from './core/prefetch/link-clicks.ts'
+import { savesData, watchLinks } from './core/prefetch/link-prefetch.ts'
+import { createStylesheets } from './core/page/load-styles.ts'
+import { withoutHash } from './core/data/local-href.ts'
+import { createPageEffects } from './core/navigation/page-effects.ts'
+import { createPageLoader } from './core/navigation/page-loader.ts'
+import { createPrefetcher } from './core/prefetch/prefetcher.ts'
+import type { PrefetchPriority } from './core/prefetch/prefetch-scheduler.ts'
+import { createRetry } from './core/data/retry.ts'
+import { createRouteCode } from './core/page/route-code.ts'
+import { createRouteStore } from './core/data/route-store.ts'
+import { createRouter } from './core/navigation/router.ts'
+import { createScrollPositions } from './core/page/scroll-positions.ts'
+import { whenIdle } from './core/page/when-idle.ts'
+import { createSegmentFiles } from './core/page/segment-files.ts'
+import { sessionStorageOf } from './core/page/session-storage.ts'
+import type { RouterInsight } from './inspect/router-insight.ts'
 import type { TypedSegment } from './module-types.ts'
 import type { BoundaryProps } from './react/boundaries.tsx'
 import { caughtFallback, type FallbackHost } from './react/caught-fallback.tsx'
 import type { ModuleCache } from './react/module-cache.ts'
 import { dataIds, type RouteView } from './react/route-view.ts'
-import type { LoadedRouter, RouterListeners } from './router-handle.ts'
-import type { NavigationKind, Screen } from './router-types.ts'
+import type { NavigationKind, Screen, LoadedRouter, RouterListeners } from './react/router-types.ts'
+
+/** The router, and its parts for those who look at it. */
+export interface StartedRouter extends LoadedRouter {
+  readonly insight: RouterInsight
+}
 
 /** What a client router begins with. */
 export interface StartOptions {
@@ -68,7 +73,7 @@ export function startRouter({
   listeners,
   unsentTexts,
   render,
-}: StartOptions): LoadedRouter {
+}: StartOptions): StartedRouter {
   const { document, location } = window
   const table = createRouteTable(routes)
   const now = (): number => Date.now()

@@ -12,23 +12,23 @@ import application from 'millrace:app'
 import { createApp, type MillraceApp } from './app.ts'
 import type { AssetManifest } from './assets/manifest.ts'
 import { shareAssets } from './assets/share-assets.ts'
-import { ConfigError, describeConfig, readConfig, type Config } from './config.ts'
-import { makeMetrics, openMetrics } from './metrics/open-metrics.ts'
-import { drain } from './ops/drain.ts'
-import { hearEndSignals } from './ops/end-signals.ts'
-import { guardConnections } from './ops/guard-connections.ts'
-import { listenFault } from './ops/listen-fault.ts'
-import { gatherLines } from './ops/gathered-log.ts'
-import { watchLoad } from './ops/load-watch.ts'
-import { openPrivateDoor } from './ops/private-door.ts'
-import { SERVER_OPTIONS, setServerLimits } from './ops/server-limits.ts'
-import { warmUp } from './ops/warm-up.ts'
-import type { ServerProcess } from './ops/server-process.ts'
-import { shareConnections } from './ops/share-connections.ts'
-import { endSlowReaders } from './ops/slow-readers.ts'
-import { describeThrown } from './render/failure.ts'
-import { checkDataDir } from './stores/check-data-dir.ts'
-import type { PrimaryLink } from './workers/primary-link.ts'
+import { ConfigError, describeConfig, readConfig, type Config } from './config/config.ts'
+import { makeMetrics, openMetrics } from './process/metrics/open-metrics.ts'
+import { drain } from './process/drain.ts'
+import { hearEndSignals } from './process/end-signals.ts'
+import { guardConnections } from './process/guard-connections.ts'
+import { listenFault } from './process/listen-fault.ts'
+import { gatherLines } from './process/gathered-log.ts'
+import { watchLoad } from './request/admission/load-watch.ts'
+import { openPrivateDoor } from './process/private-door.ts'
+import { SERVER_OPTIONS, setServerLimits } from './process/server-limits.ts'
+import { warmUp } from './process/warm-up.ts'
+import type { ServerProcess } from './process/server-process.ts'
+import { shareConnections } from './process/share-connections.ts'
+import { endSlowReaders } from './process/slow-readers.ts'
+import { describeThrown } from './request/answer/failure.ts'
+import { checkDataDir } from './process/check-data-dir.ts'
+import type { PrimaryLink } from './process/workers/primary-link.ts'
 
 const LOG_CHARACTERS = 4_096 // measured: a quarter of what handing each line to another thread costs
 const LOG_FLUSH_MS = 100 // how late a line may be on a quiet server
@@ -86,10 +86,10 @@ async function start(config: Config): Promise<void> {
   if (config.workers === 1) return serve(self)
   const { default: cluster } = await import('node:cluster')
   if (cluster.worker === undefined) {
-    const { lead } = await import('./workers/lead.ts')
+    const { lead } = await import('./process/workers/lead.ts')
     return lead(self, join(import.meta.dirname, 'main.js'))
   }
-  const { createPrimaryLink } = await import('./workers/primary-link.ts')
+  const { createPrimaryLink } = await import('./process/workers/primary-link.ts')
   return serve(self, { worker: cluster.worker.id, link: createPrimaryLink(process) })
 }
 

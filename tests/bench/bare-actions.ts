@@ -3,8 +3,8 @@
  * check of the origin, no limits of time, no keys against repetitions, no log.
  */
 import express from 'express'
-import { formObject } from '../../src/server/actions/form-object.ts'
-import { readBody } from '../../src/server/actions/read-body.ts'
+import { formObject } from '../../src/server/http/body/form-object.ts'
+import { readBody } from '../../src/server/http/body/read-body.ts'
 import { entrySchema, openEntries } from './action-app/entries.ts'
 
 const LIMITS = { bytes: 1_048_576, files: 100, fileBytes: 1_048_576, timeoutMs: 10_000, streamed: false }

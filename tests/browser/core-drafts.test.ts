@@ -4,8 +4,8 @@ import type { OpenPage } from '../support/browser.ts'
 import { moduleTest, serveModule, until } from '../support/module-page.ts'
 
 const SCRIPT = `
-import { loadDocument } from './src/client/core/document-load.ts'
-import { keepDrafts } from './src/client/core/draft-keeper.ts'
+import { loadDocument } from './src/client/core/page/document-load.ts'
+import { keepDrafts } from './src/client/core/page/draft-keeper.ts'
 const keeper = keepDrafts(window, sessionStorage, () => window.pathname ?? location.pathname)
 Object.assign(window, {
   load: (href, how) => loadDocument(window, href, how, keeper),

@@ -6,9 +6,9 @@ import { statusComplaint } from '../support/page-complaints.ts'
 import { moduleTest, NONCE, serveModule, until, type ModuleSite } from '../support/module-page.ts'
 
 const SCRIPT = `
-import { preloadScripts } from './src/client/core/load-scripts.ts'
+import { preloadScripts } from './src/client/core/page/load-scripts.ts'
 import { swapStylesheets } from './src/client/dev/stylesheets.ts'
-import { createStylesheets } from './src/client/core/load-styles.ts'
+import { createStylesheets } from './src/client/core/page/load-styles.ts'
 const styles = createStylesheets(document)
 const name = (link) => /\\/(\\w+)\\.css/.exec(link.href)[1]
 Object.assign(window, {

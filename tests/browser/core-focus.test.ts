@@ -2,12 +2,12 @@ import { renderToString } from 'react-dom/server'
 import { createElement } from 'react'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { documentPolicy } from '../../src/server/render/security-headers.ts'
+import { documentPolicy } from '../../src/server/routes/render/document-policy.ts'
 import type { OpenPage } from '../support/browser.ts'
 import { moduleTest, NONCE, serveModule, until } from '../support/module-page.ts'
 
 const SCRIPT = `
-import { announcePage } from './src/client/core/page-focus.ts'
+import { announcePage } from './src/client/core/page/page-focus.ts'
 Object.assign(window, { announce: (before) => announcePage(document, before) })
 `
 
@@ -192,7 +192,7 @@ const REACT = `
 import { createElement } from 'react'
 import { flushSync } from 'react-dom'
 import { hydrateRoot } from 'react-dom/client'
-import { announcePage } from './src/client/core/page-focus.ts'
+import { announcePage } from './src/client/core/page/page-focus.ts'
 const view = (name) =>
   createElement('html', { lang: 'en' },
     createElement('head', null, createElement('title', null, name)),

@@ -4,7 +4,7 @@ import type { OpenPage } from '../support/browser.ts'
 import { moduleTest, serveModule, until } from '../support/module-page.ts'
 
 const SCRIPT = `
-import { createHistoryStack } from './src/client/core/history-stack.ts'
+import { createHistoryStack } from './src/client/core/navigation/history-stack.ts'
 const stack = createHistoryStack(window, () => crypto.randomUUID())
 const heard = []
 stack.listen(

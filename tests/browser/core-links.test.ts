@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { savesData } from '../../src/client/core/link-prefetch.ts'
+import { savesData } from '../../src/client/core/prefetch/link-prefetch.ts'
 import type { OpenPage } from '../support/browser.ts'
 import { moduleTest, serveModule, until } from '../support/module-page.ts'
 
 const SCRIPT = `
-import { clickTarget, listenToClicks } from './src/client/core/link-clicks.ts'
-import { watchLinks } from './src/client/core/link-prefetch.ts'
+import { clickTarget, listenToClicks } from './src/client/core/prefetch/link-clicks.ts'
+import { watchLinks } from './src/client/core/prefetch/link-prefetch.ts'
 const told = []
 const turned = []
 const tell = (what) => (url, more) => told.push(what + ' ' + url.pathname + url.search + url.hash + (typeof more === 'string' ? ' ' + more : ''))

@@ -4,7 +4,7 @@ import type { OpenOptions, OpenPage } from '../support/browser.ts'
 import { moduleTest, serveModule, until } from '../support/module-page.ts'
 
 const SCRIPT = `
-import { createScrollPositions } from './src/client/core/scroll-positions.ts'
+import { createScrollPositions } from './src/client/core/page/scroll-positions.ts'
 Object.assign(window, { positions: createScrollPositions(window, sessionStorage, () => 'here') })
 `
 

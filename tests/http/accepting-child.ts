@@ -6,15 +6,15 @@
  */
 import { writeSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createDeliveryLease } from '../../src/server/reports/delivery-lease.ts'
-import { isOwnerGone, nameOwner } from '../../src/server/reports/delivery-owner.ts'
-import { startDrainer } from '../../src/server/reports/drainer.ts'
-import { parseDsn } from '../../src/server/reports/dsn.ts'
-import { serializeEnvelope } from '../../src/server/reports/envelope.ts'
-import { createRateLimitState } from '../../src/server/reports/rate-limit-state.ts'
-import { openReportDatabase } from '../../src/server/reports/spool-database.ts'
-import { createSpool } from '../../src/server/reports/spool-store.ts'
-import { createUpstream } from '../../src/server/reports/upstream.ts'
+import { createDeliveryLease } from '../../src/server/reports/delivery/delivery-lease.ts'
+import { isOwnerGone, nameOwner } from '../../src/server/reports/delivery/delivery-owner.ts'
+import { startDrainer } from '../../src/server/reports/delivery/drainer.ts'
+import { parseDsn } from '../../src/server/config/dsn.ts'
+import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
+import { createRateLimitState } from '../../src/server/reports/delivery/rate-limit-state.ts'
+import { openReportDatabase } from '../../src/server/reports/report-database.ts'
+import { createSpool } from '../../src/server/reports/spool/spool-store.ts'
+import { createUpstream } from '../../src/server/reports/delivery/upstream.ts'
 
 const CLIENTS = 5
 const A_TURN = 8 // accepted before anything else may happen

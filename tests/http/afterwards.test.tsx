@@ -1,6 +1,6 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { getData } from '../support/route-data.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

@@ -1,7 +1,7 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const hello = page(() => <h1>Hello</h1>)

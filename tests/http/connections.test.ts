@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { serveMetrics } from '../../src/server/metrics/serve-metrics.ts'
-import { shareConnections } from '../../src/server/ops/share-connections.ts'
-import { parseProxyTrust, TRUST_NOBODY, type ProxyTrust } from '../../src/server/request/trusted-proxy.ts'
+import { serveMetrics } from '../../src/server/process/metrics/serve-metrics.ts'
+import { shareConnections } from '../../src/server/process/share-connections.ts'
+import { parseProxyTrust, TRUST_NOBODY, type ProxyTrust } from '../../src/server/http/trusted-proxy.ts'
 
 const [GREEDY, HONEST, OTHER] = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 

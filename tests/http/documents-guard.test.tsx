@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RequestHandler } from 'express'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { withServer } from '../support/listening.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'

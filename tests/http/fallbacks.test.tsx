@@ -1,7 +1,7 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

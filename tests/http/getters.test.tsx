@@ -2,9 +2,9 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { expect, onTestFinished, test } from 'vitest'
-import { action } from '../../src/server/actions/action.ts'
-import { actionId } from '../../src/server/actions/action-id.ts'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import { action } from '../../src/server/routes/actions/action.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

@@ -2,7 +2,7 @@
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
 const search = z.object({ page: z.coerce.number().int().min(1).default(1) })

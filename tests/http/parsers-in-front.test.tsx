@@ -2,8 +2,8 @@
 import express, { type RequestHandler } from 'express'
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { action } from '../../src/server/actions/action.ts'
-import { actionId } from '../../src/server/actions/action-id.ts'
+import { action } from '../../src/server/routes/actions/action.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

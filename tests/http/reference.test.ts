@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import application from '../../src/app/app.ts'
 import { createApp } from '../../src/server/app.ts'
-import { readConfig } from '../../src/server/config.ts'
+import { readConfig } from '../../src/server/config/config.ts'
 import vectors from '../vectors/routing.json' with { type: 'json' }
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { MAX_ENVELOPE_BYTES } from '../../src/server/reports/read-report-body.ts'
+import { MAX_ENVELOPE_BYTES } from '../../src/server/reports/relay/read-report-body.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 import { CRASH, newEventId, postRequest, startReportServer } from './report-setup.ts'
 

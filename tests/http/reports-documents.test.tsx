@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { NO_ASSETS, RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { moduleOf, page, tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
 
 const REPORTS = { recorder: `record(${RECORDER_SETTINGS})`, sdk: '/_m/assets/reports-1.js' }

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { serializeEnvelope } from '../../src/server/reports/envelope.ts'
+import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { requestRaw } from '../support/raw-http.ts'
 import { startReportSink, type ReportSink } from '../support/report-sink.ts'

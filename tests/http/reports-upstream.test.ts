@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseDsn, type Dsn } from '../../src/server/reports/dsn.ts'
+import { parseDsn, type Dsn } from '../../src/server/config/dsn.ts'
 import { followOutgoingRequests } from '../../src/server/reports/sdk/outgoing-requests.ts'
-import type { RequestTrace } from '../../src/server/reports/sdk/request-trace.ts'
-import { createUpstream, type Upstream, type UpstreamBounds } from '../../src/server/reports/upstream.ts'
+import type { RequestTrace } from '../../src/server/request/request-trace.ts'
+import { createUpstream, type Upstream, type UpstreamBounds } from '../../src/server/reports/delivery/upstream.ts'
 import { startReportSink } from '../support/report-sink.ts'
 
 const BODY = Buffer.from('{"event_id":"0123456789abcdef0123456789abcdef"}\n{"type":"event","length":2}\n{}\n')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { notFound } from '../../src/shared/control-flow.ts'
 import { getData, wanting } from '../support/route-data.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { forbidden, notFound, redirect } from '../../src/shared/control-flow.ts'
 import { withServer } from '../support/listening.ts'
 import { connectRaw, getRequest, type RawConnection } from '../support/raw-http.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { getData, wanting } from '../support/route-data.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

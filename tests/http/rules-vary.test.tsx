@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import supertest from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
 import { listeningOn } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'

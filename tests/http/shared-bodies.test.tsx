@@ -1,8 +1,8 @@
 /** What one client's bodies can take of the memory that all bodies share, over sockets. */
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { action } from '../../src/server/actions/action.ts'
-import { actionId } from '../../src/server/actions/action-id.ts'
+import { action } from '../../src/server/routes/actions/action.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { listeningOn } from '../support/listening.ts'
 import { connectRaw, requestRaw, type RawConnection } from '../support/raw-http.ts'
 import { makeTempDir } from '../support/temp-dir.ts'

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import application from '../../src/app/app.ts'
 import { createApp } from '../../src/server/app.ts'
-import { readConfig } from '../../src/server/config.ts'
+import { readConfig } from '../../src/server/config/config.ts'
 
 /** Sends a head and some of the body that it promises, and reads until the server has closed the connection. */
 async function converse(path: string, body: Buffer, promised: number): Promise<string> {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import request from 'supertest'
 import { expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../src/server/config.ts'
-import { warmUp } from '../../src/server/ops/warm-up.ts'
+import { readConfig } from '../../src/server/config/config.ts'
+import { warmUp } from '../../src/server/process/warm-up.ts'
 import { listeningOn } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

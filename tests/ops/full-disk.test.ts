@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { derivedTunnelPath } from '../../src/server/reports/tunnel-path.ts'
+import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { FULL_DISKS } from '../support/full-disk.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'

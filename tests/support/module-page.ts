@@ -9,7 +9,7 @@ import { basename, resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { documentPolicy } from '../../src/server/render/security-headers.ts'
+import { documentPolicy } from '../../src/server/routes/render/document-policy.ts'
 import { browserTest } from './browser.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')

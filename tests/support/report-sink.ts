@@ -5,7 +5,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import zlib from 'node:zlib'
-import { parseEnvelope, type Envelope } from '../../src/server/reports/envelope.ts'
+import { parseEnvelope, type Envelope } from '../../src/server/reports/intake/envelope.ts'
 
 /** What the sink says to one request. */
 export interface SinkAnswer {

@@ -2,8 +2,8 @@ import type { ComponentType } from 'react'
 import { pino, type Logger } from 'pino'
 import type { DocumentProps, TypedSegment } from '../../src/client/module-types.ts'
 import { createApp, type CreateAppOptions, type MillraceApp } from '../../src/server/app.ts'
-import { readConfig, type Config } from '../../src/server/config.ts'
-import type { AppDefinition } from '../../src/server/define-app.ts'
+import { readConfig, type Config } from '../../src/server/config/config.ts'
+import type { AppDefinition } from '../../src/server/api/define-app.ts'
 
 /** A document with nothing of its own. */
 export function TinyDocument({ head, children }: DocumentProps) {

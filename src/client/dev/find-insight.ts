@@ -1,4 +1,4 @@
-import type { InspectedRouter, RouterInsight } from '../router-insight.ts'
+import type { InspectedRouter, RouterInsight } from '../inspect/router-insight.ts'
 
 /** What of a committed React root is looked at. Source: React 19, the fiber of a root keeps the element it was given. */
 interface CommittedRoot {

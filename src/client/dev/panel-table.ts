@@ -1,4 +1,4 @@
-import type { InspectorCell, InspectorRow, InspectorTable } from '../inspector-tables.ts'
+import type { InspectorCell, InspectorRow, InspectorTable } from '../inspect/inspector-tables.ts'
 
 /** One table of the panel, kept up to date in place: what a reader has selected or scrolled to stays. */
 export interface PanelTable {

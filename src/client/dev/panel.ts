@@ -1,5 +1,5 @@
-import { inspectorTables } from '../inspector-tables.ts'
-import type { RouterInsight } from '../router-insight.ts'
+import { inspectorTables } from '../inspect/inspector-tables.ts'
+import type { RouterInsight } from '../inspect/router-insight.ts'
 import type { PanelSetting } from './panel-setting.ts'
 import { PANEL_STYLE } from './panel-style.ts'
 import { createPanelTable, type PanelTable } from './panel-table.ts'

@@ -1,5 +1,5 @@
 import { useContext, useSyncExternalStore } from 'react'
-import type { UploadProgress } from '../router-types.ts'
+import type { UploadProgress } from '../react/router-types.ts'
 import { RouterContext } from '../react/contexts.ts'
 
 /**

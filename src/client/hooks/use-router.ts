@@ -1,6 +1,12 @@
 import { useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
 import { RouterContext } from '../react/contexts.ts'
-import type { BlockedNavigation, BlockerQuestion, NavigateEvent, PendingNavigation, Router } from '../router-types.ts'
+import type {
+  BlockedNavigation,
+  BlockerQuestion,
+  NavigateEvent,
+  PendingNavigation,
+  Router,
+} from '../react/router-types.ts'
 import type { LoaderData, ServerModuleShape } from '../module-types.ts'
 import { pageId } from '../react/route-view.ts'
 

@@ -5,7 +5,7 @@ import { parsePattern } from '../../shared/route-pattern.ts'
 import type { LoaderData, SearchOf, ServerModuleShape } from '../module-types.ts'
 import { RouterContext, ViewContext } from '../react/contexts.ts'
 import { layoutId, pageId, shownChain, type RouteView } from '../react/route-view.ts'
-import type { NavigateOptions } from '../router-types.ts'
+import type { NavigateOptions } from '../react/router-types.ts'
 
 /** One entry around the page on the screen. */
 export interface RouteMatchInfo {

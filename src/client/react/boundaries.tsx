@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react'
 import { controlFlowOf, digestOf } from '../../shared/control-flow.ts'
-import type { BoundaryRouter } from '../router-types.ts'
+import type { BoundaryRouter } from './router-types.ts'
 import { RouterContext } from './contexts.ts'
 import type { RouteView } from './route-view.ts'
 

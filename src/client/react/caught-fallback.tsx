@@ -1,7 +1,7 @@
 import type { ComponentType, ReactNode } from 'react'
 import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
-import type { RouteLoadError } from '../core/router-errors.ts'
+import type { RouteLoadError } from './router-errors.ts'
 import type { ErrorProps } from '../module-types.ts'
 import { ServerFailure, Tell, type BoundaryProps } from './boundaries.tsx'
 import type { ModuleCache } from './module-cache.ts'

@@ -1,6 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import type { HostedRouter } from '../router-handle.ts'
-import type { Screen } from '../router-types.ts'
+import type { Screen, HostedRouter } from './router-types.ts'
 import { RouterContext } from './contexts.ts'
 
 /** Props of `ClientRoot`. */

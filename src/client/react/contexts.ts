@@ -1,5 +1,5 @@
 import { createContext } from 'react'
-import type { Router } from '../router-types.ts'
+import type { Router } from './router-types.ts'
 import type { RouteView } from './route-view.ts'
 
 /** What is being rendered; the same on the server and in the browser. */

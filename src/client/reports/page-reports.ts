@@ -1,7 +1,6 @@
 import type { RedirectSignal, RefusalSignal } from '../../shared/control-flow.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
-import type { HostedRouter } from '../router-handle.ts'
-
+import type { HostedRouter } from '../react/router-types.ts'
 /** How a failure came to be known. */
 export type FailureKind =
   /** Nobody has caught it. */

@@ -4,7 +4,7 @@
  */
 import { HAND_OFF_SELECTOR, type HandOffState } from '../../shared/protocol/hand-off.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
-import type { HostedRouter } from '../router-handle.ts'
+import type { HostedRouter } from '../react/router-types.ts'
 import type { PageReports } from './page-reports.ts'
 import { createPageClient } from './report-client.ts'
 import { createFailureReporter } from './report-failure.ts'

@@ -8,7 +8,7 @@ import {
   type Span,
 } from '@sentry/react'
 import { REFUSAL_STATUS, type RedirectSignal, type RefusalKind, type RefusalSignal } from '../../shared/control-flow.ts'
-import type { NavigateEvent, Router } from '../router-types.ts'
+import type { NavigateEvent, Router } from '../react/router-types.ts'
 
 /** What is on the screen, as spans are named by it. */
 export interface TracedPage {

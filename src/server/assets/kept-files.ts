@@ -1,4 +1,4 @@
-import { ENCODING_SUFFIX, ENCODINGS, type Encoding } from './content-encoding.ts'
+import { ENCODING_SUFFIX, ENCODINGS, type Encoding } from '../http/content-encoding.ts'
 import { keptFiles, readKeptBuilds, type KeptBuild } from './kept-builds.ts'
 
 /** A file that may be sent. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { DAY_MS, keepBuild, pruneKeptBuilds } from './kept-builds.ts'
 
 /** A build in use is kept for `KEEP_ASSETS_DAYS` from when it was last said to be; an hour more or less is nothing. */

@@ -1,5 +1,5 @@
 /** What becomes of reports in this process: counted where it happens, read by whoever asks for the metrics. */
-import type { LossReason, SpoolSize } from './spool.ts'
+import type { LossReason, SpoolSize } from './spool/spool.ts'
 
 /**
  * What has become of an envelope. `kept`: it is in the spool or the inbox. `left-out`: nothing of it is ever reported.

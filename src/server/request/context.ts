@@ -2,21 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseCookie, parseSetCookie } from 'cookie'
 import type { Response } from 'express'
 import type { Logger } from 'pino'
-import { refuseInReadScope } from '../cache/read-scope.ts'
-import type { CachedOptions, CachedRead, CacheKey, LoaderContext, RateLimit, RateVerdict } from '../loader-types.ts'
-import { purposeOf, type ShedReason } from '../ops/admission.ts'
-import type { RequestKind } from '../ops/request-class.ts'
-import type { ReportInbox } from '../reports/inbox.ts'
-import type { RequestSpan } from '../reports/sdk/request-transaction.ts'
-import type { RequestTrace } from '../reports/sdk/request-trace.ts'
-import type { ServerReporter } from '../reports/sdk/server-reporter.ts'
+import { refuseInReadScope } from '../stores/cache/read-scope.ts'
+import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
+import type { LoaderContext } from '../api/loader-types.ts'
+import { purposeOf, type ShedReason } from './request-kind.ts'
+import type { RequestKind, DataRequest, HeadTiming, ActionTarget } from './request-kind.ts'
+import type { ReportInbox } from '../api/report-inbox.ts'
+import type { RequestSpan, ServerReporter } from './request-reporter.ts'
+import type { RequestTrace } from './request-trace.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { keepsSecureCookies } from '../sessions/secure-cookies.ts'
-import type { Provenance } from './trusted-proxy.ts'
-import type { RandomText } from './random-text.ts'
-import type { RequestServices } from './services.ts'
+import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
+import type { Provenance } from '../http/trusted-proxy.ts'
+import type { RandomText } from '../http/random-text.ts'
 import { toWebRequest } from './web-request.ts'
-
+import type { DataCache } from '../stores/cache/data-cache.ts'
+import type { Readiness } from '../process/readiness.ts'
+import type { InboxStore } from '../reports/inbox/inbox-store.ts'
+import type { OnceStore } from '../stores/once-store.ts'
+import type { RateLimits, RateLimit, RateVerdict } from '../stores/rate-limits.ts'
+import type { RedisLink } from '../stores/redis-link.ts'
 const MOST_SPANS = 200 // of one request
 
 /** Why a request's signal was aborted. */
@@ -49,31 +53,6 @@ export interface RequestFacts {
   readonly reporter?: ServerReporter | undefined
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
-}
-
-/** What a request for route data asks for; the URL of the page is that of the context. */
-export interface DataRequest {
-  /** Build of this server. */
-  readonly build: string
-  /** Ids of the segments that are wanted; all of the page's where absent. */
-  readonly segments?: readonly string[]
-  /** The page that asks is of another build: data of this one does not fit its components. Only calls get that far. */
-  readonly isOtherBuild?: boolean
-}
-
-/** Times of one answer, in milliseconds. */
-export interface HeadTiming {
-  /** The longest of its loaders; they run side by side. */
-  readonly loadersMs: number
-  /** From the request to the head. */
-  readonly headMs: number
-}
-
-/** Which action a request calls. */
-export interface ActionTarget {
-  readonly id: string
-  /** Number of the form in its document; `''` for a call by script. */
-  readonly form: string
 }
 
 /**
@@ -397,4 +376,36 @@ export function contextOf(req: IncomingMessage): RequestContext {
   const context = (req as { [CONTEXT]?: RequestContext })[CONTEXT]
   if (context === undefined) throw new Error('This middleware runs before the URL guard has made a request context')
   return context
+}
+
+/** What all requests of a server share, and its applications reach by a request's context. */
+export interface RequestServices {
+  /** Absolute path of the folder of the embedded stores. */
+  readonly dataDir: string
+  readonly secrets: Secrets
+  /** The store that instances share; `undefined` without `REDIS_URL`. It may be away at any time. */
+  readonly redis: RedisLink | undefined
+  readonly limits: RateLimits
+  /** What visitors share, and news of what has been dropped of it. */
+  readonly data: DataCache
+  /** As `data`, if somebody has asked for it. */
+  readonly openedData: DataCache | undefined
+  /** Calls of actions that have run. */
+  readonly once: OnceStore
+  /** Where reports end that have no service to go to; `undefined` where a DSN is set. */
+  readonly inbox: InboxStore | undefined
+  /** Work that goes on when its answer is over. */
+  readonly afterwards: Afterwards
+  /** As `Readiness.onDraining`. */
+  readonly onDraining: Readiness['onDraining']
+  /** Closes the stores. */
+  dispose(): void
+}
+
+/** Work that outlives the answers it was begun for. */
+export interface Afterwards {
+  /** Begins it. What it throws is logged and reported as a failure of its request. */
+  run(work: () => unknown, context: RequestContext): void
+  /** Settles when nothing is left, also of what is begun meanwhile. Does not reject. */
+  settled(): Promise<void>
 }

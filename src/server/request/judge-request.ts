@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { Config } from '../config.ts'
-import { createPublicOrigins } from './public-origins.ts'
-import { resolveProvenance, type Provenance } from './trusted-proxy.ts'
-import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from './url-guard.ts'
+import type { Config } from '../config/config.ts'
+import { createPublicOrigins } from '../http/public-origins.ts'
+import { resolveProvenance, type Provenance } from '../http/trusted-proxy.ts'
+import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from '../http/url-guard.ts'
 
 /** What is known of a request before anything is done with it. */
 export interface JudgedRequest {

@@ -1,7 +1,7 @@
-import { BODY_SILENCE_MS } from '../actions/body-limits.ts'
-import { openBodySource } from '../actions/body-source.ts'
+import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
+import { openBodySource } from '../http/body/body-source.ts'
 import type { RequestContext } from './context.ts'
-import { dropBody } from './drop-body.ts'
+import { dropBody } from '../http/body/drop-body.ts'
 
 /** Methods whose requests carry no body in the web platform's eyes. */
 const BODILESS = new Set(['GET', 'HEAD'])

@@ -1,9 +1,3 @@
-/**
- * Rate limits by the generic cell rate algorithm (ITU-T I.371): a key holds the moment at which all its points will be
- * back. So many calls may come at once, and one more whenever a point is back; there is no window at whose edge twice as
- * many get through. At most 100,000 keys, those that are soonest back to full go first; full ones are dropped.
- */
-import type { RateLimit, RateVerdict } from '../loader-types.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
@@ -105,4 +99,17 @@ export function createRateLimits(
       return refusal(Math.min(stands, latest), now, cells)
     },
   }
+}
+
+/** How often something may be done. */
+export interface RateLimit {
+  readonly points: number
+  readonly seconds: number
+}
+
+/** Whether it may be done once more. */
+export interface RateVerdict {
+  readonly allowed: boolean
+  /** 0 where it is allowed. */
+  readonly retryAfterSeconds: number
 }

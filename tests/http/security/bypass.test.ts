@@ -3,7 +3,7 @@
  * spelling leads past. Titles begin with the row of `README.md`, which also says which rows are replayed where.
  */
 import { expect, test } from 'vitest'
-import { actionId } from '../../../src/server/actions/action-id.ts'
+import { actionId } from '../../../src/server/routes/actions/action-id.ts'
 import { replayServer, SIGN, SIGNATURE } from '../../support/replay-server.ts'
 
 const site = replayServer()

@@ -1,7 +1,7 @@
 /** Replays with what stands in an envelope: lengths, names, depth, and text. See `README.md`. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { INBOX_DSN } from '../../../src/server/reports/dsn.ts'
-import { derivedTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
+import { INBOX_DSN } from '../../../src/server/config/dsn.ts'
+import { derivedTunnelPath } from '../../../src/server/config/tunnel-path.ts'
 import { startBuiltServer } from '../../support/built-server.ts'
 import { chunked } from '../../support/hostile-bodies.ts'
 import type { RawResponse } from '../../support/raw-response.ts'

@@ -1,7 +1,7 @@
 import { brotliCompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createInbox } from '../../../src/server/reports/inbox-store.ts'
-import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
+import { createInbox } from '../../../src/server/reports/inbox/inbox-store.ts'
+import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
 import { connectRaw, requestRaw } from '../../support/raw-http.ts'
 import { CRASH, newEventId, postRequest, startReportServer, type ReportServer } from '../report-setup.ts'
 

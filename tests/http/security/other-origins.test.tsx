@@ -1,7 +1,7 @@
 /** Replays that need external rewrites, conditions on the host, or middleware that guards: A, C, G11 and I. See `README.md`. */
 import type { RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
-import type { LoaderArgs } from '../../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
 import { connectRaw } from '../../support/raw-http.ts'
 import { fallbacks, moduleOf, page } from '../../support/tiny-app.tsx'
 import { fixtureServer } from './fixture-server.tsx'

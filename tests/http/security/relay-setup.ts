@@ -1,7 +1,7 @@
 /** A relay under replay, with a service behind it that writes down what comes. */
 import { afterAll, expect } from 'vitest'
-import { serializeEnvelope } from '../../../src/server/reports/envelope.ts'
-import { derivedTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
+import { serializeEnvelope } from '../../../src/server/reports/intake/envelope.ts'
+import { derivedTunnelPath } from '../../../src/server/config/tunnel-path.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
 import { SECRETS, type HeaderLines, type ReplayServer } from '../../support/replay-server.ts'
 import { startReportSink, type SinkRequest } from '../../support/report-sink.ts'

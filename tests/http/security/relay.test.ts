@@ -1,7 +1,7 @@
 /** Replays against the relay: where reports go, who may send them, what they may cost. See `README.md`. */
 import zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { MAX_ENVELOPE_BYTES } from '../../../src/server/reports/read-report-body.ts'
+import { MAX_ENVELOPE_BYTES } from '../../../src/server/reports/relay/read-report-body.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
 import { getRequest } from '../../support/raw-http.ts'
 import { replayServer, SECRETS } from '../../support/replay-server.ts'

@@ -1,6 +1,6 @@
 /** Replays G behind a cache that visitors share: nginx keeps whatever it may keep by the headers. See `README.md`. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { actionId } from '../../../src/server/actions/action-id.ts'
+import { actionId } from '../../../src/server/routes/actions/action-id.ts'
 import { startBuiltServer, type BuiltServer } from '../../support/built-server.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { startNginx, type RunningNginx } from '../../support/nginx.ts'

@@ -2,7 +2,7 @@
 import { createClient } from '@redis/client'
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { LoaderArgs } from '../../../src/server/loader-types.ts'
+import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis } from '../../support/redis-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'

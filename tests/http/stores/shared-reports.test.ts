@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
-import { createSpool } from '../../../src/server/reports/spool-store.ts'
+import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
+import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 import { startReportSink, type ReportSink } from '../../support/report-sink.ts'

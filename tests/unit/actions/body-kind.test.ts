@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bodyKind, readBodyType } from '../../../src/server/actions/body-kind.ts'
+import { bodyKind, readBodyType } from '../../../src/server/http/body/body-kind.ts'
 
 describe('what a body is depends on no spelling of its Content-Type', () => {
   test.for([

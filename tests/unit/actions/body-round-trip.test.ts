@@ -11,7 +11,7 @@ import {
   uint8Array,
 } from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodyError } from '../../../src/server/actions/body-error.ts'
+import { BodyError } from '../../../src/server/http/body/body-error.ts'
 import {
   AMPLE,
   disposition,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BodyError, readBody } from '../../../src/server/actions/read-body.ts'
-import type { BodyLimits, FormBody, JsonBody } from '../../../src/server/actions/read-body.ts'
+import { BodyError, readBody } from '../../../src/server/http/body/read-body.ts'
+import type { BodyLimits, FormBody, JsonBody } from '../../../src/server/http/body/read-body.ts'
 import { withServer } from '../../support/listening.ts'
 import { requestRaw, type SendOptions } from '../../support/raw-http.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openBodySource, type BodySource } from '../../../src/server/actions/body-source.ts'
+import { openBodySource, type BodySource } from '../../../src/server/http/body/body-source.ts'
 
 interface Setup {
   readonly body: PassThrough

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { redirect } from '../../../src/shared/control-flow.ts'
-import { createCallsOnce } from '../../../src/server/actions/call-once.ts'
-import type { FinishedCall } from '../../../src/server/actions/run-action.ts'
+import { createCallsOnce } from '../../../src/server/routes/actions/call-once.ts'
+import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
 import type { OnceState, OnceStore } from '../../../src/server/stores/once-store.ts'
 
 /** A store that several processes share. */

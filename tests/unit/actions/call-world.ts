@@ -2,12 +2,12 @@
 // Loaded here, so that no test waits for it in the middle of an answer.
 import '../../../src/shared/protocol/decode-values.ts'
 import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
-import { createJournal } from '../../../src/client/core/journal.ts'
-import { createKnownRoutes } from '../../../src/client/core/known-routes.ts'
-import { withoutHash } from '../../../src/client/core/local-href.ts'
-import { createRetry } from '../../../src/client/core/retry.ts'
-import { startFlight, type Flight } from '../../../src/client/core/route-flight.ts'
-import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
+import { createJournal } from '../../../src/client/core/data/journal.ts'
+import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
+import { withoutHash } from '../../../src/client/core/data/local-href.ts'
+import { createRetry } from '../../../src/client/core/data/retry.ts'
+import { startFlight, type Flight } from '../../../src/client/core/data/route-flight.ts'
+import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import type { MadeCall, UnsentCall } from '../../../src/client/actions/unsent-calls.ts'
 

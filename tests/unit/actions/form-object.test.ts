@@ -1,8 +1,8 @@
 import { array, assert, constantFrom, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { BodyError } from '../../../src/server/actions/body-error.ts'
-import { formObject } from '../../../src/server/actions/form-object.ts'
+import { BodyError } from '../../../src/server/http/body/body-error.ts'
+import { formObject } from '../../../src/server/http/body/form-object.ts'
 
 type Fields = readonly (readonly [string, string])[]
 

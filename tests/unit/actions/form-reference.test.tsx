@@ -1,5 +1,5 @@
 /**
- * What `src/server/actions/form-reference.ts` depends on in React 19.3. When one of these fails after an update of React,
+ * What `src/server/routes/render/form-reference.ts` depends on in React 19.3. When one of these fails after an update of React,
  * that file is to be changed, and `docs/decisions/0019-actions.md` says what for.
  */
 import { PassThrough } from 'node:stream'
@@ -8,8 +8,8 @@ import { useActionState, type ReactNode } from 'react'
 import type { ReactFormState } from 'react-dom/client'
 import { renderToPipeableStream, renderToString } from 'react-dom/server'
 import { describe, expect, test, vi } from 'vitest'
-import { action, declaredAction } from '../../../src/server/actions/action.ts'
-import { withForms, type FormTarget } from '../../../src/server/actions/form-target.ts'
+import { action, declaredAction } from '../../../src/server/routes/actions/action.ts'
+import { withForms, type FormTarget } from '../../../src/server/routes/render/form-target.ts'
 import { formIn } from '../../support/html-forms.ts'
 
 const ID = 'abcdefghijklmnop'

@@ -1,8 +1,8 @@
 import { array, assert, constantFrom, integer, oneof, property, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BodyError } from '../../../src/server/actions/body-error.ts'
-import { createMultipartParser } from '../../../src/server/actions/multipart-parser.ts'
-import { readPartHead } from '../../../src/server/actions/part-head.ts'
+import { BodyError } from '../../../src/server/http/body/body-error.ts'
+import { createMultipartParser } from '../../../src/server/http/body/multipart-parser.ts'
+import { readPartHead } from '../../../src/server/http/body/part-head.ts'
 import { disposition, FINAL, part } from './body-server.ts'
 
 type Parsed = readonly (readonly [head: string, content: string])[] | number

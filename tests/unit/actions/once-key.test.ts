@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { onceKey } from '../../../src/server/actions/once-key.ts'
+import { onceKey } from '../../../src/server/routes/actions/once-key.ts'
 
 const DECLARED = { id: 'a', definition: {} } as never
 

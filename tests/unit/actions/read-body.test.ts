@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bodyKind } from '../../../src/server/actions/body-kind.ts'
-import { parseCheckedJson } from '../../../src/server/actions/checked-json.ts'
+import { bodyKind } from '../../../src/server/http/body/body-kind.ts'
+import { parseCheckedJson } from '../../../src/server/http/body/checked-json.ts'
 import { AMPLE, disposition, FINAL, MULTIPART, part, statusOf, takeBody, URLENCODED } from './body-server.ts'
 
 type Faulty = readonly [title: string, type: string, body: string | Uint8Array, status: number | 'taken']

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { BodyError } from '../../../src/server/actions/body-error.ts'
-import { argumentsPurpose, readCall } from '../../../src/server/actions/read-call.ts'
-import type { FormBody } from '../../../src/server/actions/read-body.ts'
+import { BodyError } from '../../../src/server/http/body/body-error.ts'
+import { argumentsPurpose } from '../../../src/server/routes/render/bound-arguments.ts'
+import { readCall } from '../../../src/server/routes/actions/read-call.ts'
+import type { FormBody } from '../../../src/server/http/body/read-body.ts'
 import { createSecrets } from '../../../src/server/secrets/secrets.ts'
 
 const ID = 'abcdefghijklmnop'

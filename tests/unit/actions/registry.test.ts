@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { action, declaredAction } from '../../../src/server/actions/action.ts'
-import { actionId } from '../../../src/server/actions/action-id.ts'
-import { createActionRegistry } from '../../../src/server/actions/registry.ts'
+import { action, declaredAction } from '../../../src/server/routes/actions/action.ts'
+import { actionId } from '../../../src/server/routes/actions/action-id.ts'
+import { createActionRegistry } from '../../../src/server/routes/actions/registry.ts'
 
 const make = () => action({ handler: () => undefined })
 

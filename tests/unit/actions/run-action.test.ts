@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { action, declaredAction, type ActionDefinition } from '../../../src/server/actions/action.ts'
-import { BodyError } from '../../../src/server/actions/body-error.ts'
-import { formObject } from '../../../src/server/actions/form-object.ts'
-import type { ReceivedCall } from '../../../src/server/actions/read-call.ts'
-import { runAction } from '../../../src/server/actions/run-action.ts'
+import { action, declaredAction, type ActionDefinition } from '../../../src/server/routes/actions/action.ts'
+import { BodyError } from '../../../src/server/http/body/body-error.ts'
+import { formObject } from '../../../src/server/http/body/form-object.ts'
+import type { ReceivedCall } from '../../../src/server/routes/actions/read-call.ts'
+import { runAction } from '../../../src/server/routes/actions/run-action.ts'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 const NO_FILES: ReceivedCall['files'] = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isSameOriginCall } from '../../../src/server/actions/same-origin.ts'
+import { isSameOriginCall } from '../../../src/server/request/same-origin.ts'
 
 const OURS = ['https://good.test', 'https://shop.test:8443']
 type Row = readonly [site: string | undefined, origin: string | undefined, passes: boolean]

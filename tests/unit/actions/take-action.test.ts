@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readActionSearch } from '../../../src/server/actions/take-action.ts'
+import { readActionSearch } from '../../../src/server/routes/actions/take-action.ts'
 
 test.for([
   ['', '', undefined],

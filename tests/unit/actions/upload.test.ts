@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { describe, expect, test } from 'vitest'
-import { BodyError, type FormBody, type UploadedFile } from '../../../src/server/actions/read-body.ts'
+import { BodyError, type FormBody, type UploadedFile } from '../../../src/server/http/body/read-body.ts'
 import { connectRaw } from '../../support/raw-http.ts'
 import { AMPLE, disposition, FINAL, MULTIPART, part, withBodies, type Taken } from './body-server.ts'
 

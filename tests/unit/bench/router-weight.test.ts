@@ -25,7 +25,9 @@ const METAFILE: Metafile = {
       ],
     }),
     'dist/react.js': output(['node_modules/react/index.js']),
-    'dist/router.js': output(['src/client/core/router.ts'], { entryPoint: 'src/client/core/router.ts' }),
+    'dist/router.js': output(['src/client/core/navigation/router.ts'], {
+      entryPoint: 'src/client/core/navigation/router.ts',
+    }),
     'dist/shared.js': output(['src/client/react/link.tsx']),
     'dist/page.js': output(['app/page.tsx'], { entryPoint: 'app/page.tsx' }),
     'dist/helpers.js': output([]),

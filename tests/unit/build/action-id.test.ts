@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionId } from '../../../src/server/actions/action-id.ts'
+import { actionId } from '../../../src/server/routes/actions/action-id.ts'
 
 test.for([
   ['lab/guestbook/actions.server.ts', 'sign', 'JktxEoscSARWTJGw'],

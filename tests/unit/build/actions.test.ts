@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, test, vi } from 'vitest'
 import { requireOwnIds } from '../../../scripts/build/action-faults.ts'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
-import { actionId } from '../../../src/server/actions/action-id.ts'
+import { actionId } from '../../../src/server/routes/actions/action-id.ts'
 import { buildFault, copyProject, type FixtureProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -1,8 +1,8 @@
 import { array, assert, asyncProperty, constant, constantFrom, integer, oneof, record, subarray } from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { createDataCache, type DataCacheOptions } from '../../../src/server/cache/data-cache.ts'
-import type { CachedOptions, CachedRead } from '../../../src/server/loader-types.ts'
+import { createDataCache, type DataCacheOptions } from '../../../src/server/stores/cache/data-cache.ts'
+import type { CachedOptions, CachedRead } from '../../../src/server/stores/cache/cached-read.ts'
 import { notFound } from '../../../src/shared/control-flow.ts'
 
 const MINUTE: CachedOptions = { seconds: 60, staleSeconds: 600 }

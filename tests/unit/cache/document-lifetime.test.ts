@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { documentLifetime } from '../../../src/server/cache/document-lifetime.ts'
+import { documentLifetime } from '../../../src/server/stores/cache/document-lifetime.ts'
 
 test.for<readonly [string, number, number]>([
   ['public', 0, 300],

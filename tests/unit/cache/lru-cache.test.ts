@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, oneof, property, record, constant } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLruCache } from '../../../src/server/cache/lru-cache.ts'
+import { createLruCache } from '../../../src/server/stores/cache/lru-cache.ts'
 
 const BOUNDS = { entries: 4, bytes: 20 }
 

@@ -1,8 +1,8 @@
 import { array, assert, constantFrom, integer, oneof, property, record, constant, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matchesTarget } from '../../../src/client/core/route-cache.ts'
-import { normalTarget, targetsOver } from '../../../src/server/cache/revalidation-targets.ts'
-import { createRevalidations } from '../../../src/server/cache/revalidations.ts'
+import { matchesTarget } from '../../../src/client/core/data/route-cache.ts'
+import { normalTarget, targetsOver } from '../../../src/server/stores/cache/revalidation-targets.ts'
+import { createRevalidations } from '../../../src/server/stores/cache/revalidations.ts'
 
 const segment = constantFrom('lab', 'labour', 'a', '%2A', 'x.y', 'é', '%C3%A9', '%c3%a9', '%E9', 'a b', '')
 const pathname = array(segment, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`)

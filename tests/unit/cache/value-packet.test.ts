@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { openPacket, packValue } from '../../../src/server/cache/value-packet.ts'
+import { openPacket, packValue } from '../../../src/server/stores/cache/value-packet.ts'
 
 const facts = { tags: ['a\n', 'ü'], madeAt: 5, freshMs: 6, staleMs: 7, clock: 1_800_000_000_000_001 }
 

@@ -10,10 +10,13 @@ function faultsOf(path: string, ...lines: readonly string[]): string[] {
 describe('arrows of imports', () => {
   const allowed = [
     ['src/shared/href.ts', `import { x } from './route-pattern.ts'`],
-    ['src/client/core/navigation.ts', `import { x } from '../../shared/href.ts'`],
+    ['src/client/core/navigation/navigation.ts', `import { x } from '../../shared/href.ts'`],
     ['src/client/react/link.tsx', `import { useState } from 'react'`],
-    ['src/server/define-app.ts', `import type { DocumentProps } from '../client/module-types.ts'`],
-    ['src/server/define-app.ts', `import { type DocumentProps, type TypedSegment } from '../client/module-types.ts'`],
+    ['src/server/api/define-app.ts', `import type { DocumentProps } from '../client/module-types.ts'`],
+    [
+      'src/server/api/define-app.ts',
+      `import { type DocumentProps, type TypedSegment } from '../client/module-types.ts'`,
+    ],
     ['src/server/render/tree.tsx', `import { RouteTree } from '../../client/react/route-tree.tsx'`],
     ['src/server/app.ts', `import { createServer } from 'node:http'`],
     ['src/app/app.ts', `import { defineApp } from '#server'`],
@@ -71,10 +74,10 @@ describe('process and state', () => {
   test('only main and scripts end the process', () => {
     expect(faultsOf('src/server/main.ts', EXIT)).toEqual([])
     expect(faultsOf('scripts/build.ts', EXIT)).toEqual([])
-    expect(faultsOf('src/server/config.ts', `  if (bad) ${EXIT}`)).toEqual([
-      'src/server/config.ts:1: process.exit; only src/server/main.ts and scripts end the process',
+    expect(faultsOf('src/server/config/config.ts', `  if (bad) ${EXIT}`)).toEqual([
+      'src/server/config/config.ts:1: process.exit; only src/server/main.ts and scripts end the process',
     ])
-    expect(faultsOf('src/server/config.ts', 'process.exitCode = 1')).toEqual([])
+    expect(faultsOf('src/server/config/config.ts', 'process.exitCode = 1')).toEqual([])
   })
 
   test('a let of a module is a fault, a let of a function is not', () => {

@@ -10,7 +10,7 @@ async function isChecked(path: string): Promise<boolean> {
 }
 
 test.for([
-  'src/server/data/data-answer.ts',
+  'src/server/routes/data/data-answer.ts',
   'src/app/home/page.module.css',
   'scripts/test.ts',
   'tests/unit/checks/own-files.test.ts',

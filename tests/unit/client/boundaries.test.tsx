@@ -1,7 +1,7 @@
 import { isValidElement, type Component, type ComponentType, type ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, test } from 'vitest'
-import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
+import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import type { ErrorProps } from '../../../src/client/module-types.ts'
 import { SegmentBoundary, ServerFailure, type BoundaryProps } from '../../../src/client/react/boundaries.tsx'
 import { caughtFallback, type FallbackHost } from '../../../src/client/react/caught-fallback.tsx'

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { NavigationRecord, RequestRecord } from '../../../src/client/core/journal.ts'
-import { NO_PREFETCHES, reducePrefetching, advancePrefetching } from '../../../src/client/core/prefetch-scheduler.ts'
-import { EMPTY_CACHE, entryState, reduceRouteCache } from '../../../src/client/core/route-cache.ts'
-import { inspectorTables, type InspectorFacts, type InspectorTable } from '../../../src/client/inspector-tables.ts'
+import type { NavigationRecord, RequestRecord } from '../../../src/client/core/data/journal.ts'
+import {
+  NO_PREFETCHES,
+  reducePrefetching,
+  advancePrefetching,
+} from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
+import { EMPTY_CACHE, entryState, reduceRouteCache } from '../../../src/client/core/data/route-cache.ts'
+import {
+  inspectorTables,
+  type InspectorFacts,
+  type InspectorTable,
+} from '../../../src/client/inspect/inspector-tables.ts'
 
 const NOTHING: InspectorFacts = {
   known: { cache: EMPTY_CACHE, stateOf: (entry, at = 0) => entryState(entry, at) },

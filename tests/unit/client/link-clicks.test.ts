@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clickTarget, linkUrl, type ClickTarget } from '../../../src/client/core/link-clicks.ts'
+import { clickTarget, linkUrl, type ClickTarget } from '../../../src/client/core/prefetch/link-clicks.ts'
 
 const PAGE = 'https://here.test/shop/list?page=2#top'
 

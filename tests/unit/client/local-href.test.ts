@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hrefOf, localHref } from '../../../src/client/core/local-href.ts'
+import { hrefOf, localHref } from '../../../src/client/core/data/local-href.ts'
 
 const ORIGIN = 'https://good.test'
 

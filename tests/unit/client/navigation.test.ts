@@ -1,8 +1,8 @@
 import { array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { expect, test } from 'vitest'
-import { IDLE, reduceNavigation } from '../../../src/client/core/navigation.ts'
-import type { Navigation, NavigationEvent, NavigationTarget } from '../../../src/client/core/navigation.ts'
+import { IDLE, reduceNavigation } from '../../../src/client/core/navigation/navigation.ts'
+import type { Navigation, NavigationEvent, NavigationTarget } from '../../../src/client/core/navigation/navigation.ts'
 
 const target: NavigationTarget = { id: 1, kind: 'push', href: '/a?b=c#d', since: 5 }
 const other: NavigationTarget = { id: 2, kind: 'traverse', href: '/other', since: 9 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { RouteLoadError } from '../../../src/client/core/router-errors.ts'
+import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
 

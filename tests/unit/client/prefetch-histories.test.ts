@@ -7,7 +7,7 @@ import {
   nextWake,
   NO_PREFETCHES,
   reducePrefetching,
-} from '../../../src/client/core/prefetch-scheduler.ts'
+} from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
 
 const NOW = 1000
 

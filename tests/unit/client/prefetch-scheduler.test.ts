@@ -8,8 +8,12 @@ import {
   NO_PREFETCHES,
   reducePrefetching,
   RETRY_BLOCK_MS,
-} from '../../../src/client/core/prefetch-scheduler.ts'
-import type { Prefetching, PrefetchEvent, PrefetchPriority } from '../../../src/client/core/prefetch-scheduler.ts'
+} from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
+import type {
+  Prefetching,
+  PrefetchEvent,
+  PrefetchPriority,
+} from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
 
 const NOW = 1000
 

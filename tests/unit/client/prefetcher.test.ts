@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPrefetcher, type Prefetcher } from '../../../src/client/core/prefetcher.ts'
+import { createPrefetcher, type Prefetcher } from '../../../src/client/core/prefetch/prefetcher.ts'
 
 /** A prefetcher for pages of one segment each, whose data never comes. */
 function hangingPrefetcher(): { readonly prefetcher: Prefetcher; readonly asked: string[]; readonly given: string[] } {

@@ -1,6 +1,6 @@
 import { assert, double, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { MAX_RETRIES, MAX_RETRY_AFTER_MS, retryDelay } from '../../../src/client/core/retry.ts'
+import { MAX_RETRIES, MAX_RETRY_AFTER_MS, retryDelay } from '../../../src/client/core/data/retry.ts'
 
 test.each([
   [0, 0, 225],

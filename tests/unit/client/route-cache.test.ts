@@ -9,8 +9,8 @@ import {
   MAX_SIZE,
   reduceRouteCache,
   REUSE_WINDOW_MS,
-} from '../../../src/client/core/route-cache.ts'
-import type { CacheEntry, CacheEvent, RouteCache } from '../../../src/client/core/route-cache.ts'
+} from '../../../src/client/core/data/route-cache.ts'
+import type { CacheEntry, CacheEvent, RouteCache } from '../../../src/client/core/data/route-cache.ts'
 
 const NOW = 1_000_000
 

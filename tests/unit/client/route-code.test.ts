@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createRouteCode } from '../../../src/client/core/route-code.ts'
-import { createSegmentFiles } from '../../../src/client/core/segment-files.ts'
+import { createRouteCode } from '../../../src/client/core/page/route-code.ts'
+import { createSegmentFiles } from '../../../src/client/core/page/segment-files.ts'
 import { createModuleCache } from '../../../src/client/react/module-cache.ts'
 import type { RouteView } from '../../../src/client/react/route-view.ts'
 import { encodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Flight } from '../../../src/client/core/route-flight.ts'
+import type { Flight } from '../../../src/client/core/data/route-flight.ts'
 import { createWorld, flush, head, segment } from './router-world.ts'
 
 beforeEach(() => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createRouterHandle, type LoadedRouter, type RouterListeners } from '../../../src/client/router-handle.ts'
-import type { Screen } from '../../../src/client/router-types.ts'
+import { type LoadedRouter, type RouterListeners } from '../../../src/client/react/router-types.ts'
+import { createRouterHandle } from '../../../src/client/router-handle.ts'
+import type { Screen } from '../../../src/client/react/router-types.ts'
 import { flush } from './router-world.ts'
 
 const first: Screen = { href: '/', view: { chain: [], params: {}, search: {}, data: {} }, visit: 0 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { BUILD_HEADER } from '../../../src/shared/protocol/route-data.ts'
-import { RedirectLoopError } from '../../../src/client/core/router-errors.ts'
+import { RedirectLoopError } from '../../../src/client/react/router-errors.ts'
 import { createWorld, deferredSegment, flush, head, lateValue, pass, redirectTo, segment } from './router-world.ts'
 
 beforeEach(() => {

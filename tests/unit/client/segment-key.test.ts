@@ -11,7 +11,7 @@ import {
   tuple,
 } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { segmentKey } from '../../../src/client/core/segment-key.ts'
+import { segmentKey } from '../../../src/client/core/data/segment-key.ts'
 
 type ParamValue = string | readonly string[]
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { expect, test } from 'vitest'
-import { createMergedMetrics, type MetricValues } from '../../../src/server/metrics/merge-metrics.ts'
+import { createMergedMetrics, type MetricValues } from '../../../src/server/process/metrics/merge-metrics.ts'
 
 /** Metrics of a worker that has counted so much. */
 async function worker(count: number): Promise<readonly MetricValues[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createServerMetrics } from '../../../src/server/metrics/server-metrics.ts'
+import { createServerMetrics } from '../../../src/server/process/metrics/server-metrics.ts'
 
 /** The names of the library's own metrics, as they were with its predecessor `prom-client`: dashboards rest on them. */
 const OF_THE_PROCESS = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { labelsOf } from '../../../src/server/metrics/request-labels.ts'
+import { labelsOf } from '../../../src/server/process/metrics/request-labels.ts'
 
 const plain = { kind: 'document', data: undefined, action: undefined, prefetch: false } as const
 const line = { route: '/a/[id]', method: 'GET', status: 200 }

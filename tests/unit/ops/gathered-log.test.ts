@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { gatherLines } from '../../../src/server/ops/gathered-log.ts'
+import { gatherLines } from '../../../src/server/process/gathered-log.ts'
 
 function log(most: number) {
   const written: string[] = []

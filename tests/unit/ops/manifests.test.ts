@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../../src/server/config.ts'
+import { readConfig } from '../../../src/server/config/config.ts'
 import { dockerfileStages } from './dockerfile-steps.ts'
 import { readYaml, type YamlMap, type YamlValue } from './yaml.ts'
 
@@ -271,7 +271,7 @@ describe('nginx.conf', () => {
   })
 
   test('nginx is the one to close what is idle', async () => {
-    const { setServerLimits } = await import('../../../src/server/ops/server-limits.ts')
+    const { setServerLimits } = await import('../../../src/server/process/server-limits.ts')
     const { createServer } = await import('node:http')
     const server = createServer()
     setServerLimits(server)

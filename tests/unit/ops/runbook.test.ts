@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { VARIABLES } from '../../../src/server/config-variables.ts'
+import { VARIABLES } from '../../../src/server/config/config-variables.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const CHAPTERS = ['runbook', 'observability', 'deployment', 'configuration', 'reports']

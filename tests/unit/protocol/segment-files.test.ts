@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { createSegmentFiles } from '../../../src/client/core/segment-files.ts'
+import { createSegmentFiles } from '../../../src/client/core/page/segment-files.ts'
 import { decodeSegmentFiles, encodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'
 
 const fileName = fc.string({ minLength: 1 }).filter((name) => !name.endsWith('.css') && !name.startsWith('/'))

@@ -1,7 +1,7 @@
 import { BrowserClient, type Event } from '@sentry/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createPageClient } from '../../../src/client/reports/report-client.ts'
-import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
+import { parseEnvelope } from '../../../src/server/reports/intake/envelope.ts'
 
 /** What the page is at; a token must not leave it. */
 const PAGE = 'https://mill.example/mills/7'

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { ReportingPage } from '../../../src/client/reports/page-reports.ts'
 import { startRecorder } from '../../../src/client/reports/recorder.ts'
-import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
+import { parseEnvelope } from '../../../src/server/reports/intake/envelope.ts'
 
 const PAGE = 'https://mill.example/mills/7'
 const TRACE = `${'a'.repeat(32)}-${'b'.repeat(16)}`

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildReports, type BuiltReports } from '../../../scripts/build/build-reports.ts'
 import { createPageRecorder } from '../../../src/server/reports/sdk/page-recorder.ts'
-import { sharedDocumentPolicy } from '../../../src/server/render/security-headers.ts'
-
+import { sharedDocumentPolicy } from '../../../src/server/routes/render/document-policy.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 // A kilobyte, less the 71 bytes by which the first load is larger for reports.
 const RECORDER_LIMIT_BYTES = 1_024 - 71

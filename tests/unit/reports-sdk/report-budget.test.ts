@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReportBudget } from '../../../src/server/reports/sdk/report-budget.ts'
+import { createReportBudget } from '../../../src/server/reports/delivery/report-budget.ts'
 
 test('a burst is taken, then so many a second, and what was too much is told once', () => {
   const budget = createReportBudget(2, 5)

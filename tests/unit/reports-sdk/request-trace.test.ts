@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { beginTrace, traceTimings } from '../../../src/server/reports/sdk/request-trace.ts'
+import { beginTrace, traceTimings } from '../../../src/server/request/request-trace.ts'
 
 const OPTIONS = { sampleRate: 0.5, publicKey: 'key', release: 'r1', environment: 'production', random: () => 0.25 }
 const ID = '7f0c1d2e-0a1b-4c3d-8e4f-5a6b7c8d9e0f'

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { ReportClient } from '../../../src/server/reports/sdk/report-client.ts'
-import type { TracedAnswer } from '../../../src/server/reports/sdk/request-transaction.ts'
+import type { TracedAnswer } from '../../../src/server/request/request-reporter.ts'
 import { createServerReporter } from '../../../src/server/reports/sdk/server-reporter.ts'
 
 function reporterAt(clock: { now: number }) {

@@ -1,7 +1,7 @@
 import { withScope, type BrowserClient, type Scope, type Span } from '@sentry/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { traceNavigations, traceRestores, type TracedPage } from '../../../src/client/reports/trace-routes.ts'
-import type { NavigateEvent, Router } from '../../../src/client/router-types.ts'
+import type { NavigateEvent, Router } from '../../../src/client/react/router-types.ts'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 const MILL: TracedPage = { route: '/mills/[id]', outcome: undefined }

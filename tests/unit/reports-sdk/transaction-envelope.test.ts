@@ -1,7 +1,8 @@
 import { createTransport, getIsolationScope, NodeClient, Scope, SDK_VERSION, type Event } from '@sentry/node'
 import { expect, test } from 'vitest'
-import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
-import { transactionOf, type TracedAnswer } from '../../../src/server/reports/sdk/request-transaction.ts'
+import { parseEnvelope } from '../../../src/server/reports/intake/envelope.ts'
+import { type TracedAnswer } from '../../../src/server/request/request-reporter.ts'
+import { transactionOf } from '../../../src/server/reports/sdk/request-transaction.ts'
 import { transactionEnvelope } from '../../../src/server/reports/sdk/transaction-envelope.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'

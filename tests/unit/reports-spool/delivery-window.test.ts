@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createDeliveryWindow } from '../../../src/server/reports/delivery-window.ts'
-import type { SpooledEntry } from '../../../src/server/reports/spool.ts'
+import { createDeliveryWindow } from '../../../src/server/reports/delivery/delivery-window.ts'
+import type { SpooledEntry } from '../../../src/server/reports/spool/spool.ts'
 
 const all = (_kind: string): boolean => true
 

@@ -1,7 +1,7 @@
 /** Resolves the frames of one event by large maps, and tells what it took. Arguments: the folder of the maps. */
 import { readdirSync } from 'node:fs'
-import { createFrameResolver } from '../../../src/server/reports/inbox-frames.ts'
-import { readEvent } from '../../../src/server/reports/inbox-event.ts'
+import { createFrameResolver } from '../../../src/server/reports/inbox/inbox-frames.ts'
+import { readEvent } from '../../../src/server/reports/inbox/inbox-event.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const files = readdirSync(folder).map((name) => `https://example.com/_m/assets/${name.slice(0, -'.map'.length)}`)

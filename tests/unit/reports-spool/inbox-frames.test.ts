@@ -3,10 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { readEvent } from '../../../src/server/reports/inbox-event.ts'
-import { createFrameResolver } from '../../../src/server/reports/inbox-frames.ts'
-import type { ReportEvent, ReportFrame } from '../../../src/server/reports/inbox.ts'
-import { createPlaceLookup, type PlaceLookup, type PlaceQuestion } from '../../../src/server/reports/source-places.ts'
+import { readEvent } from '../../../src/server/reports/inbox/inbox-event.ts'
+import { createFrameResolver } from '../../../src/server/reports/inbox/inbox-frames.ts'
+import type { ReportEvent, ReportFrame } from '../../../src/server/api/report-inbox.ts'
+import {
+  createPlaceLookup,
+  type PlaceLookup,
+  type PlaceQuestion,
+} from '../../../src/server/reports/inbox/source-places.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 /** A folder of maps with mappings of about so many bytes each. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { InboxStore } from '../../../src/server/reports/inbox-store.ts'
-import { SpoolFullError } from '../../../src/server/reports/spool.ts'
+import type { InboxStore } from '../../../src/server/reports/inbox/inbox-store.ts'
+import { SpoolFullError } from '../../../src/server/reports/intake/accepted-envelope.ts'
 import { inboxPlace, titles } from './inbox-setup.ts'
 import { eventEnvelope, sampleEnvelope } from './sample-envelope.ts'
 

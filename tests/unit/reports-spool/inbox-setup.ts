@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest'
-import { createInbox, type InboxOptions, type InboxStore } from '../../../src/server/reports/inbox-store.ts'
-import { openReportDatabase } from '../../../src/server/reports/spool-database.ts'
+import { createInbox, type InboxOptions, type InboxStore } from '../../../src/server/reports/inbox/inbox-store.ts'
+import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { eventEnvelope, NOW, sampleEnvelope } from './sample-envelope.ts'

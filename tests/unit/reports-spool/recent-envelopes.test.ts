@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRecentEnvelopes } from '../../../src/server/reports/recent-envelopes.ts'
+import { createRecentEnvelopes } from '../../../src/server/reports/spool/recent-envelopes.ts'
 
 const envelope = (text: string) => ({ headers: {}, body: Buffer.from(text) })
 

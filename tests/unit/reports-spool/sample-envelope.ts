@@ -1,6 +1,5 @@
-import { serializeEnvelope } from '../../../src/server/reports/envelope.ts'
-import type { AcceptedEnvelope } from '../../../src/server/reports/spool.ts'
-
+import { serializeEnvelope } from '../../../src/server/reports/intake/envelope.ts'
+import type { AcceptedEnvelope } from '../../../src/server/reports/intake/accepted-envelope.ts'
 /** A moment: all tests of the spool begin here. */
 export const NOW = 1_800_000_000_000
 

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
-import type { SpoolBounds } from '../../../src/server/reports/spool-room.ts'
-import { SpoolFullError, type Awaitable, type Spool, type SpooledEntry } from '../../../src/server/reports/spool.ts'
+import { parseEnvelope } from '../../../src/server/reports/intake/envelope.ts'
+import type { SpoolBounds } from '../../../src/server/reports/spool/spool-room.ts'
+import { SpoolFullError, type Awaitable } from '../../../src/server/reports/intake/accepted-envelope.ts'
+import { type Spool, type SpooledEntry } from '../../../src/server/reports/spool/spool.ts'
 import { NOW, sampleEnvelope } from './sample-envelope.ts'
 
 const ROOMY: SpoolBounds = { bytes: 1_000_000, ageMs: 60_000 }

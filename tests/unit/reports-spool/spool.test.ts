@@ -1,19 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { INBOX_TABLES } from '../../../src/server/reports/inbox-tables.ts'
-import { openReportDatabase, reportDatabasePath } from '../../../src/server/reports/spool-database.ts'
-import { createGroupedSpool } from '../../../src/server/reports/grouped-spool.ts'
-import type { SpoolBounds } from '../../../src/server/reports/spool-room.ts'
-import { createSpool } from '../../../src/server/reports/spool-store.ts'
-import { SPOOL_MIGRATIONS } from '../../../src/server/reports/spool-tables.ts'
-import {
-  kindOf,
-  SpoolFullError,
-  spooledSize,
-  type LocalSpool,
-  type SpooledEntry,
-} from '../../../src/server/reports/spool.ts'
+import { INBOX_TABLES } from '../../../src/server/reports/inbox/inbox-tables.ts'
+import { openReportDatabase, reportDatabasePath } from '../../../src/server/reports/report-database.ts'
+import { createGroupedSpool } from '../../../src/server/reports/spool/grouped-spool.ts'
+import type { SpoolBounds } from '../../../src/server/reports/spool/spool-room.ts'
+import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
+import { SPOOL_MIGRATIONS } from '../../../src/server/reports/spool/spool-tables.ts'
+import { SpoolFullError } from '../../../src/server/reports/intake/accepted-envelope.ts'
+import { kindOf, spooledSize, type LocalSpool, type SpooledEntry } from '../../../src/server/reports/spool/spool.ts'
 import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { NOW, sampleEnvelope } from './sample-envelope.ts'

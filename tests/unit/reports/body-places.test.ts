@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createBodyPlaces, NoPlaceError, type BodyPlace } from '../../../src/server/reports/body-places.ts'
+import { createBodyPlaces, NoPlaceError, type BodyPlace } from '../../../src/server/reports/relay/body-places.ts'
 
 const never = new AbortController().signal
 const clock = (): number => Date.now()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkTunnelPath } from '../../../src/server/reports/check-tunnel-path.ts'
+import { checkTunnelPath } from '../../../src/server/config/check-tunnel-path.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 
 const page = (): never => {

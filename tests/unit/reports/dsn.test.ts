@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dsnText, envelopeUrl, INBOX_DSN, isSameDsn, parseDsn } from '../../../src/server/reports/dsn.ts'
+import { dsnText, envelopeUrl, INBOX_DSN, isSameDsn, parseDsn } from '../../../src/server/config/dsn.ts'
 
 function parsed(text: string) {
   const dsn = parseDsn(text)

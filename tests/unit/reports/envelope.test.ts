@@ -6,7 +6,7 @@ import {
   MAX_ITEMS,
   parseEnvelope,
   serializeEnvelope,
-} from '../../../src/server/reports/envelope.ts'
+} from '../../../src/server/reports/intake/envelope.ts'
 
 /** Types and payloads of an envelope's items. */
 function itemsOf(text: string | Buffer): [string, string][] {

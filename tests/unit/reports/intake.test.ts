@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { parseEnvelope, serializeEnvelope } from '../../../src/server/reports/envelope.ts'
-import { createIntake } from '../../../src/server/reports/intake.ts'
-import type { AcceptedEnvelope } from '../../../src/server/reports/spool.ts'
-
+import { parseEnvelope, serializeEnvelope } from '../../../src/server/reports/intake/envelope.ts'
+import { createIntake } from '../../../src/server/reports/intake/intake.ts'
+import type { AcceptedEnvelope } from '../../../src/server/reports/intake/accepted-envelope.ts'
 const NOW = Date.UTC(2026, 10, 5, 12)
 const ID = '0123456789abcdef0123456789abcdef'
 const NEW_ID = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee'

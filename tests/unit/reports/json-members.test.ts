@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countValues, withMembers } from '../../../src/server/reports/json-members.ts'
+import { countValues, withMembers } from '../../../src/server/reports/intake/json-members.ts'
 
 describe('other members in the text of an object', () => {
   test.for([

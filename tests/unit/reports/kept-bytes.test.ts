@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { EnvelopeError } from '../../../src/server/reports/envelope.ts'
-import { createIntake } from '../../../src/server/reports/intake.ts'
-import type { AcceptedEnvelope } from '../../../src/server/reports/spool.ts'
-
+import { EnvelopeError } from '../../../src/server/reports/intake/envelope.ts'
+import { createIntake } from '../../../src/server/reports/intake/intake.ts'
+import type { AcceptedEnvelope } from '../../../src/server/reports/intake/accepted-envelope.ts'
 const NOW = Date.UTC(2026, 10, 5, 12)
 const ID = '0123456789abcdef0123456789abcdef'
 const SENT = '"sent_at":"2026-11-05T12:00:00.000Z"'

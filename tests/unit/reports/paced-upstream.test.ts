@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createPacedUpstream } from '../../../src/server/reports/paced-upstream.ts'
-import type { UpstreamAnswer } from '../../../src/server/reports/upstream.ts'
+import { createPacedUpstream } from '../../../src/server/reports/delivery/paced-upstream.ts'
+import type { UpstreamAnswer } from '../../../src/server/reports/delivery/upstream.ts'
 
 function paced() {
   const state = { now: 0, sent: 0, idle: 0.2, asked: 0, timers: new Map<() => void, number>() }

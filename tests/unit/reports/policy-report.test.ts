@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseEnvelope } from '../../../src/server/reports/envelope.ts'
-import { isPolicyReport, policyEnvelope, readPolicyReport } from '../../../src/server/reports/policy-report.ts'
+import { parseEnvelope } from '../../../src/server/reports/intake/envelope.ts'
+import { isPolicyReport, policyEnvelope, readPolicyReport } from '../../../src/server/reports/relay/policy-report.ts'
 
 /** As Chromium 156 sends them. */
 const OLD = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createRateLimitState, readRateLimits } from '../../../src/server/reports/rate-limit-state.ts'
-import type { UpstreamAnswer } from '../../../src/server/reports/upstream.ts'
+import { createRateLimitState, readRateLimits } from '../../../src/server/reports/delivery/rate-limit-state.ts'
+import type { UpstreamAnswer } from '../../../src/server/reports/delivery/upstream.ts'
 
 const NOW = 1_000_000_000_000
 

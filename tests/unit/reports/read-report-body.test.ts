@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { NoPlaceError, type BodyPlace } from '../../../src/server/reports/body-places.ts'
-import { readReportBody, type ReportBody } from '../../../src/server/reports/read-report-body.ts'
+import { NoPlaceError, type BodyPlace } from '../../../src/server/reports/relay/body-places.ts'
+import { readReportBody, type ReportBody } from '../../../src/server/reports/relay/read-report-body.ts'
 
 const never = new AbortController().signal
 

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { createClientAllowance, CREDITS_A_POINT, workOf } from '../../../src/server/reports/client-allowance.ts'
-import { clientKey } from '../../../src/server/request/client-key.ts'
-import { itemCategory } from '../../../src/server/reports/item-category.ts'
-import { derivedTunnelPath, isTunnelPath } from '../../../src/server/reports/tunnel-path.ts'
+import { createClientAllowance, CREDITS_A_POINT, workOf } from '../../../src/server/reports/relay/client-allowance.ts'
+import { clientKey } from '../../../src/server/http/client-key.ts'
+import { itemCategory } from '../../../src/server/reports/intake/item-category.ts'
+import { derivedTunnelPath, isTunnelPath } from '../../../src/server/config/tunnel-path.ts'
 
 describe('the allowance of a client', () => {
   const yes = { allowed: true, retryAfterSeconds: 0 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAdmission, type Admission } from '../../../src/server/ops/admission.ts'
+import { createAdmission, type Admission } from '../../../src/server/request/admission/admission.ts'
 import type { RequestContext } from '../../../src/server/request/context.ts'
 
 const addresses = { made: 0 }

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { VARIABLES } from '../../../src/server/config-variables.ts'
-import { ConfigError, describeConfig, readConfig } from '../../../src/server/config.ts'
+import { VARIABLES } from '../../../src/server/config/config-variables.ts'
+import { ConfigError, describeConfig, readConfig } from '../../../src/server/config/config.ts'
 
 /** The message of the refusal, or `undefined` when the environment is taken. */
 function refusal(environment: Record<string, string>): ConfigError | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { constantPage } from '../../../src/server/render/constant-page.ts'
+import { constantPage } from '../../../src/server/request/answer/constant-page.ts'
 
 test('a constant page shows what it is told as text', () => {
   const html = constantPage({ status: 400, message: '</p><script>alert(1)</script>', digest: '"><b>' })

@@ -6,7 +6,7 @@ import {
   ENCODINGS,
   negotiateEncoding,
   type Encoding,
-} from '../../../src/server/assets/content-encoding.ts'
+} from '../../../src/server/http/content-encoding.ts'
 
 const decoders = { zstd: zlib.zstdDecompressSync, br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync }
 const partial = {

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isDataPath, readDataUrl } from '../../../src/server/data/data-url.ts'
+import { isDataPath, readDataUrl } from '../../../src/server/http/data-url.ts'
 import { MAX_SEGMENTS } from '../../../src/shared/protocol/route-data.ts'
 
 describe('the URL of a page’s data', () => {

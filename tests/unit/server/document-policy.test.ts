@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createDocumentPolicies } from '../../../src/server/render/document-policy.ts'
-import type { PolicySources } from '../../../src/server/render/policy-sources.ts'
-import { checkOrigins } from '../../../src/server/request/named-origins.ts'
+import { createDocumentPolicies } from '../../../src/server/routes/render/document-policy.ts'
+import type { PolicySources } from '../../../src/server/api/define-app.ts'
+import { checkOrigins } from '../../../src/server/http/named-origins.ts'
 
 describe('what documents may load from beyond the site', () => {
   const policiesWith = (sources: PolicySources) => {

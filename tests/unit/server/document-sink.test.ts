@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { BodyStream } from '../../../src/server/render/body-stream.ts'
-import { DocumentShapeError } from '../../../src/server/render/document-markup.ts'
-import { DocumentSink } from '../../../src/server/render/document-sink.ts'
+import type { BodyStream } from '../../../src/server/request/answer/body-stream.ts'
+import { DocumentShapeError } from '../../../src/server/routes/render/document-markup.ts'
+import { DocumentSink } from '../../../src/server/routes/render/document-sink.ts'
 
 /** A sink over a body that keeps what it is given. */
 function sinkOver(options: { readonly addsLater?: boolean } = {}) {

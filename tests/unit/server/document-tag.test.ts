@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { documentTag, matchesTag } from '../../../src/server/render/document-tag.ts'
+import { documentTag, matchesTag } from '../../../src/server/routes/render/document-tag.ts'
 
 test.for([10, 100_000])('documents of %d characters have equal tags only for equal content', (size) => {
   const html = 'x'.repeat(size)

@@ -5,8 +5,8 @@ import { connect, Socket, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { drain } from '../../../src/server/ops/drain.ts'
-import { createReadiness } from '../../../src/server/ops/readiness.ts'
+import { drain } from '../../../src/server/process/drain.ts'
+import { createReadiness } from '../../../src/server/process/readiness.ts'
 
 const CLIENTS = 50 // the event loop accepts one each time it goes round
 

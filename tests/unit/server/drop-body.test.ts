@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { dropBody } from '../../../src/server/request/drop-body.ts'
+import { dropBody } from '../../../src/server/http/body/drop-body.ts'
 import { withServer } from '../../support/listening.ts'
 import { connectRaw, getRequest } from '../../support/raw-http.ts'
 

@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
-import { messageClassesOf } from '../../../src/server/request/express-messages.ts'
+import { messageClassesOf } from '../../../src/server/http/express-messages.ts'
 import { listeningOn } from '../../support/listening.ts'
 
 /** Serves an application as `main.ts` does. */

@@ -8,7 +8,7 @@ import {
   RedirectSignal,
   RefusalSignal,
 } from '../../../src/shared/control-flow.ts'
-import { errorDigest, reportFailure } from '../../../src/server/render/failure.ts'
+import { errorDigest, reportFailure } from '../../../src/server/request/answer/failure.ts'
 import { RequestAborted } from '../../../src/server/request/context.ts'
 import { detachedRequest } from './request-context.ts'
 

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { expect, test, vi } from 'vitest'
-import { inOrder } from '../../../src/server/request/in-order.ts'
+import { inOrder } from '../../../src/server/http/in-order.ts'
 
 const passes: RequestHandler = (_req, _res, next) => next()
 

@@ -8,7 +8,7 @@ import {
   refusedShare,
   type LoadSample,
   type LoadState,
-} from '../../../src/server/ops/load-shedding.ts'
+} from '../../../src/server/request/admission/load-shedding.ts'
 
 const at = (pressure: number, latenessMs = 0): LoadState => ({ pressure, overloaded: false, latenessMs })
 const busy = (latenessMs: number): LoadSample => ({ latenessMs, utilization: 1 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPublicOrigins, mainOrigin, someHost } from '../../../src/server/request/public-origins.ts'
+import { createPublicOrigins, mainOrigin, someHost } from '../../../src/server/http/public-origins.ts'
 
 const LIST = [
   'https://www.a.test',

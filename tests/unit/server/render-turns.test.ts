@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRenderTurns, type Turn, type TurnRequest } from '../../../src/server/ops/render-turns.ts'
+import { createRenderTurns, type Turn, type TurnRequest } from '../../../src/server/request/admission/render-turns.ts'
 
 async function hops(count: number): Promise<void> {
   for (let hop = 0; hop < count; hop += 1) await Promise.resolve()

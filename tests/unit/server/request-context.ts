@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pino } from 'pino'
 import { RequestContext } from '../../../src/server/request/context.ts'
-import type { RequestServices } from '../../../src/server/request/services.ts'
+import type { RequestServices } from '../../../src/server/request/context.ts'
 
 /** A request without a socket, and what is logged for it. */
 export interface DetachedRequest {

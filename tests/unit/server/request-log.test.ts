@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { requestLogThrough, requestLogTo, type RequestLine } from '../../../src/server/ops/request-log.ts'
+import { requestLogThrough, requestLogTo, type RequestLine } from '../../../src/server/request/request-log.ts'
 
 const LINE: RequestLine = {
   requestId: 'from-proxy.1',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseSearch } from '../../../src/server/request/search-params.ts'
+import { parseSearch } from '../../../src/server/http/search-params.ts'
 
 test.for([
   ['', {}],

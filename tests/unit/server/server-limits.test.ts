@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { SERVER_OPTIONS, setServerLimits } from '../../../src/server/ops/server-limits.ts'
+import { SERVER_OPTIONS, setServerLimits } from '../../../src/server/process/server-limits.ts'
 
 const DOCS = resolve(import.meta.dirname, '../../../docs')
 

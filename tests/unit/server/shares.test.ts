@@ -1,7 +1,7 @@
 import { assert, array, boolean, constantFrom, integer, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createShares, judgeShare, warnOfOneAddress } from '../../../src/server/ops/shares.ts'
-import { parseProxyTrust } from '../../../src/server/request/trusted-proxy.ts'
+import { createShares, judgeShare, warnOfOneAddress } from '../../../src/server/http/shares.ts'
+import { parseProxyTrust } from '../../../src/server/http/trusted-proxy.ts'
 
 describe('a share', () => {
   test.for([

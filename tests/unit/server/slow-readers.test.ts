@@ -7,7 +7,7 @@ import {
   judgeReader,
   type ConnectionQueue,
   type QueueState,
-} from '../../../src/server/ops/slow-readers.ts'
+} from '../../../src/server/process/slow-readers.ts'
 
 const CHUNK = Buffer.alloc(1_000_000)
 

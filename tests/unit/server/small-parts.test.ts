@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { purposeOf } from '../../../src/server/ops/admission.ts'
-import { createReadiness } from '../../../src/server/ops/readiness.ts'
-import { isCrawler } from '../../../src/server/render/crawler.ts'
-import { createRandomText } from '../../../src/server/request/random-text.ts'
-import { UnavailableError } from '../../../src/server/unavailable-error.ts'
+import { purposeOf } from '../../../src/server/request/request-kind.ts'
+import { createReadiness } from '../../../src/server/process/readiness.ts'
+import { isCrawler } from '../../../src/server/routes/render/crawler.ts'
+import { createRandomText } from '../../../src/server/http/random-text.ts'
+import { UnavailableError } from '../../../src/server/api/unavailable-error.ts'
 
 describe('nonces', () => {
   test('are 128 random bits each or more, and never come twice', () => {

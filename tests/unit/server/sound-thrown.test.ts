@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { soundThrown } from '../../../src/server/render/sound-thrown.ts'
+import { soundThrown } from '../../../src/server/request/answer/sound-thrown.ts'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 test.for([new RedirectSignal('/a', 307), new RefusalSignal('notFound')])(

@@ -1,6 +1,6 @@
 import { parseCookie, parseSetCookie, stringifyCookie } from 'cookie'
 import type { Secrets } from '../../../src/server/secrets/secrets.ts'
-import type { SessionContext } from '../../../src/server/sessions/define-session.ts'
+import type { SessionContext } from '../../../src/server/secrets/define-session.ts'
 
 /** A visitor's browser, as far as cookies go. */
 export interface BrowserJar {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createSecrets } from '../../../src/server/secrets/secrets.ts'
-import { defineSession } from '../../../src/server/sessions/define-session.ts'
-import { keepsSecureCookies } from '../../../src/server/sessions/secure-cookies.ts'
+import { defineSession } from '../../../src/server/secrets/define-session.ts'
+import { keepsSecureCookies } from '../../../src/server/secrets/secure-cookies.ts'
 import { browserJar } from './browser-jar.ts'
 
 const SAFARI =

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { createSecrets, openSecrets, type Secrets } from '../../../src/server/secrets/secrets.ts'
-import { defineSession } from '../../../src/server/sessions/define-session.ts'
-import { CookieSizeError } from '../../../src/server/sessions/sealed-cookie.ts'
+import { defineSession } from '../../../src/server/secrets/define-session.ts'
+import { CookieSizeError } from '../../../src/server/secrets/sealed-cookie.ts'
 import { browserJar, type BrowserJar } from './browser-jar.ts'
 
 const KEYS = ['a key for these tests, long enough']

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ConfigError } from '../../../src/server/config.ts'
-import { checkDataDir } from '../../../src/server/stores/check-data-dir.ts'
+import { ConfigError } from '../../../src/server/config/config.ts'
+import { checkDataDir } from '../../../src/server/process/check-data-dir.ts'
 
 let folder = ''
 beforeEach(() => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RateLimit, RateVerdict } from '../../../src/server/loader-types.ts'
-
+import type { RateLimit, RateVerdict } from '../../../src/server/stores/rate-limits.ts'
 type Awaitable<Value> = Value | Promise<Value>
 
 /** `RateLimits`, or some behind a network. */

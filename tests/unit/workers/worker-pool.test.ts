@@ -8,7 +8,7 @@ import {
   YOUNG_MS,
   type PoolAction,
   type WorkerPool,
-} from '../../../src/server/workers/worker-pool.ts'
+} from '../../../src/server/process/workers/worker-pool.ts'
 
 const after = (pool: WorkerPool, ...actions: readonly PoolAction[]): WorkerPool => actions.reduce(reducePool, pool)
 const started = (id: number, now = 0): PoolAction => ({ kind: 'started', id, now })

@@ -10,8 +10,8 @@ import type { RequestHandler } from 'express'
 import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { baggageHeader, traceHeader } from '../../../shared/reports/trace-header.ts'
 import { contextOf } from '../../request/context.ts'
-import type { RequestTrace } from './request-trace.ts'
-import type { RequestSpan } from './request-transaction.ts'
+import type { RequestTrace } from '../../request/request-trace.ts'
+import type { RequestSpan } from '../../request/request-reporter.ts'
 
 /** On whose behalf something is asked for. */
 export interface OutgoingCaller {

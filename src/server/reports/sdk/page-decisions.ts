@@ -2,7 +2,7 @@
  * How often pages of one client may have a request sampled. Browsers say that a request is of a page of this site, and
  * anything else can say so too: it then gets no more than a visitor who clicks. At most 1,000 clients are remembered.
  */
-import { createReportBudget, type ReportBudget } from './report-budget.ts'
+import { createReportBudget, type ReportBudget } from '../delivery/report-budget.ts'
 
 const A_SECOND = 2 // a navigation, and an action on the page
 const AT_ONCE = 20

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ReportSettings } from '../../../shared/reports/report-settings.ts'
 import { RECORDER_SETTINGS, type ReportAssets } from '../../assets/manifest.ts'
-import { escapeJson } from '../../render/escape-json.ts'
+import { escapeJson } from '../../request/answer/escape-json.ts'
 
 /** The script in the first bytes of documents that keeps early failures. It is the same in all of them. */
 export interface PageRecorder {

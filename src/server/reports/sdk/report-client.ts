@@ -13,8 +13,8 @@ import {
   type Event,
 } from '@sentry/node'
 import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
-import { clientReportEnvelope } from '../outcomes.ts'
-import type { RequestTrace } from './request-trace.ts'
+import { clientReportEnvelope } from '../spool/outcomes.ts'
+import type { RequestTrace } from '../../request/request-trace.ts'
 import { transactionEnvelope } from './transaction-envelope.ts'
 
 /** What is known of a failure beyond what was thrown. */

@@ -1,43 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Event } from '@sentry/node'
 import { QUIET_STATUSES } from '../../../shared/reports/is-reportable.ts'
-import type { RequestTrace } from './request-trace.ts'
-
-/** A part of a request's work, measured while it was done. */
-export interface RequestSpan {
-  readonly op: 'loader' | 'render' | 'stream' | 'action' | 'http.client'
-  /** Segment id, action id, way of rendering, or method and origin of an outgoing request. */
-  readonly name: string
-  /** 16 hexadecimal digits, where others have been told of the span; else it is given some. */
-  readonly spanId?: string
-  /** Milliseconds, on the clock of `performance.now()`. */
-  readonly startedAt: number
-  /** As `startedAt`; `undefined` for what lasts until the answer is over. */
-  readonly endedAt: number | undefined
-  /** Of an outgoing request's answer. */
-  readonly status?: number
-  /** Why an outgoing request has not come to its end. `cancelled`: nobody waited for it any more. */
-  readonly failure?: 'failed' | 'cancelled'
-}
-
-/** A request that is over. */
-export interface TracedAnswer {
-  readonly trace: RequestTrace
-  readonly requestId: string
-  readonly method: string
-  /** Pattern of the route. */
-  readonly route: string
-  readonly kind: 'document' | 'data' | 'action'
-  readonly status: number
-  readonly prefetch: boolean
-  /** The answer was cut off. */
-  readonly aborted: boolean
-  /** It ended in a redirect or refusal, whatever its status says. */
-  readonly left: boolean
-  readonly startedAt: number
-  readonly endedAt: number
-  readonly spans: readonly RequestSpan[]
-}
+import type { RequestTrace } from '../../request/request-trace.ts'
+import type { RequestSpan, TracedAnswer } from '../../request/request-reporter.ts'
 
 /** Whether a request is traced: redirects, refusals, prefetches, and requests that were given up never are. */
 export function isTraced({ prefetch, aborted, left, status }: TracedAnswer): boolean {

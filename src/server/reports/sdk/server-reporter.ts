@@ -1,17 +1,16 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
-import { clientKey } from '../../request/client-key.ts'
-import type { FailurePlace } from '../../render/failure.ts'
-import { parseDsn } from '../dsn.ts'
-import type { Intake, ReportSender } from '../intake.ts'
+import { clientKey } from '../../http/client-key.ts'
+import { parseDsn } from '../../config/dsn.ts'
+import type { Intake, ReportSender } from '../intake/intake.ts'
 import type { ReportClient, ReportClientOptions } from './report-client.ts'
 import { createPageDecisions } from './page-decisions.ts'
-import { createReportBudget, type ReportBudget } from './report-budget.ts'
-import { beginTrace, type RequestTrace } from './request-trace.ts'
+import { createReportBudget, type ReportBudget } from '../delivery/report-budget.ts'
+import { beginTrace } from '../../request/request-trace.ts'
 import { createRetriedFailures } from './retried-failures.ts'
-import { isTraced, transactionOf, type TracedAnswer } from './request-transaction.ts'
+import { isTraced, transactionOf } from './request-transaction.ts'
+import type { ServerReporter } from '../../request/request-reporter.ts'
 
 /** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
 const ERRORS_A_SECOND = 20
@@ -31,39 +30,6 @@ const TRANSACTION_SENDERS: readonly ReportSender[] = Array.from({ length: 8 }, (
 }))
 
 const ROUTE_DATA = new RegExp(`^${ROUTE_DATA_PREFIX}/`)
-
-/** What of a request goes into the report of its failure. Never its URL, headers or body: those hold secrets. */
-export interface FailedRequest {
-  readonly requestId: string
-  readonly req: { readonly method?: string | undefined }
-  /** Pattern of the matched route. */
-  readonly route: string | undefined
-  readonly trace: RequestTrace | undefined
-}
-
-/** Reports what happens on this server: to the same place, by the same way in, as browsers do. */
-export interface ServerReporter {
-  /**
-   * Continues the trace that a request names, or begins one.
-   * @param address of the client, as `Provenance` has it.
-   */
-  traceOf(requestId: string, headers: IncomingHttpHeaders, address: string): RequestTrace
-  /** Reports a failure. To be called once a failure; what is no failure is left out. */
-  failed(thrown: unknown, digest: string, place: FailurePlace, request: FailedRequest): void
-  /** Reports a request that was sampled. */
-  answered(answer: TracedAnswer): void
-  /**
-   * Reports what nobody has caught.
-   * @returns resolves when it has been kept.
-   */
-  fatal(thrown: unknown): Promise<void>
-  /** Loads what the first report needs, so that no failure has to. */
-  warm(): Promise<void>
-  /** Resolves when all that was reported has been kept. */
-  flush(): Promise<void>
-  /** Reports nothing more. */
-  dispose(): void
-}
 
 /** What a reporter is made with. */
 export interface ServerReporterParts {

@@ -1,5 +1,5 @@
 import type { Event } from '@sentry/node'
-import { serializeEnvelope } from '../envelope.ts'
+import { serializeEnvelope } from '../intake/envelope.ts'
 
 /** What the service is told with each transaction, whatever was done. */
 export interface TransactionFacts {

@@ -1,0 +1,130 @@
+import type { RouteDataHead, SegmentMeta, SegmentValues } from '../../../shared/protocol/route-data.ts'
+import { parsePattern } from '../../../shared/route-pattern.ts'
+import type { RouteParams } from '../../react/route-view.ts'
+import {
+  EMPTY_CACHE,
+  ENTRY_LIFETIME_MS,
+  entryState,
+  reduceRouteCache,
+  type CacheEntry,
+  type CacheEvent,
+  type EntryState,
+  type RouteCache,
+} from './route-cache.ts'
+import { withoutHash } from './local-href.ts'
+import { segmentKey } from './segment-key.ts'
+
+/** What an answer has said of a URL: which route answers it, or where it leads. */
+export type Verdict = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document'>>
+
+/**
+ * What the browser knows of the site's pages: data by segment, verdicts by URL, both in one route cache. It knows what
+ * each loader has looked at, and so which URLs share an entry.
+ */
+export interface KnownRoutes {
+  readonly cache: RouteCache
+  /** An entry that may be shown. */
+  entry(key: string): CacheEntry | undefined
+  /** How an entry may be used, now unless told; a stale one is to be asked for again once it is shown. */
+  readonly stateOf: (entry: CacheEntry, at?: number) => EntryState
+  /** The entry of a URL's verdict; its value is a `Verdict`. */
+  verdict(href: string): CacheEntry | undefined
+  /** Key of a segment's data. */
+  keyOf(id: string, href: string, params: RouteParams): string
+  /** Takes note of what a loader has looked at. */
+  noteUses(id: string, uses: SegmentMeta['uses']): void
+  keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
+  keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
+  /** These entries are on the screen, and what is known of this URL. */
+  shown(keys: readonly string[], href: string): void
+  /** Drops entries by tag or path. */
+  revalidate(targets: readonly string[]): void
+}
+
+/** A segment's data as it is kept. */
+export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
+  readonly values: SegmentValues
+  readonly hash?: number
+  /** Characters on the wire. */
+  readonly size: number
+}
+
+/** The path of a URL that begins with one. */
+export function pathOf(href: string): string {
+  return href.split('?', 1)[0] ?? href
+}
+
+/** The part of a URL's path that a segment stands for: `/docs` for the layout of `/docs` around `/docs/loaders`. */
+export function segmentPath(id: string, href: string): string {
+  const [key = '', kind] = id.split('#')
+  const parts = pathOf(href).split('/')
+  return kind === 'layout' ? parts.slice(0, parsePattern(key).segments.length + 1).join('/') || '/' : pathOf(href)
+}
+
+/**
+ * @param now milliseconds since the epoch.
+ * @param onChange called when something is known or forgotten.
+ */
+export function createKnownRoutes(now: () => number, onChange: () => void): KnownRoutes {
+  const uses = new Map<string, true | readonly string[]>()
+  let cache = EMPTY_CACHE
+  let onScreen: readonly string[] = []
+
+  function change(event: CacheEvent): void {
+    const next = reduceRouteCache(cache, event)
+    if (next === cache) return
+    cache = next
+    onChange()
+  }
+
+  function entry(key: string): CacheEntry | undefined {
+    const found = cache.entries.get(key)
+    return found === undefined || entryState(found, now()) === 'expired' ? undefined : found
+  }
+
+  function keep(key: string, kept: Omit<CacheEntry, 'receivedAt' | 'shown'>): void {
+    const at = now()
+    change({ type: 'receive', key, entry: { ...kept, receivedAt: at, shown: onScreen.includes(key) }, now: at })
+  }
+
+  return {
+    get cache() {
+      return cache
+    },
+    entry,
+    stateOf: (one, at = now()) => entryState(one, at),
+    verdict: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
+    keyOf(id, href, params) {
+      // Layouts rarely look at the query, and many links share them: an unknown one is taken for such.
+      const known = uses.get(id) ?? (id.endsWith('#layout') ? [] : true)
+      return segmentKey(id, params, new URLSearchParams(href.slice(pathOf(href).length)), known)
+    },
+    noteUses(id, seen = []) {
+      const known = uses.get(id) ?? []
+      uses.set(id, known === true || seen === true ? true : [...new Set([...known, ...seen])])
+    },
+    keepSegment(id, href, key, { values, lifetime, tags = [], hash, size }) {
+      keep(key, {
+        value: values,
+        lifetimeMs: lifetime === undefined ? ENTRY_LIFETIME_MS : lifetime * 1000,
+        tags,
+        path: segmentPath(id, href),
+        size,
+        ...(hash === undefined ? {} : { hash }),
+      })
+    },
+    keepVerdict(href, verdict, lifetimeMs = ENTRY_LIFETIME_MS) {
+      const path = pathOf(href)
+      const key = verdict.scope === 'path' ? `path ${path}` : `url ${href}`
+      keep(key, { value: verdict, lifetimeMs, tags: [], path, size: key.length })
+    },
+    shown(keys, href) {
+      const url = withoutHash(href)
+      onScreen = [...keys, `path ${pathOf(url)}`, `url ${url}`]
+      change({ type: 'show', keys: onScreen })
+    },
+    revalidate(targets) {
+      change({ type: 'revalidate', targets })
+    },
+  }
+}

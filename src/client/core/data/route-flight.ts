@@ -1,0 +1,212 @@
+import { readRouteData, RouteDataError, type ReceivedSegment } from '../../../shared/protocol/decode-route-data.ts'
+import {
+  BUILD_HEADER,
+  PURPOSE_HEADER,
+  ROUTE_DATA_PREFIX,
+  ROUTE_DATA_TYPE,
+  SEGMENTS_PARAM,
+  type RouteDataOutcome,
+} from '../../../shared/protocol/route-data.ts'
+import type { TextStream } from '../../../shared/protocol/hand-off.ts'
+import { parseRetryAfter } from '../../../shared/retry-after.ts'
+import { ServerFailure } from '../../react/boundaries.tsx'
+import type { RouteParams } from '../../react/route-view.ts'
+import type { Journal } from './journal.ts'
+import type { Verdict } from './known-routes.ts'
+import { serverFailure } from './server-failures.ts'
+import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
+
+/** How a flight is started. */
+export interface FlightRequest {
+  /** Path and query that it asks for. */
+  readonly href: string
+  /** Segments that are asked for; `undefined` for all. */
+  readonly wants: readonly string[] | undefined
+  /** Who may refuse it first. */
+  readonly prefetch: boolean
+  /** Whether the browser's own cache must ask the server. */
+  readonly force: boolean
+  /** Set where an action is called. */
+  readonly call?: {
+    /** Goes to the end of the URL's query. */
+    readonly query: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: FormData | string
+  }
+}
+
+/** One request for route data, from its start to the last deferred value. */
+export interface Flight extends FlightRequest {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Ids of the segments that it brings: a guess, until it is known what the URL is. */
+  ids: readonly string[]
+  /** Of the URL; a guess as well. */
+  params: RouteParams
+  /** No revalidation has come since: what it brings may be kept. */
+  current: boolean
+  /** Status of the answer; 0 before it is there. */
+  status: number
+  /** Milliseconds after which a failing server wants to be asked again. */
+  retryAfterMs: number | undefined
+  /** What the answer says the URL is; absent before it is known. */
+  head?: Verdict
+  outcome?: RouteDataOutcome
+  /** What has come, by segment id. */
+  readonly segments: Map<string, ReceivedSegment>
+  /** Nothing more will come. */
+  over: boolean
+  /** Why it has ended before its end: `RouteLoadError` or `RouteCancelled`. */
+  failed?: Error
+  /** For as long as its signal is not aborted, somebody needs it. It is aborted itself when nobody does. */
+  join(signal: AbortSignal): void
+}
+
+/** What a flight needs of the world. */
+export interface FlightWorld {
+  readonly buildId: string
+  readonly fetch: typeof fetch
+  now(): number
+  /** An answer of another build than ours has come. */
+  outdated(): void
+  /** The server has too much to do, and wants to be left alone for these milliseconds by what nobody waits for. */
+  busy(milliseconds: number): void
+  readonly journal: Pick<Journal, 'request'>
+}
+
+/** Told while a flight is under way, in this order; nothing but `changed` after its end. */
+export interface FlightListener {
+  /** It is known what the URL is. */
+  head(head: Verdict): void
+  received(segment: ReceivedSegment): void
+  settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
+  /** After each of them, and at the end. */
+  changed(): void
+}
+
+/** URL of the data of a page. */
+export function routeDataUrl(href: string, wants: readonly string[] | undefined): string {
+  const ids = wants?.length === 0 ? [''] : (wants ?? [])
+  const query = ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`).join('&')
+  return ROUTE_DATA_PREFIX + href + (query && (href.includes('?') ? '&' : '?')) + query
+}
+
+/** Starts a request. It is over in one try: trying again is the business of those who wait. */
+export function startFlight(request: FlightRequest, world: FlightWorld, listener: FlightListener): Flight {
+  const { href, wants, prefetch, call } = request
+  const startedAt = world.now()
+  const controller = new AbortController()
+  const { signal } = controller
+  const users = new Set<AbortSignal>()
+  let complete = false
+  const record = world.journal.request({ href, wants, prefetch, startedAt, status: 0 })
+  const flight: Flight = {
+    ...request,
+    startedAt,
+    ids: wants ?? [],
+    params: {},
+    current: true,
+    status: 0,
+    retryAfterMs: undefined,
+    segments: new Map(),
+    over: false,
+    join(user) {
+      if (users.has(user)) return
+      users.add(user)
+      const leave = (): void => {
+        users.delete(user)
+        // Whoever takes the place of the one that leaves may need it too. What has come needs no abort, which would cost
+        // the connection.
+        queueMicrotask(() => users.size === 0 && !complete && controller.abort())
+      }
+      user.addEventListener('abort', leave)
+    },
+  }
+  void run()
+    .catch((error: unknown) => {
+      flight.failed = signal.aborted ? new RouteCancelled() : namedFailure(error)
+    })
+    .then(() => {
+      flight.over = true
+      const { status, failed } = flight
+      Object.assign(record, { status, endedAt: world.now() }, failed && { failed: failed.message })
+      listener.changed()
+    })
+  return flight
+
+  function namedFailure(error: unknown): RouteLoadError {
+    if (error instanceof RouteLoadError) return error
+    // An answer that broke off may come whole next time; one that is no route data will not.
+    const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
+    return new RouteLoadError('route data', href, { passing, reason: passing ? 'offline' : 'server', cause: error })
+  }
+
+  async function run(): Promise<void> {
+    const url = routeDataUrl(href, wants)
+    const answer = await world.fetch(call ? `${url}${url.includes('?') ? '&' : '?'}${call.query}` : url, {
+      ...(call ? { method: 'POST', body: call.body } : {}),
+      headers: {
+        ...call?.headers,
+        [BUILD_HEADER]: world.buildId,
+        ...(prefetch ? { [PURPOSE_HEADER]: 'prefetch', 'Sec-Purpose': 'prefetch' } : {}),
+      },
+      priority: prefetch ? 'low' : 'high',
+      redirect: 'manual',
+      cache: request.force ? 'no-cache' : 'default',
+      signal,
+    })
+    const { body, headers, status } = answer
+    const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
+    Object.assign(flight, { status, retryAfterMs })
+    if (retryAfterMs !== undefined && (status >= 500 || status === 429)) world.busy(retryAfterMs)
+    if ((headers.get(BUILD_HEADER) ?? world.buildId) !== world.buildId) world.outdated()
+    if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
+      void body?.cancel()
+      // 511 is a portal that wants to be seen (RFC 6585, section 6).
+      const passing = (status >= 500 && status !== 511) || status === 429
+      // What bears no build comes from somebody else: a portal, a proxy whose server is gone. A redirect has no status here.
+      const isOurs = headers.has(BUILD_HEADER) || (status >= 400 && status < 500)
+      const reason = isOurs ? 'server' : 'offline'
+      throw new RouteLoadError('route data', href, { passing, reason, retryAfterMs, status: status || undefined })
+    }
+    await readRouteData(
+      body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
+      {
+        head(head) {
+          flight.head = head
+          listener.head(head)
+          listener.changed()
+        },
+        segment(segment) {
+          if (signal.aborted) return
+          flight.segments.set(segment.segment, segment)
+          listener.received(segment)
+          listener.changed()
+        },
+        settled(id, content) {
+          const segment = flight.segments.get(id)
+          if (segment && !signal.aborted) listener.settled(segment, content)
+        },
+        outcome(outcome) {
+          flight.outcome = outcome
+          listener.changed()
+        },
+        redirect(redirect) {
+          flight.head = { redirect }
+          listener.changed()
+        },
+        done() {
+          complete = true
+        },
+      },
+      serverFailure,
+      lostOnTheWay,
+    )
+  }
+}
+
+/** What a deferred value rejects with where the answer has broken off before it came. An answer that is wrong is no matter of the network. */
+function lostOnTheWay(error: unknown): unknown {
+  const { kind = 'truncated', message } = Object(error) as Partial<RouteDataError>
+  return kind === 'truncated' ? Object.assign(new ServerFailure(), { message }) : error
+}

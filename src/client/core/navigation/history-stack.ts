@@ -1,0 +1,190 @@
+import { hrefOf, withoutHash } from '../data/local-href.ts'
+
+/** One entry of this tab's history, as far as this application made it. */
+export interface StackEntry {
+  /** Unique; survives reloads. Scroll positions are kept by it. */
+  readonly key: string
+  /** Position among the entries of its document, counted from 0. */
+  readonly index: number
+}
+
+/** The visitor, or `go`, has moved to another entry of this document. */
+export interface Traversal {
+  /** Path, query and fragment of where the address bar is now. */
+  readonly href: string
+  readonly entry: StackEntry
+  /** Entries moved: negative is back. */
+  readonly delta: number
+}
+
+/** The history of this tab. */
+export interface HistoryStack {
+  /** Where the address bar is. */
+  readonly current: StackEntry
+  /** Key of the entry that the page on screen belongs to; empty before `settle`. The address bar may be ahead of it. */
+  readonly shown: string
+  /** Whether the browser itself restores the window's scroll position of the document as it was loaded. */
+  readonly restoresScroll: boolean
+  /** Adds an entry behind the current one; those that were there are gone. `href` must be of this origin. */
+  push(href: string): StackEntry
+  /** Puts another entry in the current one's place. `href` must be of this origin. */
+  replace(href: string): StackEntry
+  /** The page of the current entry is on the screen. */
+  settle(): void
+  /** Moves by entries; the listener hears of it later, unless there is no such entry. */
+  go(delta: number): void
+  /**
+   * Goes back to where a traversal came from, without telling the listener. Resolves when there, or when a `push` or
+   * `replace` has made that pointless.
+   */
+  revert(traversal: Traversal): Promise<void>
+  /**
+   * Sets the listener; there is one at a time.
+   * @param onFragment told of an entry that the browser made for a move inside of the page on screen: path, query, fragment.
+   * @param onMade told that others have made an entry for the page on screen, while `shown` is still the former one. Called
+   * before the browser scrolls: the position of the entry that is left can still be recorded. Needs the Navigation API;
+   * without it, Safari tells of an entry for a fragment only when it has scrolled there.
+   */
+  listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void, onMade?: () => void): void
+}
+
+/** What is on its way back to an entry. */
+interface Reversal {
+  readonly index: number
+  readonly arrive: () => void
+}
+
+/** Name of the member of `history.state`; the others are the application's. */
+const MEMBER = 'millrace'
+
+/**
+ * Keeps account of the entries of this tab in `history.state`, and takes scrolling over from the browser as soon as it has
+ * restored what it restores after a load. Entries that others make are adopted: at once where the browser tells of them
+ * (Navigation API), otherwise when they are next met.
+ * @param newKey gives a different text at every call.
+ */
+export function createHistoryStack(window: Window, newKey: () => string): HistoryStack {
+  const { history, location, document } = window
+  const restoresScroll = history.scrollRestoration === 'auto'
+  const navigation = 'navigation' in window ? (window.navigation as Navigation) : undefined
+  let current = entryOf(history.state) ?? adopt({ key: newKey(), index: 0 })
+  let href = hrefOf(location)
+  let reversal: Reversal | undefined
+  let onTraverse: ((traversal: Traversal) => void) | undefined
+  let onFragment: ((href: string) => void) | undefined
+  let onMade: (() => void) | undefined
+  let shown = ''
+
+  function adopt(entry: StackEntry): StackEntry {
+    history.replaceState({ ...history.state, [MEMBER]: entry }, '')
+    return entry
+  }
+
+  function arriveAt(entry: StackEntry): void {
+    current = entry
+    href = hrefOf(location)
+  }
+
+  /** Somebody else has made the entry; `replaced` where it stands in the current one's place. */
+  function adoptForeign(replaced = hrefOf(location) === href): void {
+    if (!entryOf(history.state)) arriveAt(adopt(replaced ? current : { key: newKey(), index: current.index + 1 }))
+  }
+
+  function takeScrolling(): void {
+    history.scrollRestoration = 'manual'
+  }
+
+  function write(entry: StackEntry, method: 'pushState' | 'replaceState', to: string): StackEntry {
+    takeScrolling()
+    reversal?.arrive()
+    reversal = undefined
+    history[method]({ [MEMBER]: entry }, '', to)
+    arriveAt(entry)
+    return entry
+  }
+
+  window.addEventListener('popstate', () => {
+    takeScrolling()
+    const from = current
+    const left = href
+    const known = entryOf(history.state)
+    if (known) arriveAt(known)
+    else adoptForeign()
+    if (reversal) {
+      if (current.index !== reversal.index) return history.go(reversal.index - current.index)
+      reversal.arrive()
+      reversal = undefined
+      return
+    }
+    const isMade = !known || (navigation && known.key === from.key)
+    if (isMade && withoutHash(href) === withoutHash(left)) {
+      shown = current.key
+      return onFragment?.(href)
+    }
+    // Back from entries that nobody told of: at least one.
+    onTraverse?.({ href, entry: current, delta: current.index - from.index || (known ? -1 : 0) })
+  })
+  navigation?.addEventListener('currententrychange', ({ navigationType }) => {
+    if (navigationType === 'replace') adoptForeign(true)
+    if (navigationType !== 'push') return
+    const made = entryOf(history.state)
+    // Ours has a key of its own by now; who copies a state copies our member as well.
+    if (made && made.key !== current.key) return
+    arriveAt(adopt({ key: newKey(), index: current.index + 1 }))
+    onMade?.()
+    shown = current.key
+  })
+
+  // Earlier, the browser would drop what it has not restored yet.
+  if (document.readyState === 'complete') takeScrolling()
+  else window.addEventListener('load', () => window.setTimeout(takeScrolling))
+  // Whoever comes back to this entry by loading its document finds the browser in charge again.
+  window.addEventListener('pagehide', () => {
+    // Where the address bar is ahead of the page, the browser takes the position of that page for the entry's own.
+    history.scrollRestoration = shown !== '' && shown !== current.key ? 'manual' : 'auto'
+  })
+  // Safari restores the position of a page that it has kept only after this event.
+  window.addEventListener('pageshow', ({ persisted }) => persisted && window.setTimeout(takeScrolling))
+
+  return {
+    get current() {
+      adoptForeign()
+      return current
+    },
+    get shown() {
+      return shown
+    },
+    restoresScroll,
+    settle() {
+      adoptForeign()
+      shown = current.key
+    },
+    push(to) {
+      adoptForeign()
+      return write({ key: newKey(), index: current.index + 1 }, 'pushState', to)
+    },
+    replace(to) {
+      adoptForeign()
+      return write({ key: newKey(), index: current.index }, 'replaceState', to)
+    },
+    go: (delta) => history.go(delta),
+    revert({ entry, delta }) {
+      if (delta === 0) return Promise.resolve()
+      return new Promise((arrive) => {
+        reversal?.arrive()
+        reversal = { index: entry.index - delta, arrive }
+        history.go(reversal.index - current.index)
+      })
+    },
+    listen(traverse, fragment, made) {
+      onTraverse = traverse
+      onFragment = fragment
+      onMade = made
+    },
+  }
+}
+
+function entryOf(state: unknown): StackEntry | undefined {
+  const entry = (state as { [MEMBER]?: Partial<StackEntry> } | null)?.[MEMBER]
+  return typeof entry?.key === 'string' && Number.isInteger(entry.index) ? (entry as StackEntry) : undefined
+}

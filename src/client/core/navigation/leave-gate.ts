@@ -1,0 +1,66 @@
+import type { BlockedNavigation, NavigationKind, RouterListeners } from '../../react/router-types.ts'
+import { guarded } from './guarded.ts'
+import type { HistoryStack, Traversal } from './history-stack.ts'
+
+/** Asks the blockers before a page is left, and keeps the navigation that one of them holds back. */
+export interface LeaveGate {
+  readonly blocked: BlockedNavigation | undefined
+  /** Goes on at once, or when the visitor has decided so. */
+  leave(href: string, kind: NavigationKind, go: () => void): void
+  /** As `leave`, where the history has moved already: it is put back exactly for as long as nothing is decided. */
+  traverse(traversal: Traversal, go: () => void): void
+}
+
+/** @param tell called when `blocked` has changed. */
+export function createLeaveGate(
+  blockers: RouterListeners['blockers'],
+  history: Pick<HistoryStack, 'go' | 'revert'>,
+  tell: () => void,
+): LeaveGate {
+  let blocked: BlockedNavigation | undefined
+  /** A traversal that has been allowed and must not be asked about again. */
+  let allowed = false
+
+  /** Whether anybody objects. One that fails has no say: a visitor must not be caught on a page by a fault of it. */
+  function object(href: string): boolean {
+    return [...blockers].some((asks) => guarded(() => asks({ href })))
+  }
+
+  function hold(href: string, kind: NavigationKind, go: () => void): void {
+    const block = (held?: BlockedNavigation): void => {
+      blocked = held
+      tell()
+    }
+    const reset = (): void => block()
+    block({
+      href,
+      kind,
+      reset,
+      proceed() {
+        reset()
+        go()
+      },
+    })
+  }
+
+  return {
+    get blocked() {
+      return blocked
+    },
+    leave(href, kind, go) {
+      if (object(href)) hold(href, kind, go)
+      else go()
+    },
+    traverse(traversal, go) {
+      const { href, delta } = traversal
+      const isAllowed = allowed
+      allowed = false
+      if (isAllowed || !object(href)) return go()
+      const proceed = (): void => {
+        allowed = true
+        history.go(delta)
+      }
+      void history.revert(traversal).then(() => hold(href, 'traverse', proceed))
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { decodeSegmentFiles, segmentFilesPath, type SegmentFiles } from '../../../shared/protocol/segment-files.ts'
+
+/** Where the list of segment files comes from. */
+export interface SegmentFilesSource {
+  /** Public path of the list. */
+  readonly url: string
+  /** Once it is here. */
+  readonly listed: SegmentFiles | undefined
+  /** Fetched once. A failure is forgotten, so that the next call tries again. */
+  get(): Promise<SegmentFiles>
+}
+
+/**
+ * @param buildId of the document; the list of another build would name files that this one does not have.
+ * @param fetchJson rejects for anything but a 200 with JSON.
+ */
+export function createSegmentFiles(buildId: string, fetchJson: (url: string) => Promise<unknown>): SegmentFilesSource {
+  const url = segmentFilesPath(buildId)
+  let fetching: Promise<SegmentFiles> | undefined
+  let listed: SegmentFiles | undefined
+
+  async function fetchFiles(): Promise<SegmentFiles> {
+    try {
+      return (listed = decodeSegmentFiles(await fetchJson(url)))
+    } finally {
+      fetching = undefined
+    }
+  }
+
+  return {
+    url,
+    get listed() {
+      return listed
+    },
+    async get() {
+      return listed ?? (fetching ??= fetchFiles())
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import { whenIdle } from '../page/when-idle.ts'
+import { eventAnchor, linkUrl, type LinkElement } from './link-clicks.ts'
+
+/** What becomes of the links of a page that are likely to be followed. */
+export interface LinkPrefetchOptions {
+  readonly document: Document
+  readonly window: Window & Pick<typeof globalThis, 'IntersectionObserver' | 'MutationObserver'>
+  /** A visitor points at a link, touches it, or has moved the focus to it. May be told several times. */
+  intent(url: URL, anchor: LinkElement): void
+  /** A visitor presses, touches or moves the focus to something, be it in a link or not. */
+  turned(event: Event): void
+  /** A link that asks for it has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
+  visible(url: URL, when: 'viewport' | 'render'): void
+  /** The last such links to these URLs have left the view or the page, all at once; often there are none. */
+  hidden(urls: readonly URL[]): void
+  /** Whether anything but intent counts; asked at every scan. */
+  allowed(): boolean
+}
+
+/** Watches the links of a document. */
+export interface LinkWatch {
+  /** Looks for new and removed links at once; happens by itself, when the browser is idle, after changes of the page. */
+  scan(): void
+}
+
+type Links = NodeListOf<LinkElement> | readonly LinkElement[]
+
+const REST_MS = 50 // a mouse on its way across a list of links points at none of them
+const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
+
+/**
+ * Watches links by one set of listeners and one observer of each kind, however many links there are. What a link asks for
+ * is its own `data-prefetch`, or that of the nearest element around it: `intent` unless told, `viewport`, `render`, `none`.
+ * Bound: one entry a link that asks for `viewport` or `render`, until a scan finds it gone.
+ */
+export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
+  const { document, window } = options
+  const { origin } = window.location
+  /** May ask for `viewport`: what a link asks for, and where it leads, is looked up once it counts. */
+  let watched: Links = []
+  /** May ask for `render`. */
+  let rendered: Links = []
+  /** Of the watched: in view. */
+  const inView = new Set<LinkElement>()
+  /** What has been reported as visible, by URL. */
+  let told = new Map<string, { readonly url: URL; readonly when: 'viewport' | 'render' }>()
+  let pointed: LinkElement | undefined
+  let rest: number | undefined
+  /** A look at the links will come by itself. */
+  let isDue = false
+  /** That look is to be a scan: the page has changed, not only what is in view. */
+  let isChanged = true
+
+  function noticeIntent(anchor = pointed): void {
+    const url = anchor && modeOf(anchor) !== 'none' && linkUrl(anchor, { origin })
+    if (url) options.intent(url, anchor)
+  }
+
+  function point(event: PointerEvent): void {
+    const anchor = event.pointerType === 'mouse' ? eventAnchor(event) : undefined
+    if (anchor === pointed) return
+    pointed = anchor
+    window.clearTimeout(rest)
+    rest = anchor && window.setTimeout(noticeIntent, REST_MS)
+  }
+
+  /** Only once all links have been looked at: one may leave when another one to the same URL comes. */
+  function report(): void {
+    const former = told
+    told = new Map()
+    for (const anchor of rendered) count(anchor, 'render')
+    for (const anchor of inView) count(anchor, 'viewport')
+    // Together: were they given up one by one, each would make room for the next that nobody sees any more.
+    options.hidden([...former].flatMap(([href, { url }]) => (told.has(href) ? [] : url)))
+    for (const [href, { url, when }] of told) if (!former.has(href)) options.visible(url, when)
+  }
+
+  function count(anchor: LinkElement, when: 'viewport' | 'render'): void {
+    const url = modeOf(anchor) === when && linkUrl(anchor, { origin })
+    if (!url) return
+    url.hash = ''
+    if (!told.has(url.href)) told.set(url.href, { url, when })
+  }
+
+  function onIntersection(entries: readonly IntersectionObserverEntry[]): void {
+    for (const entry of entries) {
+      // What is told at first of a thousand links that are out of view is no change.
+      if (!entry.isIntersecting && inView.size === 0) continue
+      if (inView[entry.isIntersecting ? 'add' : 'delete'](entry.target as LinkElement)) lookWhenIdle()
+    }
+  }
+
+  /** That there is no such scope is found out sooner than that there is no such link. */
+  function linksThatAsk(mode: 'viewport' | 'render'): Links {
+    const scope = `[data-prefetch=${mode}]`
+    return options.allowed() && document.querySelector(scope)
+      ? document.querySelectorAll(`a[href]${scope},${scope} a[href]`)
+      : []
+  }
+
+  /** A thousand links cost one query, and a call each: what is observed already is none of the browser's work. */
+  function scan(): void {
+    isChanged = false
+    const former = watched
+    watched = linksThatAsk('viewport')
+    rendered = linksThatAsk('render')
+    if (former.length > 0) {
+      const found = new Set(watched)
+      for (const anchor of former) {
+        if (found.has(anchor)) continue
+        inView.delete(anchor)
+        observer.unobserve(anchor)
+      }
+    }
+    for (const anchor of watched) observer.observe(anchor)
+    report()
+  }
+
+  function look(): void {
+    isDue = false
+    if (isChanged) scan()
+    else report()
+  }
+
+  /** Fetching takes its time, and nothing of it is worth a frame that comes late. */
+  function lookWhenIdle(): void {
+    if (isDue) return
+    isDue = true
+    whenIdle(window, look, IDLE_LIMIT_MS)
+  }
+
+  const observer = new window.IntersectionObserver(onIntersection)
+  const listening = { passive: true, capture: true }
+  const onEvent = (event: Event): void => {
+    noticeIntent(eventAnchor(event))
+    options.turned(event)
+  }
+  document.addEventListener('pointerover', point, listening)
+  for (const type of ['pointerdown', 'touchstart', 'focusin']) document.addEventListener(type, onEvent, listening)
+  const mutations = new window.MutationObserver((records) => {
+    // No links are in the head, but what is fetched ahead adds to it.
+    if (records.every(({ target }) => target === document.head)) return
+    isChanged = true
+    lookWhenIdle()
+  })
+  // Frameworks give an element another target as readily as another place.
+  mutations.observe(document, { childList: true, subtree: true, attributeFilter: ['href', 'data-prefetch'] })
+  lookWhenIdle()
+
+  return { scan }
+}
+
+function modeOf(anchor: Element): string {
+  return anchor.closest('[data-prefetch]')?.getAttribute('data-prefetch') ?? 'intent'
+}
+
+/** Whether a visitor asks for little traffic, or has a connection on which a guess is dear. */
+export function savesData(navigator: Navigator): boolean {
+  const { connection } = navigator as { connection?: { saveData?: boolean; effectiveType?: string } }
+  return !!connection && (connection.saveData === true || connection.effectiveType?.endsWith('2g') === true)
+}

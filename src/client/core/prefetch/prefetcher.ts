@@ -1,0 +1,135 @@
+import { localHref, withoutHash } from '../data/local-href.ts'
+import {
+  advancePrefetching,
+  nextWake,
+  NO_PREFETCHES,
+  reducePrefetching,
+  type PrefetchEvent,
+  type Prefetching,
+  type PrefetchPriority,
+} from './prefetch-scheduler.ts'
+import type { RouteCode } from '../page/route-code.ts'
+import type { LoadedRoute, RouteStore } from '../data/route-store.ts'
+
+/** Does what the scheduler decides: fetches code and data of routes that are likely to be visited. */
+export interface Prefetcher {
+  readonly state: Prefetching
+  /** @param href path and query. */
+  add(href: string, priority: PrefetchPriority): void
+  /** Nobody wants them ahead any more; what is under way for them is aborted, unless a navigation has joined. */
+  cancel(hrefs: readonly string[]): void
+  /** Nothing is begun for these milliseconds: the server has said so, whoever it was that asked. */
+  pause(milliseconds: number): void
+  /** The page is left: what somebody pointed at there is of no interest any more. Links in view end by `cancel`. */
+  cancelIntents(): void
+}
+
+/** What it is made of. */
+export interface PrefetcherParts {
+  readonly store: RouteStore
+  readonly code: RouteCode
+  /** `https://host` of the page. */
+  readonly origin: string
+  readonly now: () => number
+  /** Whether prefetching makes sense at all: not once the server has another build. */
+  readonly enabled: () => boolean
+  readonly onChange: () => void
+}
+
+const MAX_REDIRECTS = 20 // as in a navigation
+
+export function createPrefetcher({ store, code, origin, now, enabled, onChange }: PrefetcherParts): Prefetcher {
+  let state = NO_PREFETCHES
+  /** What is under way, by target. */
+  const running = new Map<string, { readonly controller: AbortController; fetching: boolean }>()
+  let wake: ReturnType<typeof setTimeout> | undefined
+
+  function dispatch(event: PrefetchEvent): void {
+    state = reducePrefetching(state, event)
+    advance()
+  }
+
+  /** Nothing new starts before the last of them is forgotten. */
+  function cancel(targets: readonly string[]): void {
+    for (const target of targets) state = reducePrefetching(state, { type: 'cancel', target })
+    if (targets.length > 0) advance()
+  }
+
+  function advance(): void {
+    state = advancePrefetching(state, now(), segmentsOf)
+    for (const [target, { controller }] of running) {
+      if (!state.jobs.has(target) && running.delete(target)) controller.abort()
+    }
+    for (const target of state.active) {
+      let work = running.get(target)
+      if (work === undefined) {
+        work = { controller: new AbortController(), fetching: false }
+        running.set(target, work)
+        preloadCode(target)
+      }
+      if (state.jobs.get(target)?.phase === 'fetching' && !work.fetching) {
+        work.fetching = true
+        void fetchData(target, work.controller.signal)
+      }
+    }
+    clearTimeout(wake)
+    const at = nextWake(state)
+    if (at !== undefined) wake = setTimeout(advance, at - now())
+    onChange()
+  }
+
+  /** What its request counts for. A request for a verdict alone is one too. */
+  function segmentsOf(href: string): number {
+    const { missing, asksVerdict } = store.plan(href)
+    return missing.length > 0 ? missing.length : Number(asksVerdict)
+  }
+
+  function preloadCode(href: string): void {
+    const { route } = store.plan(href).page
+    if (route) void code.preload({ chain: route.chain })
+  }
+
+  async function fetchData(target: string, signal: AbortSignal): Promise<void> {
+    let isOfUse = true
+    try {
+      let href = target
+      for (let hops = 0; href !== '' && hops < MAX_REDIRECTS; hops += 1) {
+        const loaded: LoadedRoute = await store.load(href, { signal, prefetch: true, whole: true })
+        href = ''
+        if (loaded.kind === 'redirect' && !loaded.redirect.external) {
+          href = withoutHash(localHref(loaded.redirect.to, origin) ?? '')
+          if (href !== '') preloadCode(href)
+        }
+        // Redirects and refusals are not kept: asking for them ahead again and again would be a storm of its own.
+        isOfUse &&= loaded.kind === 'page' && loaded.outcome === undefined
+      }
+    } catch {
+      isOfUse = false
+    }
+    if (signal.aborted) return
+    running.delete(target)
+    dispatch({ type: 'settle', target, now: now(), failed: !isOfUse })
+  }
+
+  return {
+    get state() {
+      return state
+    },
+    add(href, priority) {
+      if (!enabled()) return
+      const { page, document, asksVerdict, missing, joins } = store.plan(href)
+      // Nothing is known of a URL that no page of the table has: a prefetch could be anything, a download as well.
+      if (document || !page.route) return
+      if (asksVerdict || missing.length > 0 || joins.size > 0) {
+        dispatch({ type: 'add', target: href, priority, now: now() })
+      } else preloadCode(href)
+    },
+    cancel,
+    pause(milliseconds) {
+      dispatch({ type: 'pause', until: now() + milliseconds })
+    },
+    cancelIntents() {
+      cancel([...state.jobs.values()].flatMap(({ priority, target }) => (priority === 'intent' ? target : [])))
+    },
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * What an inspector of the client router may import, beside `#client`. It is an entry point of its own, so that pages
+ * without an inspector do not load it. Safe on the server and in the browser.
+ */
+export { useInsight } from './use-insight.ts'
+export { inspectorTables } from './inspector-tables.ts'
+export type { RouterInsight } from './router-insight.ts'
+export type {
+  InspectorCell,
+  InspectorFacts,
+  InspectorRow,
+  InspectorTable,
+  NavigationPhases,
+} from './inspector-tables.ts'
+export type { CacheEntry, EntryState } from '../core/data/route-cache.ts'
+export type { NavigationRecord, RequestRecord } from '../core/data/journal.ts'
+export type { Prefetching, PrefetchJob } from '../core/prefetch/prefetch-scheduler.ts'

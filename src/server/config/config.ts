@@ -1,0 +1,156 @@
+import type { z } from 'zod'
+import { defaultPendingRenders, normalOrigin, VARIABLES, type LogLevel, type Variable } from './config-variables.ts'
+import { derivedTunnelPath } from './tunnel-path.ts'
+import type { ProxyTrust } from '../http/trusted-proxy.ts'
+
+/** The configuration of one server process; frozen. Contract section 2. */
+export interface Config {
+  /** TCP port; 0 picks a free one. */
+  readonly port: number
+  /** Address to listen on. */
+  readonly host: string
+  /** Public origins as browsers see them (`https://example.com`); empty when unset. */
+  readonly origins: readonly string[]
+  /** Which peers' `X-Forwarded-*` count. */
+  readonly trustProxy: ProxyTrust
+  /** pino level. */
+  readonly logLevel: LogLevel
+  /** Absolute path of the folder for embedded stores; made by the first who writes there. */
+  readonly dataDir: string
+  /** Absolute path of a folder that instances share for files of former builds; `undefined` where there is none. */
+  readonly assetsDir: string | undefined
+  /** Days for which files of former builds are kept. */
+  readonly keepAssetsDays: number
+  /** Texts of at least 16 characters: the first signs and encrypts, all are read. Empty when unset. */
+  readonly secretKeys: readonly string[]
+  /** Bytes that the body of an action call may have, if it is no upload. */
+  readonly actionBodyLimit: number
+  /** Milliseconds after which a render that has not finished is aborted. */
+  readonly renderTimeoutMs: number
+  /** Milliseconds from SIGTERM to the last forced close. */
+  readonly shutdownGraceMs: number
+  /** Milliseconds during which `/readyz` already says no while requests are still served. */
+  readonly shutdownDelayMs: number
+  /** Documents in progress at once in one process, above which new ones get 503. */
+  readonly maxPendingRenders: number
+  /** Answers of resource routes in progress in one process, event streams among them. */
+  readonly maxOpenStreams: number
+  /** DSN of the error service; `''` where the embedded inbox takes its place. */
+  readonly sentryDsn: string
+  /** Names this deployment in reports. */
+  readonly sentryEnvironment: string
+  /** Names this release in reports; `''` for the build id. */
+  readonly sentryRelease: string
+  /** Share of requests that are traced, 0 to 1. */
+  readonly sentryTracesSampleRate: number
+  /** Path of this site at which browsers leave their reports. */
+  readonly reportTunnelPath: string
+  /** `redis:` or `rediss:` URL of the store that instances share, with its password if it has one; `''` for none. */
+  readonly redisUrl: string
+  /** TCP port of `/metrics`, 0 for a free one; `undefined` where nothing is measured. */
+  readonly metricsPort: number | undefined
+  /** Processes that share the port; 1 is this process alone. */
+  readonly workers: number
+}
+
+/** A value of the environment that the server cannot start with; its message is one line for a person. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  /** The variable at fault. */
+  readonly variable: string
+
+  constructor(variable: string, fault: string) {
+    super(`${variable}: ${fault}`)
+    this.variable = variable
+  }
+}
+
+/**
+ * Reads the environment once.
+ * @throws {ConfigError} on the first wrong value, and on a `MILLRACE_*` variable, none of which exists: a typo is a fault.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('MILLRACE_')) {
+      throw new ConfigError(name, unknownName(name))
+    }
+  }
+  const read = <Key extends keyof typeof VARIABLES>(key: Key): z.output<(typeof VARIABLES)[Key]['schema']> =>
+    parse(VARIABLES[key], environment) as never
+  const redisUrl = read('redisUrl')
+  if (redisUrl !== '' && !environment['SECRET_KEYS']?.trim()) {
+    throw new ConfigError(
+      'SECRET_KEYS',
+      `must be given when REDIS_URL is, so that all instances share them (for example SECRET_KEYS=${VARIABLES.secretKeys.example})`,
+    )
+  }
+  const sentryDsn = read('sentryDsn')
+  const [port, metricsPort, workers] = [read('port'), read('metricsPort'), read('workers')]
+  if (metricsPort === port && port !== 0) {
+    throw new ConfigError(
+      'METRICS_PORT',
+      `"${port}" is refused: it is the PORT of the site, and metrics need one of their own (for example METRICS_PORT=9464)`,
+    )
+  }
+  return Object.freeze({
+    port,
+    host: read('host'),
+    origins: read('origins').map(normalOrigin),
+    trustProxy: read('trustProxy'),
+    logLevel: read('logLevel'),
+    dataDir: read('dataDir'),
+    assetsDir: read('assetsDir'),
+    keepAssetsDays: read('keepAssetsDays'),
+    secretKeys: read('secretKeys'),
+    actionBodyLimit: read('actionBodyLimit'),
+    renderTimeoutMs: read('renderTimeoutMs'),
+    shutdownGraceMs: read('shutdownGraceMs'),
+    shutdownDelayMs: read('shutdownDelayMs'),
+    sentryDsn,
+    sentryEnvironment: read('sentryEnvironment'),
+    sentryRelease: read('sentryRelease'),
+    sentryTracesSampleRate: read('sentryTracesSampleRate'),
+    reportTunnelPath: read('reportTunnelPath') || derivedTunnelPath(sentryDsn),
+    maxPendingRenders: read('maxPendingRenders') ?? defaultPendingRenders(workers),
+    maxOpenStreams: read('maxOpenStreams'),
+    redisUrl,
+    metricsPort,
+    workers,
+  })
+}
+
+/** `MILLRACE_PORT` is most likely meant to be `PORT`. */
+function unknownName(name: string): string {
+  const meant = Object.values<Variable>(VARIABLES).find((variable) => name === `MILLRACE_${variable.name}`)
+  const { name: known, example } = meant ?? VARIABLES.port
+  return `is no variable of this server; run \`npm start -- --help\` for all of them (for example ${known}=${example})`
+}
+
+/**
+ * `KEEP_ASSETS_DAYS`, for builds: nothing else of the configuration is theirs.
+ * @throws {ConfigError} on a wrong value.
+ */
+export function readKeepAssetsDays(environment: Readonly<Record<string, string | undefined>>): number {
+  return parse(VARIABLES.keepAssetsDays, environment) as number
+}
+
+function parse(
+  { name, fallback, example, schema, secret }: Variable,
+  environment: Readonly<Record<string, string | undefined>>,
+): unknown {
+  const given = environment[name]?.trim() || fallback
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const fault = parsed.error.issues[0]?.message ?? 'is not valid'
+  const shown = secret === true ? 'its value' : JSON.stringify(given)
+  throw new ConfigError(name, `${shown} is refused: ${fault} (for example ${name}=${example})`)
+}
+
+/** All variables with meaning and default: what `npm start -- --help` prints. */
+export function describeConfig(): string {
+  const all = Object.values<Variable>(VARIABLES)
+  const width = Math.max(...all.map(({ name }) => name.length))
+  const line = ({ name, fallback, meaning }: Variable): string =>
+    `  ${name.padEnd(width)}  ${(fallback || 'unset').padEnd(10)}  ${meaning}`
+  return ['Configuration, read from the environment:', '', ...all.map(line)].join('\n')
+}

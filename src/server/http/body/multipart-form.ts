@@ -1,0 +1,144 @@
+import type { UploadedFile } from './uploaded-file.ts'
+import { BodyError, overLimit } from './body-error.ts'
+import { MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
+import { decodeUtf8 } from './body-text.ts'
+import type { PartHead } from './part-head.ts'
+import type { PartReader } from './part-reader.ts'
+import { openUpload, type Upload } from './upload-stream.ts'
+
+/** A form's field: text, or a file that is held in memory. */
+export type FormField = readonly [name: string, value: string | File]
+
+/** What a multipart body gives. */
+export interface MultipartForm {
+  /** With streamed files: those before the first file, and then more while `files` goes on. */
+  readonly fields: readonly FormField[]
+  /** One at a time, once; see `FormBody`. */
+  readonly files: AsyncIterable<UploadedFile>
+  discard(): void
+}
+
+interface FoundFile {
+  readonly head: PartHead
+  /** Its first bytes, if they have been read already. */
+  readonly first: Buffer | undefined
+}
+
+/**
+ * Reads a form and holds all of it in memory.
+ * @throws {BodyError} 413 for too many files or too large ones, and whatever the reader throws.
+ */
+export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimits): Promise<FormField[]> {
+  const fields: FormField[] = []
+  let count = 0
+  for (let part = await parts.nextPart(); part !== undefined; part = await parts.nextPart()) {
+    const { name, filename, type } = part.head
+    if (filename === undefined) {
+      fields.push([name, decodeUtf8(await readAll(parts, () => undefined))])
+      continue
+    }
+    let length = 0
+    const bytes = await readAll(parts, (more) => {
+      length += more
+      if (length > fileBytes) throw overLimit('fileBytes', fileBytes)
+    })
+    if (filename !== '' || bytes.length > 0) count += 1
+    if (count > files) throw overLimit('files', files)
+    fields.push([name, new File([bytes], filename, { type })])
+  }
+  return fields
+}
+
+/**
+ * Reads a form up to its first file; the files are read when they are asked for.
+ * @param onHold told of the bytes of fields and heads, which are kept; what it throws ends the reading.
+ * @throws {BodyError} 413 for too much that is no file, and whatever the reader throws.
+ */
+export async function streamForm(
+  parts: PartReader,
+  limits: BodyLimits,
+  signal: AbortSignal,
+  onHold: (bytes: number) => void = () => undefined,
+): Promise<MultipartForm> {
+  const fields: FormField[] = []
+  const mostHeld = Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES)
+  let held = 0
+  let count = 0
+  let current: Upload | undefined
+  let over = false
+
+  function hold(bytes: number): void {
+    held += bytes
+    if (held > mostHeld) throw overLimit('fieldBytes', mostHeld)
+    onHold(bytes)
+  }
+
+  async function nextFile(): Promise<FoundFile | undefined> {
+    for (let part = await parts.nextPart(); part !== undefined; part = await parts.nextPart()) {
+      const { head, headBytes } = part
+      hold(headBytes)
+      if (head.filename === undefined) {
+        fields.push([head.name, decodeUtf8(await readAll(parts, hold))])
+        continue
+      }
+      const first = head.filename === '' ? await parts.nextData() : undefined
+      // How browsers send a field for files that was left empty.
+      if (head.filename === '' && first === undefined) continue
+      count += 1
+      if (count > limits.files) throw overLimit('files', limits.files)
+      return { head, first }
+    }
+    return undefined
+  }
+
+  async function found(): Promise<FoundFile | undefined> {
+    try {
+      return await nextFile()
+    } catch (error) {
+      parts.fail(error)
+      throw error
+    }
+  }
+
+  let ahead = await found()
+  if (ahead === undefined) over = true
+
+  const iterator: AsyncIterableIterator<UploadedFile> = {
+    [Symbol.asyncIterator]: () => iterator,
+    async next() {
+      // A file that is being read goes to its end; one that nobody wants is passed over.
+      if (current?.isTaken() === true) await current.closed
+      else current?.file.stream.destroy()
+      const file = over ? undefined : (ahead ?? (await found()))
+      ahead = undefined
+      if (file === undefined) over = true
+      if (file === undefined || over) return { done: true, value: undefined }
+      current = openUpload(parts, file.head, file.first, limits.fileBytes, signal)
+      return { done: false, value: current.file }
+    },
+    return() {
+      over = true
+      return Promise.resolve({ done: true, value: undefined })
+    },
+  }
+
+  return {
+    fields,
+    files: iterator,
+    discard() {
+      over = true
+      parts.fail(new BodyError(400, 'The rest of the body is not wanted'))
+      current?.file.stream.destroy()
+    },
+  }
+}
+
+/** The content of one part; `count` is told of all bytes before they are kept, and may throw. */
+async function readAll(parts: PartReader, count: (bytes: number) => void): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Buffer[] = []
+  for (let bytes = await parts.nextData(); bytes !== undefined; bytes = await parts.nextData()) {
+    count(bytes.length)
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import type { UploadedFile } from './uploaded-file.ts'
+import { BodyError, overLimit } from './body-error.ts'
+import { readBodyType } from './body-kind.ts'
+import { MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
+import { openBodySource, type BodySource } from './body-source.ts'
+import { readText } from './body-text.ts'
+import { parseCheckedJson } from './checked-json.ts'
+import { holdForm, streamForm, type FormField } from './multipart-form.ts'
+import { createPartReader } from './part-reader.ts'
+import { readUrlencoded } from './urlencoded-form.ts'
+
+export type { UploadedFile } from './uploaded-file.ts'
+export { BodyError } from './body-error.ts'
+export { bodyKind } from './body-kind.ts'
+export type { BodyLimits } from './body-limits.ts'
+
+/** A form as it was sent, in its order. */
+export interface FormBody {
+  readonly kind: 'form'
+  /**
+   * A field for files that was left empty is a `File` without a name and without bytes. With streamed files these are
+   * the fields before the first file; those behind it, a submitter's among them, join while `files` goes on.
+   */
+  readonly fields: readonly FormField[]
+  /**
+   * The files, with `streamed`; otherwise none. There is one iteration. A file whose stream is being read is waited for
+   * before the next one; a file that nobody reads is passed over. Leaving the iteration reads nothing more, and the file
+   * at hand can still be read. Fails with `BodyError` as the file's stream does, or with the signal's reason.
+   */
+  readonly files: AsyncIterable<UploadedFile>
+  /** Ends the reading wherever it stands, and the file at hand with it. Does nothing when all is read. */
+  discard(): void
+}
+
+/** A JSON body, already checked for depth and keys. */
+export interface JsonBody {
+  readonly kind: 'json'
+  readonly value: unknown
+}
+
+/**
+ * Reads the body of a request that nobody has read from. With `streamed` it is done when the first file begins.
+ * Afterwards, and after a failure, the request has none of our listeners; `dropBody` sees to what was left unread.
+ * @param hold told of all bytes that are kept in memory, before more are asked for; what it throws ends the reading.
+ * @throws {BodyError} for a body that is malformed (400), too slow (408), too large (413), or of another kind (415).
+ * @throws the signal's reason when it is aborted first.
+ */
+export async function readBody(
+  req: IncomingMessage,
+  limits: BodyLimits,
+  signal: AbortSignal,
+  hold: (bytes: number) => void = () => undefined,
+): Promise<FormBody | JsonBody> {
+  const type = readBodyType(req.headers['content-type'])
+  if (type === undefined) throw new BodyError(415, 'A body of another kind')
+  if (!/^(?:identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw new BodyError(415, 'A compressed body')
+  // What is no multipart body is held in memory, whatever may be streamed.
+  const inMemory = limits.streamed && type.kind !== 'multipart'
+  const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
+  if (Number(req.headers['content-length'] ?? 0) > bytes) throw overLimit('bytes', bytes)
+  const source = openBodySource(req, { bytes, timeoutMs: limits.timeoutMs }, signal)
+  const held = heldSource(source, hold)
+  if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held), hold) }
+  if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))
+  if (type.boundary === undefined) throw new BodyError(400, 'A multipart body without a boundary')
+  if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits))
+  return { kind: 'form', ...(await streamForm(createPartReader(source, type.boundary), limits, signal, hold)) }
+}
+
+/** All of its chunks are kept. */
+function heldSource(source: BodySource, hold: (bytes: number) => void): BodySource {
+  return {
+    async read() {
+      const chunk = await source.read()
+      if (chunk !== undefined) hold(chunk.length)
+      return chunk
+    },
+    close: source.close,
+  }
+}
+
+function formOf(fields: readonly FormField[]): FormBody {
+  return { kind: 'form', fields, files: noFiles(), discard: () => undefined }
+}
+
+async function* noFiles(): AsyncGenerator<UploadedFile, void> {}

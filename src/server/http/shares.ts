@@ -1,0 +1,120 @@
+/**
+ * How much of something bounded one client may hold: places, open streams, connections, bytes of bodies.
+ *
+ * | held by all                    | held by the client, with what it asks for | verdict   |
+ * |--------------------------------|-------------------------------------------|-----------|
+ * | more than the bound            | any                                       | `full`    |
+ * | more than half of the bound    | more than a quarter of the bound          | `client`  |
+ * | more than half of the bound    | a quarter at most                         | taken     |
+ * | half of the bound at most      | any                                       | taken     |
+ *
+ * So an office behind one address is served as long as there is room, one client never holds more than half, and others
+ * always find a quarter each. With a bound below 4 there is no quarter, and the bound alone counts.
+ *
+ * Bound: one number for each client that holds something now.
+ */
+import type { Logger } from 'pino'
+import { TRUST_NOBODY, type ProxyTrust } from './trusted-proxy.ts'
+
+/** What is held, with what is asked for. */
+export interface Holding {
+  /** By the client. */
+  readonly own: number
+  /** By all clients. */
+  readonly all: number
+  /** The bound. */
+  readonly most: number
+}
+
+/** Why nothing is given out: all is taken, or the client holds too much of it while others need it. */
+export type ShareRefusal = 'full' | 'client'
+
+const LEAST_SHARED = 4
+
+/** The table above. */
+export function judgeShare({ own, all, most }: Holding): ShareRefusal | undefined {
+  if (all > most) return 'full'
+  if (most < LEAST_SHARED) return undefined
+  return all > Math.ceil(most / 2) && own > Math.ceil(most / 4) ? 'client' : undefined
+}
+
+/** Something bounded that clients share. */
+export interface Shares {
+  /**
+   * Takes an amount, at once or not at all.
+   * @param client as `clientKey` names it; `undefined` for one for which the bound alone counts.
+   * @returns why it was not taken.
+   */
+  take(client: string | undefined, amount?: number): ShareRefusal | undefined
+  /** Takes an amount that is there already, whatever the bound says. */
+  add(client: string | undefined, amount: number): void
+  /** Gives an amount back. */
+  give(client: string | undefined, amount?: number): void
+  /** Held by one client. */
+  of(client: string): number
+  /** Whether one client holds more than half of what is held. */
+  readonly isOneClients: boolean
+  /** Held by all. */
+  readonly taken: number
+}
+
+/** How much there is, and who is told. */
+export interface SharesOptions {
+  /** Bound; asked each time. */
+  readonly most: () => number
+  /** Told of a client that is refused while it holds half of all that there is. */
+  readonly onGreedy?: ((client: string) => void) | undefined
+}
+
+/** Nothing is held yet. */
+export function createShares({ most, onGreedy }: SharesOptions): Shares {
+  const held = new Map<string, number>()
+  let taken = 0
+
+  function change(client: string | undefined, amount: number): void {
+    taken += amount
+    if (client === undefined) return
+    const own = (held.get(client) ?? 0) + amount
+    if (own > 0) held.set(client, own)
+    else held.delete(client)
+  }
+
+  return {
+    take(client, amount = 1) {
+      const bound = most()
+      const own = client === undefined ? 0 : (held.get(client) ?? 0) + amount
+      const refusal = judgeShare({ own, all: taken + amount, most: bound })
+      if (refusal === undefined) change(client, amount)
+      else if (client !== undefined && (own - amount) * 2 >= bound) onGreedy?.(client)
+      return refusal
+    },
+    add: change,
+    give: (client, amount = 1) => change(client, -amount),
+    of: (client) => held.get(client) ?? 0,
+    get isOneClients() {
+      for (const own of held.values()) if (own * 2 > taken) return true
+      return false
+    },
+    get taken() {
+      return taken
+    },
+  }
+}
+
+/**
+ * What to do about clients that hold half of everything: says once in the log that they may be a proxy, which nobody has
+ * named.
+ * @returns `undefined` where proxies are named.
+ */
+export function warnOfOneAddress(trustProxy: ProxyTrust, log: Pick<Logger, 'warn'>): SharesOptions['onGreedy'] {
+  if (trustProxy !== TRUST_NOBODY) return undefined
+  let warned = false
+  return (address) => {
+    if (warned) return
+    warned = true
+    log.warn(
+      { address },
+      'one address holds half of all places and gets no more; if it is a proxy, name it in TRUST_PROXY',
+    )
+  }
+}

@@ -1,0 +1,87 @@
+import { resolve } from 'node:path'
+import type { Logger } from 'pino'
+import { createDataCache, type DataCache, type DataCacheOptions } from './stores/cache/data-cache.ts'
+import { NO_ASSETS } from './assets/manifest.ts'
+import type { Config } from './config/config.ts'
+import type { Readiness } from './process/readiness.ts'
+import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
+import { openReportDatabase } from './reports/report-database.ts'
+import { openSecrets } from './secrets/secrets.ts'
+import { createOnceStore, type OnceStore } from './stores/once-store.ts'
+import type { Database } from './stores/open-database.ts'
+import { createRateLimits, type RateLimits } from './stores/rate-limits.ts'
+import { openRedis } from './stores/redis-link.ts'
+import { createRedisOnceStore } from './stores/redis-once-store.ts'
+import { createRedisRateLimits } from './stores/redis-rate-limits.ts'
+import { openRuntimeDatabase } from './stores/runtime-database.ts'
+import { createAfterwards } from './request/answer/afterwards.ts'
+import { sharedOnceStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
+import type { RequestServices } from './request/context.ts'
+
+/**
+ * Makes the services of a server. No file is opened or written before somebody asks for it.
+ * @param mapsFolder absolute path of the source maps of this build, if there are any.
+ * @param cache of the data cache: the build whose values it shares, and who else is told of what it drops.
+ */
+export function createServices(
+  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
+  { onDraining }: Pick<Readiness, 'onDraining'>,
+  log: Logger,
+  mapsFolder?: string,
+  cache: Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> = { buildId: NO_ASSETS.buildId },
+): RequestServices {
+  const dataDir = resolve(config.dataDir)
+  const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)
+  const redis = config.redisUrl === '' ? undefined : openRedis(config.redisUrl, log)
+  const opened: {
+    database?: Database
+    limits?: RateLimits
+    data?: DataCache
+    once?: OnceStore
+    reports?: Database
+    inbox?: InboxStore
+  } = {}
+  const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
+  const watch = watchSharedStore(log)
+
+  function openLimits(): RateLimits {
+    const own = createRateLimits(database())
+    return redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch)
+  }
+
+  function openOnce(): OnceStore {
+    const own = createOnceStore(database())
+    return redis === undefined ? own : sharedOnceStore(createRedisOnceStore(redis), own, watch)
+  }
+
+  return {
+    dataDir,
+    secrets,
+    redis,
+    afterwards: createAfterwards(),
+    onDraining,
+    get limits() {
+      return (opened.limits ??= openLimits())
+    },
+    get data() {
+      return (opened.data ??= createDataCache({ ...cache, redis, log, now: () => Date.now() }))
+    },
+    get openedData() {
+      return opened.data
+    },
+    get once() {
+      return (opened.once ??= openOnce())
+    },
+    get inbox() {
+      if (config.sentryDsn !== '') return undefined
+      opened.reports ??= openReportDatabase(dataDir)
+      return (opened.inbox ??= createInbox(opened.reports, mapsFolder === undefined ? {} : { mapsFolder }))
+    },
+    dispose() {
+      opened.data?.dispose()
+      opened.database?.dispose()
+      opened.reports?.dispose()
+      redis?.dispose()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino'
+import type { MillraceApp } from '../../app.ts'
+import type { AssetManifest } from '../../assets/manifest.ts'
+import type { Config } from '../../config/config.ts'
+import { listenFault } from '../listen-fault.ts'
+import type { ServerProcess } from '../server-process.ts'
+import type { ServeMetricsOptions } from './serve-metrics.ts'
+import type { ServerMetrics } from './server-metrics.ts'
+
+/**
+ * Metrics of a process that serves. Nothing of them is loaded where nothing is measured.
+ * @param app asked late: metrics are made first.
+ * @param connections as `Server.getConnections`.
+ */
+export async function makeMetrics(
+  { metricsPort, maxPendingRenders }: Config,
+  { buildId }: AssetManifest,
+  app: () => MillraceApp | undefined,
+  connections: (listener: (error: Error | null, count: number) => void) => void,
+): Promise<ServerMetrics | undefined> {
+  if (metricsPort === undefined) return undefined
+  const { createServerMetrics } = await import('./server-metrics.ts')
+  return createServerMetrics({
+    buildId,
+    limit: maxPendingRenders,
+    admission: () => app()?.admission,
+    sharedStore: () => app()?.redis?.connected,
+    caches: () => app()?.caches,
+    reports: () => app()?.reports.stats,
+    connections: () => new Promise((resolve) => connections((_error, count) => resolve(count))),
+  })
+}
+
+/** Opens the metrics port; ends the process with one line where that cannot be. */
+export async function openMetrics(
+  { config, complain, leave }: ServerProcess,
+  text: ServeMetricsOptions['text'],
+  log: Logger,
+): Promise<void> {
+  const { serveMetrics } = await import('./serve-metrics.ts')
+  try {
+    log.info({ port: await serveMetrics({ config, text }) }, 'metrics are served')
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    complain(listenFault('METRICS_PORT', { host: config.host, port: config.metricsPort ?? 0 }, message))
+    leave(1)
+  }
+}

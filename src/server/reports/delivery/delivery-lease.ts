@@ -1,0 +1,72 @@
+import type { Database } from '../../stores/open-database.ts'
+import type { Awaitable } from '../intake/accepted-envelope.ts'
+/** How long a lease lasts unless it is asked for again. Milliseconds. */
+export const LEASE_LIFETIME_MS = 5_000 // how long envelopes wait after a process elsewhere that delivered them has died
+
+/** The right to deliver, which one of several processes has. It has to be asked for again and again. */
+export interface DeliveryLease {
+  /**
+   * Takes or keeps the right.
+   * @param now milliseconds since the epoch.
+   * @returns whether it is ours.
+   */
+  hold(now: number): Awaitable<boolean>
+  /** Gives it back, so that another process need not wait until it runs out. */
+  release(): Awaitable<void>
+}
+
+/** A `DeliveryLease` whose calls are over when they return. */
+export interface LocalDeliveryLease extends DeliveryLease {
+  hold(now: number): boolean
+  release(): void
+}
+
+/** Who wants the right to what. */
+export interface DeliveryLeaseOptions {
+  /** As in `SpoolOptions`. */
+  readonly destination: string
+  /** Names this process, unlike any other; see `nameOwner`. */
+  readonly owner: string
+  /** Whether the process of a name is certainly gone, so that nobody need wait for its lease to run out. */
+  readonly isGone?: (owner: string) => boolean
+  /** Milliseconds for which the right lasts unless it is asked for again. */
+  readonly lifetimeMs?: number
+}
+
+// A clock that was set back must lock nobody out: no lease lies further ahead than it lasts.
+const TAKE = `
+INSERT INTO spool_leases (destination, owner, expires_at) VALUES (:destination, :owner, :now + :lifetime)
+ON CONFLICT (destination) DO UPDATE SET owner = :owner, expires_at = :now + :lifetime
+WHERE owner IN (:owner, :gone) OR expires_at <= :now OR expires_at > :now + :lifetime`
+const OWNER = 'SELECT owner FROM spool_leases WHERE destination = ?'
+const RELEASE = 'DELETE FROM spool_leases WHERE destination = ? AND owner = ?'
+
+/** A `DeliveryLease` in a file with `SPOOL_MIGRATIONS`. */
+export function createDeliveryLease(
+  database: Database,
+  { destination, owner, isGone = () => false, lifetimeMs = LEASE_LIFETIME_MS }: DeliveryLeaseOptions,
+): LocalDeliveryLease {
+  let heldUntil = 0
+
+  function take(now: number, gone: string): boolean {
+    const { changes } = database.statement(TAKE).run({ destination, owner, gone, now, lifetime: lifetimeMs })
+    return changes > 0
+  }
+
+  return {
+    hold(now) {
+      // Renewed after a third of its life, so that it outlives an event loop that stands still for a while.
+      const left = heldUntil - now
+      if (left > (lifetimeMs * 2) / 3 && left <= lifetimeMs) return true
+      const holder = database.statement(OWNER).get(destination)?.['owner']
+      const isOurs = take(now, typeof holder === 'string' && holder !== owner && isGone(holder) ? holder : owner)
+      heldUntil = isOurs ? now + lifetimeMs : 0
+      return isOurs
+    },
+    release() {
+      if (heldUntil === 0) return
+      heldUntil = 0
+      database.statement(RELEASE).run(destination, owner)
+    },
+  }
+}

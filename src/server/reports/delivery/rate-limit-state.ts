@@ -1,0 +1,130 @@
+/**
+ * What the service has said of its limits, per category
+ * (https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/). Shared by who delivers, which waits, and by the
+ * relay, which passes the limits on. At most 64 categories; a limit is believed for a day, then the service is asked again.
+ */
+import { parseRetryAfter } from '../../../shared/retry-after.ts'
+import type { UpstreamAnswer } from './upstream.ts'
+
+const DEFAULT_SECONDS = 60 // what the service's own SDKs assume where a limit names no time
+const MOST_SECONDS = 86_400
+const MOST_CATEGORIES = 64
+const CATEGORY = /^[a-z_]{1,40}$/
+const DETAIL = /^[\w.:;-]{1,64}$/
+const DEFAULT_DETAIL = 'organization'
+
+/** Stands for all categories. */
+const ALL = ''
+
+/** One limit. */
+export interface StatedLimit {
+  /** Milliseconds since the epoch. */
+  readonly until: number
+  /** What the service says behind the categories: for whom, and perhaps why. Passed on as it came. */
+  readonly detail: string
+}
+
+/** Limits that hold for now. Times are in milliseconds since the epoch. */
+export interface RateLimitState {
+  /** Learns from an answer of the service; one that says nothing of limits changes nothing. */
+  update(answer: UpstreamAnswer, now: number): void
+  /** Until when items of a category are not wanted; 0 for one that is. */
+  limitedUntil(category: string, now: number): number
+  /**
+   * What the relay's own answers say of it, with the time that is left.
+   * @param own seconds for which this server itself wants nothing more; both headers then say so.
+   * @returns names and values in turn, none where nothing is limited.
+   */
+  headers(now: number, own?: number): string[]
+}
+
+/** Reads the limits of one answer by category, and by `''` for all of them. */
+export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap<string, StatedLimit> {
+  const limits = new Map<string, StatedLimit>()
+  if (answer.rateLimits !== undefined && answer.rateLimits.trim() !== '') {
+    for (const group of answer.rateLimits.split(',')) {
+      const [seconds = '', categories = '', ...rest] = group.trim().split(':')
+      const until = now + secondsOf(seconds) * 1_000
+      const detail = detailOf(rest.join(':'))
+      const named = categories.split(';').map((category) => category.trim().toLowerCase())
+      for (const category of named) {
+        if (category !== ALL && !CATEGORY.test(category)) continue
+        if (until > (limits.get(category)?.until ?? -1)) limits.set(category, { until, detail })
+      }
+    }
+    return limits
+  }
+  const seconds = retryAfterSeconds(answer.retryAfter, now)
+  if (answer.retryAfter !== undefined || answer.status === 429) {
+    limits.set(ALL, { until: now + seconds * 1_000, detail: DEFAULT_DETAIL })
+  }
+  return limits
+}
+
+/** Makes a state in which nothing is limited. */
+export function createRateLimitState(): RateLimitState {
+  const limits = new Map<string, StatedLimit>()
+  const stated = { retryAfter: 0 }
+
+  return {
+    update(answer, now) {
+      for (const [category, limit] of readRateLimits(answer, now)) {
+        if (limits.has(category) || limits.size < MOST_CATEGORIES) limits.set(category, limit)
+      }
+      if (answer.retryAfter !== undefined) stated.retryAfter = now + retryAfterSeconds(answer.retryAfter, now) * 1_000
+    },
+    limitedUntil(category, now) {
+      const until = Math.max(limits.get(category)?.until ?? 0, limits.get(ALL)?.until ?? 0)
+      return until > now ? until : 0
+    },
+    headers(now, own = 0) {
+      const groups = new Map<string, StatedLimit & { readonly categories: string[] }>()
+      for (const [category, { until, detail }] of limits) {
+        if (until <= now) {
+          limits.delete(category)
+          continue
+        }
+        const key = `${until}:${detail}`
+        const group = groups.get(key)
+        if (group === undefined) groups.set(key, { until, detail, categories: [category] })
+        else group.categories.push(category)
+      }
+      const lines = [...groups.values()].map(
+        ({ until, detail, categories }) => `${leftOf(until, now)}:${listed(categories)}:${detail}`,
+      )
+      // SDKs that see the one header do not look at the other.
+      if (own > 0) lines.unshift(`${own}::key`)
+      const retryAfter = Math.max(own, leftOf(stated.retryAfter, now))
+      return [
+        ...(lines.length === 0 ? [] : ['X-Sentry-Rate-Limits', lines.join(', ')]),
+        ...(retryAfter <= 0 ? [] : ['Retry-After', String(retryAfter)]),
+      ]
+    },
+  }
+}
+
+/** What could not stand in a header, or is too long for one, is not worth repeating. */
+function detailOf(text: string): string {
+  const detail = text.trim()
+  return DETAIL.test(detail) ? detail : DEFAULT_DETAIL
+}
+
+/** A list that names all categories names no others. */
+function listed(categories: readonly string[]): string {
+  return categories.includes(ALL) ? '' : categories.join(';')
+}
+
+function leftOf(until: number, now: number): number {
+  return Math.ceil((until - now) / 1_000)
+}
+
+/** The seconds of a group in `X-Sentry-Rate-Limits`, which may have decimals. */
+function secondsOf(text: string): number {
+  const trimmed = text.trim()
+  return /^\d+(?:\.\d+)?$/.test(trimmed) ? Math.min(Math.ceil(Number(trimmed)), MOST_SECONDS) : DEFAULT_SECONDS
+}
+
+function retryAfterSeconds(header: string | undefined, now: number): number {
+  const delayMs = parseRetryAfter(header, now)
+  return delayMs === undefined ? DEFAULT_SECONDS : Math.min(Math.ceil(delayMs / 1_000), MOST_SECONDS)
+}

@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto'
+import type { ReportEvent, ReportFrame } from '../../api/report-inbox.ts'
+
+const DEFAULT_PART = /^\{\{\s*default\s*\}\}$/ // the SDK's way to say "and your own idea of it"
+
+/**
+ * The group of an event: by the fingerprint that the SDK was given; else by what was thrown and the first frame of the
+ * application's own code; else by what was thrown and its message. Places are those of functions, not of lines. Names of
+ * built files count without their hash, so that a group survives a new build; as they say little, the message counts too.
+ * @returns sixteen hexadecimal digits.
+ */
+export function groupOf(event: ReportEvent, fingerprint: readonly string[] | undefined): string {
+  const own = ownParts(event)
+  const parts = fingerprint?.flatMap((part) => (DEFAULT_PART.test(part) ? own : [part])) ?? own
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16)
+}
+
+function ownParts({ exceptions, title }: ReportEvent): string[] {
+  const thrown = exceptions.at(-1)
+  if (thrown === undefined) return ['message', withoutNumbers(title)]
+  const frame = thrown.frames.find(({ inApp }) => inApp)
+  const message = withoutNumbers(thrown.value)
+  return frame === undefined ? ['value', thrown.type, message] : ['frame', thrown.type, ...placeOf(frame, message)]
+}
+
+function placeOf({ file, function: name }: ReportFrame, message: string): readonly string[] {
+  const path = file.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
+  // Minified functions are renamed by every build, and a file of the build has no lines.
+  const built = path.replace(/-[0-9A-Z]{8}(?=\.[cm]?js$)/, '')
+  return built === path ? [`${path} ${name}`] : [built, message]
+}
+
+/** Ids, counts and addresses differ each time. */
+function withoutNumbers(text: string): string {
+  return text.replace(/\b(?:0x)?[0-9a-f-]{8,}\b|\d+/gi, '#')
+}

@@ -1,0 +1,286 @@
+/**
+ * The inbox in SQLite: 10,000 envelopes or 256 MiB, whichever is less, half of it of one client. Where there is no room,
+ * the client that holds most loses its oldest. Events and transactions are indexed as they come, and read again from their envelope when somebody looks at them.
+ */
+import { isRecord } from '../../../shared/reports/json-values.ts'
+import type { Database } from '../../stores/open-database.ts'
+import { parseEnvelope, type EnvelopeItem } from '../intake/envelope.ts'
+import type {
+  ReportDetails,
+  ReportGroup,
+  ReportInbox,
+  ReportItem,
+  ReportPage,
+  ReportSide,
+} from '../../api/report-inbox.ts'
+import { fingerprintOf, readEvent } from './inbox-event.ts'
+import { createFrameResolver } from './inbox-frames.ts'
+import { groupOf } from './inbox-grouping.ts'
+import { planEviction, type EvictionSource, type Holding } from '../plan-eviction.ts'
+import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
+const MOST_ENVELOPES = 10_000
+const MOST_BYTES = 268_435_456
+const MOST_ITEMS_AN_ENVELOPE = 4 // that are indexed; SDKs send one, and the list of groups reads the index of all
+const MOST_EVENT_BYTES = 1_048_576 // the service takes no larger ones; some 10 ms to read
+const GROUPS_A_PAGE = 50
+const EVICTION_BATCH = 64 // rows looked at together
+const MOST_EVICTED = 2_048 // in one call
+const MOST_SHOWN = 50
+
+/** Envelopes and what they take. */
+interface Amounts {
+  readonly envelopes: number
+  readonly bytes: number
+}
+
+/** How much is kept. */
+export interface InboxBounds extends Amounts {
+  /** Of one client; as much as of all unless told. */
+  readonly client?: Amounts
+}
+
+const BOUNDS: InboxBounds = {
+  envelopes: MOST_ENVELOPES,
+  bytes: MOST_BYTES,
+  client: { envelopes: MOST_ENVELOPES / 2, bytes: MOST_BYTES / 2 },
+}
+
+/** What an inbox is made of. */
+export interface InboxOptions {
+  /** Absolute path of the maps of this build, if there are any. */
+  readonly mapsFolder?: string
+  readonly bounds?: InboxBounds
+}
+
+/** The inbox, for those who fill it too. */
+export interface InboxStore extends ReportInbox {
+  /**
+   * Keeps an envelope; when this returns, the end of the process does not lose it.
+   * @throws {SpoolFullError} where it cannot be kept.
+   * @throws {EnvelopeError} for bytes that are none.
+   */
+  accept(envelope: AcceptedEnvelope): void
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+const INSERT = 'INSERT INTO inbox (received_at, bytes, client) VALUES (?, ?, ?)'
+const INSERT_BODY = 'INSERT INTO inbox_bodies (id, body) VALUES (?, ?)'
+const INSERT_ITEM = `
+INSERT INTO inbox_items (envelope, position, received_at, kind, side, group_id, title, route, trace)
+VALUES (:envelope, :position, :receivedAt, :kind, :side, :group, :title, :route, :trace)`
+const TOTALS = 'SELECT envelopes, bytes FROM inbox_totals'
+const DELETE = 'DELETE FROM inbox WHERE id = ?'
+const HELD = 'SELECT envelopes, bytes FROM inbox_clients WHERE client = ?'
+const GREEDIEST = {
+  envelopes: 'SELECT client, envelopes AS amount FROM inbox_clients ORDER BY envelopes DESC LIMIT ?',
+  bytes: 'SELECT client, bytes AS amount FROM inbox_clients ORDER BY bytes DESC LIMIT ?',
+} as const
+const OLDEST_OF = {
+  envelopes: 'SELECT id, 1 AS amount FROM inbox WHERE client = ? AND id > ? ORDER BY id LIMIT ?',
+  bytes: 'SELECT id, bytes AS amount FROM inbox WHERE client = ? AND id > ? ORDER BY id LIMIT ?',
+} as const
+/** Which groups first, and then what is known of each: in one step, all that is kept would be read for any of them. */
+const groupsOf = (which: string): string => `
+WITH shown AS (${which}), groups AS (
+  SELECT group_id, count(*) AS count, min(received_at) AS first_at, max(received_at) AS last_at, max(id) AS newest,
+    group_concat(DISTINCT side) AS sides
+  FROM inbox_items WHERE group_id IN (SELECT group_id FROM shown) GROUP BY group_id
+)
+SELECT groups.*, title, route FROM groups JOIN inbox_items ON id = newest ORDER BY newest DESC`
+const PAGE_OF_GROUPS = groupsOf(`
+SELECT group_id FROM inbox_items WHERE group_id IS NOT NULL GROUP BY group_id ORDER BY max(id) DESC LIMIT ? OFFSET ?`)
+const GROUP = groupsOf('SELECT ? AS group_id')
+const COUNT_GROUPS = 'SELECT count(DISTINCT group_id) AS total FROM inbox_items WHERE group_id IS NOT NULL'
+const ITEMS = 'SELECT * FROM inbox_items WHERE group_id = ? ORDER BY id DESC LIMIT ?'
+const ITEM = 'SELECT * FROM inbox_items WHERE group_id = ? AND id = ?'
+const TRACE = 'SELECT * FROM inbox_items WHERE trace = ? AND id <> ? ORDER BY id LIMIT ?'
+const BODY = 'SELECT body FROM inbox_bodies WHERE id = ?'
+
+/** An `InboxStore` in a file with `INBOX_TABLES`; shared by all processes that have it open. */
+export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }: InboxOptions = {}): InboxStore {
+  const resolveFrames = createFrameResolver(mapsFolder)
+
+  function insert({ receivedAt, client, body }: AcceptedEnvelope, items: readonly IndexedItem[]): void {
+    const at = Math.trunc(receivedAt)
+    const { lastInsertRowid } = database.statement(INSERT).run(at, body.length, client)
+    database.statement(INSERT_BODY).run(lastInsertRowid, body)
+    for (const item of items)
+      database.statement(INSERT_ITEM).run({ envelope: lastInsertRowid, receivedAt: at, ...item })
+  }
+
+  /** @returns whether there is room now. */
+  function makeRoom({ client, body }: AcceptedEnvelope): boolean {
+    const sizes: Amounts = { envelopes: 1, bytes: body.length }
+    // Few bytes may be enough to make room for one envelope, and no envelope for its bytes: each by its own measure.
+    return (['envelopes', 'bytes'] as const).every((measure) => {
+      const [size, most] = [sizes[measure], bounds[measure]]
+      const source = sourceOf(measure)
+      const { rows, outcome } = planEviction(
+        {
+          sender: client,
+          size,
+          need: amountIn(database.statement(TOTALS).get(), measure) + size - most,
+          ownNeed: source.heldBy(client) + size - (bounds.client?.[measure] ?? most),
+          mostRows: MOST_EVICTED,
+        },
+        source,
+      )
+      for (const { id } of rows) database.statement(DELETE).run(id)
+      return outcome === 'enough'
+    })
+  }
+
+  function sourceOf(measure: keyof Amounts): EvictionSource<OldEnvelope> {
+    return {
+      greediest: (most) => database.statement(GREEDIEST[measure]).all(most) as unknown as readonly Holding[],
+      heldBy: (client) => amountIn(database.statement(HELD).get(client), measure),
+      *rowsOf(client) {
+        for (let last = 0; ;) {
+          const rows = database.statement(OLDEST_OF[measure]).all(client, last, EVICTION_BATCH)
+          yield* rows as unknown as readonly OldEnvelope[]
+          if (rows.length < EVICTION_BATCH) return
+          last = Number(rows.at(-1)?.['id'])
+        }
+      },
+    }
+  }
+
+  function envelope(id: number): Buffer | undefined {
+    const body = database.statement(BODY).get(id)?.['body'] as Uint8Array | undefined
+    return body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  }
+
+  function payloadOf(row: Row): Readonly<Record<string, unknown>> {
+    const bytes = envelope(Number(row['envelope']))
+    const item = bytes === undefined ? undefined : parseEnvelope(bytes).items[Number(row['position'])]
+    return item === undefined ? {} : (parsePayload(item) ?? {})
+  }
+
+  return {
+    accept(accepted) {
+      if (accepted.body.length > bounds.bytes) throw new SpoolFullError('bound')
+      const items = indexItems(accepted.body)
+      let isKept: boolean
+      try {
+        isKept = database.write(() => {
+          if (!makeRoom(accepted)) return false
+          insert(accepted, items)
+          return true
+        })
+      } catch (thrown) {
+        throw new SpoolFullError('disk', thrown)
+      }
+      if (!isKept) throw new SpoolFullError('bound')
+    },
+
+    list(asked): ReportPage {
+      const total = Number(database.statement(COUNT_GROUPS).get()?.['total'])
+      const pages = Math.max(1, Math.ceil(total / GROUPS_A_PAGE))
+      const page = Math.min(asked, pages)
+      const rows = database.statement(PAGE_OF_GROUPS).all(GROUPS_A_PAGE, (page - 1) * GROUPS_A_PAGE)
+      const envelopes = Number(database.statement(TOTALS).get()?.['envelopes'])
+      return { groups: rows.map(toGroup), page, pages, total, envelopes }
+    },
+
+    async group(id, item): Promise<ReportDetails | undefined> {
+      const group = database.statement(GROUP).get(id)
+      const items = database.statement(ITEMS).all(id, MOST_SHOWN)
+      const asked = item === undefined ? undefined : database.statement(ITEM).get(id, item)
+      const row = asked ?? items[0]
+      if (group === undefined || row === undefined) return undefined
+      const event = readEvent(payloadOf(row))
+      const trace =
+        event.trace === undefined ? [] : database.statement(TRACE).all(event.trace, Number(row['id']), MOST_SHOWN)
+      return {
+        group: toGroup(group),
+        item: toItem(row),
+        event: await resolveFrames(event),
+        envelope: Number(row['envelope']),
+        items: items.map(toItem),
+        trace: trace.map(toItem),
+      }
+    },
+
+    envelope,
+  }
+}
+
+interface OldEnvelope {
+  readonly id: number
+  readonly amount: number
+}
+
+function amountIn(row: Row | undefined, measure: keyof Amounts): number {
+  return Number(row?.[measure] ?? 0)
+}
+
+type IndexedItem = Readonly<Record<'kind' | 'side' | 'title', string>> &
+  Readonly<Record<'group' | 'route' | 'trace', string | null>> & { readonly position: number }
+
+function indexItems(body: Buffer): IndexedItem[] {
+  const { items } = parseEnvelope(body)
+  // Chosen before they are read: twenty megabytes of events would be a quarter of a second.
+  return items
+    .map((item, position) => ({ item, position }))
+    .filter(({ item: { type } }) => type === 'event' || type === 'transaction')
+    .slice(0, MOST_ITEMS_AN_ENVELOPE)
+    .flatMap(({ item, position }) => indexItem(item, position))
+}
+
+function indexItem(item: EnvelopeItem, position: number): IndexedItem | [] {
+  const payload = parsePayload(item)
+  if (payload === undefined) return []
+  const event = readEvent(payload)
+  const isError = item.type === 'event'
+  const { side, title, route = null, trace = null } = event
+  return {
+    position,
+    kind: isError ? 'error' : 'transaction',
+    side,
+    group: isError ? groupOf(event, fingerprintOf(payload)) : null,
+    title,
+    route,
+    trace,
+  }
+}
+
+function parsePayload({ type, payload }: EnvelopeItem): Readonly<Record<string, unknown>> | undefined {
+  if (payload.length > MOST_EVENT_BYTES)
+    return { message: `An event of ${payload.length} bytes, too large to be shown` }
+  try {
+    const value: unknown = JSON.parse(payload.toString('utf8'))
+    // The item's type counts: an event may leave its own out.
+    return isRecord(value) ? { ...value, type } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toGroup(row: Row): ReportGroup {
+  return {
+    id: String(row['group_id']),
+    title: String(row['title']),
+    route: optional(row['route']),
+    sides: String(row['sides']).split(',').toSorted() as ReportSide[],
+    count: Number(row['count']),
+    firstAt: Number(row['first_at']),
+    lastAt: Number(row['last_at']),
+  }
+}
+
+function toItem(row: Row): ReportItem {
+  return {
+    id: Number(row['id']),
+    kind: row['kind'] === 'error' ? 'error' : 'transaction',
+    side: String(row['side']) as ReportSide,
+    title: String(row['title']),
+    route: optional(row['route']),
+    group: optional(row['group_id']),
+    receivedAt: Number(row['received_at']),
+  }
+}
+
+function optional(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { parseEnvelope, rewriteEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
+import { chooseJudged, filterItems } from './filter-envelope.ts'
+import { isPrecious, itemCategory } from './item-category.ts'
+import type { AcceptedEnvelope, Awaitable } from './accepted-envelope.ts'
+/** From this much on, the service takes a client's clock for wrong and corrects its times. Milliseconds. */
+const CLOCK_TOLERANCE_MS = 55 * 60_000
+const EVENT_ID = /^[0-9a-f]{32}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Items that the service files under the envelope's event id. */
+const WITH_EVENT_ID: ReadonlySet<string> = new Set(['event', 'transaction', 'feedback', 'security'])
+
+/** Who sends an envelope. */
+export interface ReportSender {
+  /** A browser's network as `clientKey` names it, or a name for a server. */
+  readonly client: string
+  /** To be passed on to the service. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Told how many JSON values are about to be read, where that is more than usual; what it throws ends the taking. */
+  readonly charge?: (values: number) => Promise<void>
+}
+
+/** What has become of an envelope. */
+export interface Receipt {
+  readonly eventId: string | undefined
+  /** `false` where nothing was left of it that is ever reported. */
+  readonly kept: boolean
+}
+
+/** The one way in for reports, whoever sends them. */
+export interface Intake {
+  /**
+   * Filters an envelope and has it kept.
+   * @throws {EnvelopeError} for bytes that are none.
+   * @throws what keeping it throws.
+   * @returns once it is kept.
+   */
+  take(bytes: Buffer, sender: ReportSender): Promise<Receipt>
+}
+
+/** What an intake works with. */
+export interface IntakeParts {
+  readonly relayPath: string
+  /** Keeps an envelope: it is not lost once this is done. */
+  readonly accept: (envelope: AcceptedEnvelope) => Awaitable<void>
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** A UUID; a new one each time. */
+  readonly newId?: () => string
+}
+
+/** Makes an intake. */
+export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
+  return {
+    async take(bytes, { client, headers, charge }) {
+      const receivedAt = now()
+      const envelope = parseEnvelope(bytes)
+      const { judged, values } = chooseJudged(envelope.items)
+      if (values > 0) await charge?.(values)
+      const items = filterItems(envelope.items, judged, relayPath)
+      const { header } = envelope
+      const eventId = eventIdOf(header, items, newId)
+      if (items.length === 0) return { eventId, kept: false }
+      await accept({
+        receivedAt,
+        client,
+        eventId,
+        headers,
+        body: rewriteEnvelope(envelope, items, headerChanges(header, eventId, receivedAt)),
+        categories: countCategories(items),
+        keep: items.some(({ type }) => isPrecious(itemCategory(type))) ? 'error' : 'other',
+      })
+      return { eventId, kept: true }
+    },
+  }
+}
+
+/** An event without an id is given one here: the service would give it another one at each attempt. */
+function eventIdOf(
+  header: Envelope['header'],
+  items: readonly EnvelopeItem[],
+  newId: () => string,
+): string | undefined {
+  const { event_id: stated } = header
+  if (typeof stated === 'string' && EVENT_ID.test(stated)) return plainId(stated)
+  const event = items.find(({ type }) => WITH_EVENT_ID.has(type))
+  if (event === undefined) return undefined
+  const own = /"event_id"\s*:\s*"([0-9a-f-]{32,36})"/i.exec(event.payload.toString('latin1', 0, 65_536))?.[1] ?? ''
+  return plainId(EVENT_ID.test(own) ? own : newId())
+}
+
+/**
+ * The service takes the time between `sent_at` and the arrival for the error of the client's clock, and moves all times
+ * by it. An envelope that waits here would be dated to its delivery, so a clock that is right does not say so.
+ */
+function headerChanges(
+  { sent_at: sentAt, event_id: stated }: Envelope['header'],
+  eventId: string | undefined,
+  receivedAt: number,
+): Record<string, string | undefined> {
+  const isWrong = typeof sentAt === 'string' && Math.abs(Date.parse(sentAt) - receivedAt) >= CLOCK_TOLERANCE_MS
+  const isStated = typeof stated === 'string' && plainId(stated) === eventId
+  return {
+    ...(sentAt === undefined || isWrong ? {} : { sent_at: undefined }),
+    ...(eventId === undefined || isStated ? {} : { event_id: eventId }),
+  }
+}
+
+function countCategories(items: readonly EnvelopeItem[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { type, header } of items) {
+    const category = itemCategory(type) ?? 'default'
+    const { item_count: count } = header
+    const quantity = typeof count === 'number' && Number.isInteger(count) && count > 0 ? count : 1
+    counts[category] = (counts[category] ?? 0) + Math.min(quantity, MOST_COUNTED)
+  }
+  return counts
+}
+
+/** Of one item, whatever its header claims. */
+const MOST_COUNTED = 100_000
+
+function plainId(id: string): string {
+  return id.replaceAll('-', '').toLowerCase()
+}

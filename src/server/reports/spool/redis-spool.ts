@@ -1,0 +1,163 @@
+/**
+ * The spool that instances share, in Redis streams: at most 128 MiB of envelopes for a destination, half of it of one
+ * client, none older than seven days. Where there is no room, the client that holds most loses its oldest, sessions, spans
+ * and replays before errors. Nothing in it has a lifetime of
+ * its own, so Redis throws none of it out; what waits for a destination that nobody delivers to any more is removed by
+ * those that deliver to another.
+ */
+import type { RedisClient } from '../../stores/redis-connection.ts'
+import type { RedisLink } from '../../stores/redis-link.ts'
+import { lossReport, type Loss } from './outcomes.ts'
+import { ACCEPT, EXPIRE, REPORT_LOSSES, SETTLE } from './redis-spool-scripts.ts'
+import type { SpoolBounds } from './spool-room.ts'
+import type { SpoolOptions } from './spool-store.ts'
+import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
+import { kindOf, spooledSize, type LossReason, type Spool, type SpooledEntry } from './spool.ts'
+
+const BOUNDS: SpoolBounds = { bytes: 134_217_728, clientBytes: 67_108_864, ageMs: 7 * 86_400_000 }
+const MOST_EVICTED = 2_048 // in one call
+const EXPIRY_BATCH = 512 // entries: some milliseconds in which Redis answers nobody else
+const BYTES_A_MS = 10_000 // of a large envelope, on a network of 80 Mbit a second
+const LEAST_LIMIT_MS = 500
+const SPOOLS = 'millrace:1:spools' // destinations, with the moment of their last delivery
+const FORGOTTEN_AFTER_MS = 8 * 86_400_000 // longer than anything waits
+const SCAN_PAGE = 500
+const BLOB = 36 // `$`, what Redis calls a text: asked for as bytes
+
+/** Prefix of all that belongs to a destination; in braces, so that a cluster keeps it in one place. */
+export function spoolPrefix(destination: string): string {
+  return `millrace:1:spool:{${destination}}`
+}
+
+/** A `Spool` in Redis. @throws {RedisGone} from all of its members, and what Redis answers. */
+export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS }: SpoolOptions): Spool {
+  const prefix = spoolPrefix(destination)
+  const run = (lua: string, given: readonly (string | Buffer)[], limitMs?: number): Promise<unknown> =>
+    link.script({ lua, keys: [prefix], arguments: given }, limitMs)
+
+  const limitOf = (bytes: number): number => LEAST_LIMIT_MS + bytes / BYTES_A_MS
+
+  async function kinds(): Promise<readonly string[]> {
+    return (await link.run((client) => client.hKeys(`${prefix}:k`))).toSorted()
+  }
+
+  /** Marks this destination as one that is delivered to, and clears away those that are not. */
+  async function clearForgotten(now: number): Promise<void> {
+    await link.run((client) => client.hSet(SPOOLS, destination, String(now)))
+    const known = await link.run((client) => client.hGetAll(SPOOLS))
+    for (const [other, at] of Object.entries(known)) {
+      if (Number(at) > now - FORGOTTEN_AFTER_MS) continue
+      await removeAll(link, spoolPrefix(other))
+      await link.run((client) => client.hDel(SPOOLS, other))
+    }
+  }
+
+  return {
+    async accept(envelope) {
+      const { bytes, clientBytes = bytes } = bounds
+      const given = [...fieldsOf(envelope), String(bytes), String(clientBytes), String(MOST_EVICTED)]
+      const kept = await run(ACCEPT, given, limitOf(envelope.body.length))
+      if (kept !== 1) throw new SpoolFullError('bound')
+    },
+
+    async size() {
+      const { n0 = 0, n1 = 0, b0 = 0, b1 = 0 } = await link.run((client) => client.hGetAll(`${prefix}:t`))
+      return { envelopes: Number(n0) + Number(n1), bytes: Number(b0) + Number(b1) }
+    },
+
+    kinds,
+
+    async list(kind, after, most) {
+      const range = (client: RedisClient) =>
+        client.xRange(`${prefix}:s:${kind}`, `${after + 1}-0`, '+', { COUNT: most })
+      return ((await link.run(range)) ?? []).map(({ id, message }) => toEntry(Number.parseInt(id, 10), kind, message))
+    },
+
+    async read(id) {
+      const [headers, body] = await link.run(
+        (client) => client.withTypeMapping({ [BLOB]: Buffer }).hmGet(`${prefix}:e:${id}`, ['h', 'b']),
+        limitOf(20_971_520),
+      )
+      if (!Buffer.isBuffer(headers) || !Buffer.isBuffer(body)) return undefined
+      return { headers: parse(headers.toString()) as Record<string, string>, body }
+    },
+
+    async settle({ id, kind, categories, eventId = '' }, lost) {
+      await run(SETTLE, [String(id), kind, lost ?? '', JSON.stringify(categories), eventId])
+    },
+
+    async expire(now, reasonOf) {
+      await clearForgotten(now)
+      const reasons = Object.fromEntries((await kinds()).map((kind) => [kind, reasonOf(kind)]))
+      const given = [String(now - bounds.ageMs), String(EXPIRY_BATCH), JSON.stringify(reasons)]
+      return Number(await run(EXPIRE, given))
+    },
+
+    async reportLosses(now) {
+      const counted = Object.entries(await link.run((client) => client.hGetAll(`${prefix}:l`)))
+      const losses = counted.filter(([, quantity]) => Number(quantity) > 0).map(toLoss)
+      if (losses.length === 0) return undefined
+      losses.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+      await run(REPORT_LOSSES, [
+        ...fieldsOf(lossReport(losses, now)),
+        ...losses.flatMap((loss) => [nameOf(loss), String(loss.quantity)]),
+      ])
+      return Object.fromEntries(losses.map((loss) => [nameOf(loss), loss.quantity]))
+    },
+  }
+}
+
+function fieldsOf(envelope: AcceptedEnvelope): (string | Buffer)[] {
+  const { keep, receivedAt, client, eventId = '', categories, headers, body } = envelope
+  return [
+    kindOf(categories),
+    keep === 'error' ? '1' : '0',
+    String(Math.trunc(receivedAt)),
+    client,
+    eventId,
+    JSON.stringify(categories),
+    String(spooledSize(envelope)),
+    JSON.stringify(headers),
+    body,
+  ]
+}
+
+function toEntry(id: number, kind: string, fields: Readonly<Record<string, string>>): SpooledEntry {
+  const { client = '', event = '', categories = '{}', bytes = '0' } = fields
+  return {
+    id,
+    kind,
+    client,
+    eventId: event === '' ? undefined : event,
+    categories: parse(categories) as Record<string, number>,
+    bytes: Number(bytes),
+  }
+}
+
+/** What somebody else has written there stops no delivery. */
+function parse(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const nameOf = ({ reason, category }: Loss): string => `${reason} ${category}`
+
+function toLoss([name, quantity]: readonly [string, string]): Loss {
+  const [reason = '', ...category] = name.split(' ')
+  return { reason: reason as LossReason, category: category.join(' '), quantity: Number(quantity) }
+}
+
+async function removeAll(link: RedisLink, prefix: string): Promise<void> {
+  // A destination may be `[::1]`, which would be one of three characters.
+  const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}:*`
+  let cursor = '0'
+  do {
+    const page = await link.run((client) => client.scan(cursor, { MATCH: pattern, COUNT: SCAN_PAGE }))
+    if (page.keys.length > 0) await link.run((client) => client.unlink(page.keys))
+    cursor = page.cursor
+  } while (cursor !== '0')
+}

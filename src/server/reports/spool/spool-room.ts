@@ -1,0 +1,159 @@
+import type { Database, TransactionPart } from '../../stores/open-database.ts'
+import { LOSS_SENDER } from './outcomes.ts'
+import { planEviction, type EvictionSource } from '../plan-eviction.ts'
+import { type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
+import { spooledSize } from './spool.ts'
+
+const EVICTION_BATCH = 64 // rows looked at together
+const MOST_EVICTED = 2_048 // in one call: some 40 ms
+/**
+ * Bytes from which on accounts are kept: opening them reads what waits, some 10 ms. Below, where reports are delivered as
+ * they come, an account and its index would cost each of them a tenth more.
+ */
+const OPENED_AT = 8_388_608
+const CLOSED_BELOW = 4 // times less
+
+/** How much is kept. */
+export interface SpoolBounds {
+  readonly bytes: number
+  /** Of one client; as many as of all unless told. */
+  readonly clientBytes?: number
+  /** Milliseconds. */
+  readonly ageMs: number
+}
+
+/** A row that makes room. */
+export interface EvictedRow {
+  readonly amount: number
+  readonly id: number
+  readonly client: string
+  readonly destination: string
+  /** JSON. */
+  readonly categories: string
+}
+
+/** What waits, as far as room is concerned. */
+export interface Waiting {
+  readonly bytes: number
+  /** Whether there are accounts of clients. */
+  accounted: boolean
+}
+
+/** What each client has in a spool, and whose envelopes make room. All within a transaction. */
+export interface SpoolRoom {
+  /** Counts what was added or, below 0, taken out; to be called behind the change of `waiting`. */
+  count(waiting: Waiting, client: string, envelopes: number, bytes: number): void
+  /**
+   * Makes room where there is none.
+   * @param evict takes a row out, and counts it.
+   * @returns whether there is room now. Where too much would have to go at once, some of it has gone nevertheless.
+   */
+  make(waiting: Waiting, envelope: AcceptedEnvelope, evict: (row: EvictedRow) => void): boolean
+  /** Forgets clients that have nothing left. */
+  tidy(): void
+}
+
+interface Change {
+  envelopes: number
+  bytes: number
+}
+
+const CHANGE = `
+INSERT INTO spool_clients VALUES (?, ?, ?)
+ON CONFLICT (client) DO UPDATE SET envelopes = envelopes + excluded.envelopes, bytes = bytes + excluded.bytes`
+const OPEN = [
+  'DELETE FROM spool_clients',
+  'CREATE INDEX IF NOT EXISTS spool_client ON spool (client, keep)',
+  'INSERT INTO spool_clients SELECT client, count(*), sum(bytes) FROM spool GROUP BY client',
+] as const
+const CLOSE = ['DELETE FROM spool_clients', 'DROP INDEX IF EXISTS spool_client'] as const
+const TIDY = 'DELETE FROM spool_clients WHERE envelopes <= 0'
+const HELD = 'SELECT bytes FROM spool_clients WHERE client = ?'
+const GREEDIEST = `
+SELECT client, bytes AS amount FROM spool_clients
+WHERE bytes > 0 AND client <> '${LOSS_SENDER}' ORDER BY bytes DESC LIMIT ?`
+const OLDEST_OF = `
+SELECT id, client, destination, categories, bytes AS amount FROM spool
+WHERE client = ? AND keep = ? AND id > ? ORDER BY id LIMIT ?`
+
+/** The room of a spool in a file with `CLIENT_TABLES`. */
+export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolRoom {
+  const { clientBytes = bounds.bytes } = bounds
+  const tightest = Math.min(bounds.bytes, clientBytes)
+  const openedAt = Math.min(OPENED_AT, tightest / CLOSED_BELOW)
+
+  /** Written once a transaction: several envelopes of a client that come and go together are one change. */
+  const changes: TransactionPart<Map<string, Change>> = { begin: () => new Map(), finish: write }
+
+  function write(changed: Map<string, Change>): void {
+    for (const [client, { envelopes, bytes }] of changed) {
+      if (envelopes !== 0 || bytes !== 0) database.statement(CHANGE).run(client, envelopes, bytes)
+    }
+    changed.clear()
+  }
+
+  function heldBy(client: string): number {
+    write(database.during(changes))
+    return Number(database.statement(HELD).get(client)?.['bytes'] ?? 0)
+  }
+
+  function* rowsOf(client: string, keep: 0 | 1): Generator<EvictedRow, void> {
+    for (let last = 0; ;) {
+      const rows = database.statement(OLDEST_OF).all(client, keep, last, EVICTION_BATCH)
+      yield* rows as unknown as readonly EvictedRow[]
+      if (rows.length < EVICTION_BATCH) return
+      last = Number(rows.at(-1)?.['id'])
+    }
+  }
+
+  /** Errors make room for errors only, and only when their client has nothing else. */
+  function sourceFor(keep: AcceptedEnvelope['keep']): EvictionSource<EvictedRow> {
+    return {
+      greediest(most) {
+        write(database.during(changes))
+        return database.statement(GREEDIEST).all(most) as unknown as ReturnType<EvictionSource<EvictedRow>['greediest']>
+      },
+      heldBy,
+      *rowsOf(client) {
+        yield* rowsOf(client, 0)
+        if (keep === 'error') yield* rowsOf(client, 1)
+      },
+    }
+  }
+
+  return {
+    count(waiting, client, envelopes, bytes) {
+      if (!waiting.accounted) return
+      const changed = database.during(changes)
+      if (waiting.bytes < openedAt / CLOSED_BELOW) {
+        changed.clear()
+        for (const sql of CLOSE) database.statement(sql).run()
+        waiting.accounted = false
+        return
+      }
+      const change = changed.get(client) ?? { envelopes: 0, bytes: 0 }
+      change.envelopes += envelopes
+      change.bytes += bytes
+      changed.set(client, change)
+    },
+    make(waiting, envelope, evict) {
+      const { client, keep } = envelope
+      const size = spooledSize(envelope)
+      const total = waiting.bytes + size
+      if (!waiting.accounted) {
+        if (total <= openedAt) return true
+        for (const sql of OPEN) database.statement(sql).run()
+        waiting.accounted = true
+      }
+      // One client has no more than all together.
+      if (total <= tightest) return true
+      const need = total - heldBy(LOSS_SENDER) - bounds.bytes
+      const ownNeed = heldBy(client) + size - clientBytes
+      const room = { sender: client, size, need, ownNeed, mostRows: MOST_EVICTED }
+      const { rows, outcome } = planEviction(room, sourceFor(keep))
+      for (const row of rows) evict(row)
+      return outcome === 'enough'
+    },
+    tidy: () => void database.statement(TIDY).run(),
+  }
+}

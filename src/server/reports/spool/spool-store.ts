@@ -1,0 +1,241 @@
+/**
+ * The spool in SQLite: at most 256 MiB of envelopes, half of it of one client, none older than seven days. Where there is
+ * no room, the client that holds most loses its oldest, sessions, spans and replays before errors (`spool-room.ts`). What
+ * goes undelivered is counted in the same transaction.
+ */
+import type { Database, TransactionPart } from '../../stores/open-database.ts'
+import { lossReport, lossesOf, type Loss } from './outcomes.ts'
+import { createSpoolRoom, type SpoolBounds, type Waiting } from './spool-room.ts'
+import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
+import { kindOf, spooledSize, type LossReason, type LocalSpool, type SpooledEntry } from './spool.ts'
+
+const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little of a disk
+const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services take events of the last 30 days
+const EXPIRY_BATCH = 512 // rows: some 5 ms
+
+const BOUNDS: SpoolBounds = { bytes: MOST_BYTES, clientBytes: MOST_BYTES / 2, ageMs: MOST_AGE_MS }
+
+/** Where the envelopes of a spool go, and how many it keeps. */
+export interface SpoolOptions {
+  /**
+   * Names the project of the service, a digest of its DSN for instance. Envelopes wait for their own destination:
+   * another DSN never gets what was meant for the one before.
+   */
+  readonly destination: string
+  readonly bounds?: SpoolBounds
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+interface Total extends Waiting {
+  envelopes: number
+  bytes: number
+  /** Of all envelopes that ever were. */
+  lastId: number
+}
+
+const INSERT = `
+INSERT INTO spool (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const TOTAL = 'SELECT envelopes, bytes, last_id, accounted FROM spool_total'
+const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?, accounted = ?'
+const ENTRY = 'id, kind, client, event_id, categories, bytes'
+const LIST = `SELECT ${ENTRY} FROM spool WHERE destination = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`
+// Skips from kind to kind by the index, however much waits of each.
+const KINDS = `
+WITH RECURSIVE found (kind) AS (
+  SELECT min(kind) FROM spool WHERE destination = :destination
+  UNION ALL
+  SELECT (SELECT min(kind) FROM spool WHERE destination = :destination AND kind > found.kind)
+  FROM found WHERE found.kind IS NOT NULL
+) SELECT kind FROM found WHERE kind IS NOT NULL`
+const READ = 'SELECT headers, body FROM spool WHERE id = ?'
+const DELETE = 'DELETE FROM spool WHERE id = ?'
+const ROW = 'id, destination, kind, client, categories, bytes, received_at'
+const OLDEST = `SELECT ${ROW} FROM spool ORDER BY id LIMIT ?`
+const COUNT_LOSS = `
+INSERT INTO spool_losses (destination, reason, category, quantity) VALUES (:destination, :reason, :category, :quantity)
+ON CONFLICT (destination, reason, category) DO UPDATE SET quantity = quantity + :quantity`
+const TAKE_BACK = `
+UPDATE spool_losses SET quantity = max(0, quantity - :quantity)
+WHERE destination = :destination AND reason = :reason AND category = :category`
+const LOSSES = 'SELECT reason, category, quantity FROM spool_losses WHERE destination = ? AND quantity > 0'
+const FORGET_LOSSES = 'DELETE FROM spool_losses WHERE destination = ?'
+
+/** A spool whose envelopes are known by number as soon as they are kept. */
+export interface FileSpool extends LocalSpool {
+  /**
+   * As `accept`, and part of a transaction where there is one.
+   * @returns the id of the entry; `undefined` for no room. What has then been evicted stays evicted where nobody undoes the
+   * transaction, so that after a few tries there is room.
+   * @throws {SpoolFullError} when it cannot be written.
+   */
+  keep(envelope: AcceptedEnvelope): number | undefined
+}
+
+/** A `Spool` in a file with `SPOOL_MIGRATIONS`; shared by all processes that have it open. */
+export function createSpool(database: Database, { destination, bounds = BOUNDS }: SpoolOptions): FileSpool {
+  const room = createSpoolRoom(database, bounds)
+
+  function count(losses: readonly Loss[], lostFor = destination): void {
+    for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
+  }
+
+  /** What waits. In a transaction it is read once and written once, which costs less than doing so for each envelope. */
+  const total: TransactionPart<Total> = {
+    begin: readTotal,
+    finish: ({ envelopes, bytes, lastId, accounted }) =>
+      void database.statement(SET_TOTAL).run(envelopes, bytes, lastId, accounted ? 1 : 0),
+  }
+
+  function readTotal(): Total {
+    const row = database.statement(TOTAL).get()
+    return {
+      envelopes: Number(row?.['envelopes']),
+      bytes: Number(row?.['bytes']),
+      lastId: Number(row?.['last_id']),
+      accounted: row?.['accounted'] === 1,
+    }
+  }
+
+  /** @returns its id. */
+  function insert(envelope: AcceptedEnvelope): number {
+    const { receivedAt, client, eventId = null, body, keep, categories, headers } = envelope
+    const bytes = spooledSize(envelope)
+    const sum = database.during(total)
+    const id = sum.lastId + 1
+    database
+      .statement(INSERT)
+      .run(
+        id,
+        destination,
+        kindOf(categories),
+        rankOf(keep),
+        Math.trunc(receivedAt),
+        client,
+        eventId,
+        JSON.stringify(categories),
+        bytes,
+        JSON.stringify(headers),
+        body,
+      )
+    sum.envelopes += 1
+    sum.bytes += bytes
+    sum.lastId = id
+    room.count(sum, client, 1, bytes)
+    return id
+  }
+
+  /** @returns whether it was there. */
+  function erase({ id, client, bytes }: Pick<SpooledEntry, 'id' | 'client' | 'bytes'>): boolean {
+    if (database.statement(DELETE).run(id).changes === 0) return false
+    const sum = database.during(total)
+    sum.envelopes -= 1
+    sum.bytes -= bytes
+    room.count(sum, client, -1, -bytes)
+    return true
+  }
+
+  /** @returns whether there is room now. */
+  function makeRoom(envelope: AcceptedEnvelope): boolean {
+    return room.make(database.during(total), envelope, ({ id, client, amount, categories, destination: of }) => {
+      erase({ id, client, bytes: amount })
+      count(lossesOf(parseCategories(categories), 'queue_overflow'), of)
+    })
+  }
+
+  function remove(row: Row, reason: LossReason): void {
+    erase({ id: Number(row['id']), client: String(row['client']), bytes: Number(row['bytes']) })
+    count(lossesOf(parseCategories(row['categories']), reason), String(row['destination']))
+  }
+
+  function keep(envelope: AcceptedEnvelope): number | undefined {
+    try {
+      return database.write(() => (makeRoom(envelope) ? insert(envelope) : undefined))
+    } catch (thrown) {
+      throw new SpoolFullError('disk', thrown)
+    }
+  }
+
+  return {
+    keep,
+    accept(envelope) {
+      if (keep(envelope) === undefined) throw new SpoolFullError('bound')
+    },
+
+    size() {
+      const { envelopes, bytes } = readTotal()
+      return { envelopes, bytes }
+    },
+
+    kinds: () =>
+      database
+        .statement(KINDS)
+        .all({ destination })
+        .map(({ kind }) => String(kind)),
+
+    list: (kind, after, most) => database.statement(LIST).all(destination, kind, after, most).map(toEntry),
+
+    read(id) {
+      const row = database.statement(READ).get(id)
+      if (row === undefined) return undefined
+      const body = row['body'] as Uint8Array
+      return {
+        headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+        body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      }
+    },
+
+    settle(entry, lost) {
+      database.write(() => {
+        const isErased = erase(entry)
+        if (isErased === (lost === undefined)) return
+        const losses = lossesOf(entry.categories, lost ?? 'queue_overflow')
+        // Evicted while it was being delivered: nothing was lost after all.
+        if (!isErased) for (const loss of losses) database.statement(TAKE_BACK).run({ destination, ...loss })
+        else count(losses)
+      })
+    },
+
+    expire(now, reasonOf) {
+      const isOld = (row: Row): boolean => Number(row['received_at']) <= now - bounds.ageMs
+      database.write(room.tidy)
+      if (!database.statement(OLDEST).all(1).some(isOld)) return 0
+      return database.write(() => {
+        const old = database.statement(OLDEST).all(EXPIRY_BATCH).filter(isOld)
+        for (const row of old) remove(row, reasonOf(String(row['kind'])))
+        return old.length
+      })
+    },
+
+    reportLosses(now) {
+      if (database.statement(LOSSES).get(destination) === undefined) return undefined
+      return database.write(() => {
+        const losses = database.statement(LOSSES).all(destination) as unknown as readonly Loss[]
+        database.statement(FORGET_LOSSES).run(destination)
+        insert(lossReport(losses, now))
+        return Object.fromEntries(losses.map(({ reason, category, quantity }) => [`${reason} ${category}`, quantity]))
+      })
+    },
+  }
+}
+
+function rankOf(keep: AcceptedEnvelope['keep']): number {
+  return keep === 'error' ? 1 : 0
+}
+
+function toEntry(row: Row): SpooledEntry {
+  const eventId = row['event_id']
+  return {
+    id: Number(row['id']),
+    kind: String(row['kind']),
+    client: String(row['client']),
+    eventId: typeof eventId === 'string' ? eventId : undefined,
+    categories: parseCategories(row['categories']),
+    bytes: Number(row['bytes']),
+  }
+}
+
+function parseCategories(json: unknown): Record<string, number> {
+  return JSON.parse(String(json)) as Record<string, number>
+}

@@ -1,0 +1,71 @@
+import type { RequestHandler } from 'express'
+import { refuseCall } from '../answer/refuse-call.ts'
+import type { RateLimit, RateVerdict } from '../../stores/rate-limits.ts'
+import { sendText } from '../answer/send-plain.ts'
+import { clientKey } from '../../http/client-key.ts'
+import { contextOf, type RequestContext } from '../context.ts'
+import { rateCells } from '../../stores/rate-limits.ts'
+import type { VisitorLimits } from '../../api/define-app.ts'
+
+/** Counts what visitors ask for. */
+export interface VisitorLimiter {
+  /** Refuses route data, and calls that name their action in the URL. To stand behind what recognises these. */
+  readonly handler: RequestHandler
+  /**
+   * Counts a form whose action stands in its body, as far as anybody knows.
+   * @returns whether it has been refused, and answered.
+   */
+  refusesForm(context: RequestContext): Promise<boolean>
+}
+
+const COMPLAIN_EVERY_MS = 60_000 // where counts cannot be kept, they cannot for everybody
+
+/**
+ * Refuses visitors who ask too often by 429 with `Retry-After`, before anything of the application has run and before
+ * a body is read. Where the counts cannot be kept, on a full disk for one, nobody is refused.
+ * @param now milliseconds since the epoch.
+ * @returns `undefined` where nothing is limited.
+ * @throws {RangeError} for a limit that is none.
+ */
+export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.now): VisitorLimiter | undefined {
+  for (const limit of [actions, data]) if (limit !== undefined) rateCells(limit)
+  if (actions === undefined && data === undefined) return undefined
+  const complained = { at: Number.NEGATIVE_INFINITY }
+
+  return {
+    async handler(req, _res, next) {
+      const context = contextOf(req)
+      if (await refuses(context, context.action !== undefined ? 'action' : 'data')) return
+      next()
+    },
+    refusesForm: (context) => refuses(context, 'action'),
+  }
+
+  async function refuses(context: RequestContext, what: 'action' | 'data'): Promise<boolean> {
+    const limit = what === 'action' ? actions : context.data && data
+    if (limit === undefined) return false
+    const verdict = await count(context, `${what} ${clientKey(context.provenance.address)}`, limit)
+    if (!verdict.allowed) refuse(context, what, verdict.retryAfterSeconds)
+    return !verdict.allowed
+  }
+
+  async function count(context: RequestContext, key: string, limit: RateLimit): Promise<RateVerdict> {
+    try {
+      return await context.limit(key, limit)
+    } catch (error) {
+      if (now() - complained.at >= COMPLAIN_EVERY_MS) {
+        complained.at = now()
+        const err = error instanceof Error ? { type: error.name, message: error.message } : { message: String(error) }
+        context.log.error({ err }, 'visitors cannot be counted, and are not limited')
+      }
+      return { allowed: true, retryAfterSeconds: 0 }
+    }
+  }
+}
+
+function refuse(context: RequestContext, what: 'action' | 'data', retryAfterSeconds: number): void {
+  if (context.res.closed) return
+  if (what === 'action') return refuseCall(context, 429, undefined, retryAfterSeconds)
+  context.refusal = 'asked too often'
+  sendText(context, 429, context.refusal, ['Retry-After', String(retryAfterSeconds)])
+}

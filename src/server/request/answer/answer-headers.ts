@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http'
+import type { RequestContext } from '../context.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+
+/** What the answer depends on, beyond its URL: the encoding always, the rest as a loader says. */
+export function varyOf(context: RequestContext): string {
+  const given = context.givenHeaders?.get('vary')
+  return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
+}
+
+/** Adds to what the answer depends on, in one line: some caches read only one. */
+export function addVary(res: ServerResponse, names: string): void {
+  const given = res.getHeader('vary')
+  const listed = given === undefined ? '' : [given].flat().join(', ')
+  const known = new Set(listed.split(',').map((name) => name.trim().toLowerCase()))
+  const added = names.split(',').flatMap((name) => (known.has(name.trim().toLowerCase()) ? [] : name.trim()))
+  if (added.length > 0) res.setHeader('Vary', [...(listed === '' ? [] : [listed]), ...added].join(', '))
+}
+
+/** Whether the answer sets a cookie, by a loader or before it by middleware or a rule: then it belongs to one visitor. */
+export function setsCookie({ givenHeaders, res }: RequestContext): boolean {
+  return givenHeaders?.has('set-cookie') === true || res.hasHeader('set-cookie')
+}
+
+/**
+ * One entry a loader, then the time to the first byte. Metric names are tokens, so segments are named in the description.
+ * The context keeps the times for metrics.
+ * @param last names the time to the first byte: `shell` of a document, `head` of route data.
+ */
+export function serverTiming(
+  timings: readonly LoaderTiming[],
+  last: 'shell' | 'head',
+  context: RequestContext,
+): string {
+  const headMs = performance.now() - context.startedAt
+  let loadersMs = 0
+  let text = ''
+  for (const { segment, milliseconds } of timings) {
+    loadersMs = Math.max(loadersMs, milliseconds)
+    text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
+  }
+  context.timing = { loadersMs, headMs }
+  return `${text}${last};dur=${headMs.toFixed(1)}`
+}
+
+/** Adds what loaders have set, but for the headers that the runtime answers for. */
+export function addGivenHeaders(headers: HeaderList, context: RequestContext): void {
+  const given = context.givenHeaders
+  if (given === undefined) return
+  for (const [name, value] of given) {
+    if (!OWN_HEADERS.has(name)) headers.push(name, value)
+  }
+}
+
+const OWN_HEADERS = new Set([
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'etag',
+  'transfer-encoding',
+  'vary',
+])
+
+/** One loader's duration, for `Server-Timing`. */
+export interface LoaderTiming {
+  readonly segment: string
+  readonly milliseconds: number
+}

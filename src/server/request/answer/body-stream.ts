@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import { createStreamEncoder, type Encoding } from '../../http/content-encoding.ts'
+
+/** Where the chunks of a streamed answer go. Every chunk is on its way when `write` returns: nothing is held back. */
+export interface BodyStream {
+  /** Whether the client keeps up; `false` means: wait for `onDrain`. */
+  hasCapacity(): boolean
+  write(chunk: Buffer | string): void
+  end(): void
+  /** Breaks the answer off, so that nobody takes it for complete. */
+  destroy(): void
+  onDrain(listener: () => void): void
+}
+
+/**
+ * The body of an answer whose headers have been sent. With an encoding, each chunk is flushed through the compressor,
+ * and the compressor dies with the response.
+ */
+export function createBodyStream(res: ServerResponse, encoding: Encoding | undefined): BodyStream {
+  if (encoding === undefined) {
+    return {
+      hasCapacity: () => !res.writableNeedDrain,
+      write: (chunk) => void res.write(chunk),
+      end: () => void res.end(),
+      destroy: () => void res.destroy(),
+      onDrain: (listener) => void res.on('drain', listener),
+    }
+  }
+  const { stream, flush } = createStreamEncoder(encoding)
+  pipeline(stream, res, () => stream.destroy())
+  return {
+    hasCapacity: () => !stream.writableNeedDrain,
+    write(chunk) {
+      if (stream.destroyed) return
+      stream.write(chunk)
+      flush()
+    },
+    end: () => void stream.end(),
+    destroy() {
+      stream.destroy()
+      res.destroy()
+    },
+    onDrain: (listener) => void stream.on('drain', listener),
+  }
+}

@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto'
+import { controlFlowDigest } from '../../../shared/control-flow.ts'
+import type { RequestContext } from '../context.ts'
+import { RequestAborted } from '../context.ts'
+import { UnavailableError } from '../../api/unavailable-error.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+import { soundThrown } from './sound-thrown.ts'
+import { refusedRedirect } from './unsafe-redirect.ts'
+import type { FailurePlace } from '../request-reporter.ts'
+
+/**
+ * The one file that knows what of an exception may be seen outside: a status, a digest, and nothing else. The log line
+ * and the report of the same exception carry the same digest. One failure is logged and reported once a
+ * request, however many ways it takes through React and however often a render meets it again.
+ */
+
+const DIGEST_LENGTH = 12
+const digests = new WeakMap<object, string>()
+
+/** Names an exception without saying what it is: equal for equal name, message and stack. */
+export function errorDigest(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return digestText(`${typeof thrown} ${String(thrown)}`)
+  const known = digests.get(thrown)
+  if (known !== undefined) return known
+  const { type, message, stack } = describeThrown(thrown)
+  const made = digestText(thrown instanceof Error ? `${type} ${message} ${stack}` : 'object')
+  digests.set(thrown, made)
+  return made
+}
+
+function digestText(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, DIGEST_LENGTH)
+}
+
+/** The status of an answer that could not be made. */
+export interface FailureStatus {
+  readonly status: 500 | 503
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** 503 for what its author calls unavailable, 500 for all else. */
+export function failureStatus(thrown: unknown): FailureStatus {
+  return thrown instanceof UnavailableError ? { status: 503, retryAfter: thrown.retryAfter } : { status: 500 }
+}
+
+/** The header that tells when to try again, if that is known. */
+export function retryHeaders(retryAfter: number | undefined): HeaderList {
+  return retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
+}
+
+/**
+ * Logs a failure once and gives the digest for the page. Control flow and a client that went away are no failures:
+ * they are not logged, and what comes back for them carries their meaning, or is empty. A redirect that nobody may follow
+ * is one: its target does not reach the page either.
+ */
+export function reportFailure(met: unknown, context: RequestContext, place: FailurePlace): string {
+  const thrown = soundThrown(met)
+  const refused = refusedRedirect(thrown)
+  if (refused !== undefined) return reportFailure(refused, context, place)
+  const verdict = controlFlowDigest(thrown)
+  if (verdict !== undefined) return verdict
+  if (thrown instanceof RequestAborted && thrown.cause === 'gone') return ''
+  const digest = errorDigest(thrown)
+  if (context.reported.has(digest)) return digest
+  context.reported.add(digest)
+  context.log.error({ err: describeThrown(thrown), digest, place, route: context.route }, 'uncaught failure')
+  context.reporter?.failed(thrown, digest, place, context)
+  return digest
+}
+
+/** What of an exception reaches the log. */
+export interface DescribedError {
+  /** Its name, or `typeof` of what is no error. */
+  readonly type: string
+  readonly message: string
+  readonly stack?: string
+  readonly cause?: DescribedError
+}
+
+/** What an exception says of itself. Only these members: errors of parsers and clients carry bodies and credentials in others. */
+export function describeThrown(thrown: unknown): DescribedError {
+  try {
+    return describe(thrown, 0)
+  } catch {
+    // An object without a prototype has no text, and a getter may throw: telling a failure must not become one.
+    return { type: typeof thrown, message: 'something was thrown that cannot be described' }
+  }
+}
+
+function describe(thrown: unknown, depth: number): DescribedError {
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown).slice(0, 500) }
+  const cause: unknown = depth < 3 ? thrown.cause : undefined
+  return {
+    type: thrown.name,
+    message: thrown.message,
+    ...(thrown.stack === undefined ? {} : { stack: thrown.stack }),
+    ...(cause instanceof Error ? { cause: describe(cause, depth + 1) } : {}),
+  }
+}

@@ -1,0 +1,142 @@
+import { controlFlowDigest, controlFlowOf } from '../../../shared/control-flow.ts'
+import { decodeValues } from '../../../shared/protocol/decode-value-text.ts'
+import { encodeValues } from '../../../shared/protocol/encode-values.ts'
+import { clientKey } from '../../http/client-key.ts'
+import { MOST_KEYS, MOST_RESULT_BYTES, ONCE_LIFETIME_MS, type OnceStore } from '../../stores/once-store.ts'
+import { createKeptAllowance, type KeptAllowance, type KeptBounds } from './kept-allowance.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { OnceKey } from './once-key.ts'
+import type { ActionOutcome, FinishedCall } from './run-action.ts'
+
+/** Runs calls, each key at most once in the lifetime of the store's entries. */
+export interface CallsOnce {
+  /**
+   * @param key equal for a call and its repetitions.
+   * @returns the outcome of the first call of this key, whoever made it; `'running'` while another process works on it, or
+   * has been lost over it: nobody knows whether it took effect, so it is not run again.
+   */
+  run(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
+}
+
+/** Half of the store: another client always finds as much. */
+const MOST_OF_ONE_CLIENT: KeptBounds = {
+  keys: MOST_KEYS / 2,
+  bytes: MOST_RESULT_BYTES / 2,
+  lifetimeMs: ONCE_LIFETIME_MS,
+}
+
+/** What is kept of a call. */
+interface KeptCall {
+  /** Value stream of what the handler returned. */
+  readonly value?: string
+  readonly kind: 'value' | 'thrown'
+  /** Digest of control flow. */
+  readonly verdict?: string
+  readonly revalidate: readonly string[]
+  /** Response headers that the handler has set. */
+  readonly headers: readonly (readonly [string, string])[]
+}
+
+/** Bound: one entry a call in progress in this process. */
+export function createCallsOnce(
+  services: { readonly once: OnceStore },
+  now: () => number,
+  allowance: KeptAllowance = createKeptAllowance(MOST_OF_ONE_CLIENT),
+): CallsOnce {
+  const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
+
+  async function runFirst(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
+    const begun = (await settle(context, () => services.once.begin(key.sent, now()))) ?? { state: 'new' }
+    if (begun.state === 'running') return 'running'
+    if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
+    return runNew(key, work, context)
+  }
+
+  async function runNew(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
+    try {
+      const call = await work()
+      const kept = await keep(call, context)
+      const text = kept === undefined ? undefined : JSON.stringify(kept)
+      const client = clientKey(context.provenance.address)
+      const mayKeep = text !== undefined && allowance.take(client, Buffer.byteLength(text), now())
+      await settle(context, () => (mayKeep ? finish(key, text, context) : services.once.abandon(key.sent)))
+      return call
+    } catch (thrown) {
+      await settle(context, () => services.once.abandon(key.sent))
+      throw thrown
+    }
+  }
+
+  async function finish(key: OnceKey, text: string, context: RequestContext): Promise<void> {
+    const setCookies = context.givenHeaders?.getSetCookie() ?? []
+    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies)
+    const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
+    await Promise.all(keys.map((each) => services.once.finish(each, text, now())))
+  }
+
+  return {
+    async run(key, work, context) {
+      const known = running.get(key.sent)
+      if (known !== undefined) {
+        const call = await known.call
+        append(known.context.givenHeaders ?? [], context)
+        return call
+      }
+      // Noted before the store is asked, which may take a while.
+      const call = runFirst(key, work, context).finally(() => running.delete(key.sent))
+      running.set(key.sent, { call, context })
+      return call
+    },
+  }
+}
+
+/** A store that fails, on a full disk for instance, costs the protection of repetitions, and not the call. */
+async function settle<Result>(context: RequestContext, work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (thrown) {
+    context.log.warn(
+      { err: thrown instanceof Error ? thrown.message : String(thrown) },
+      'the store of calls has failed',
+    )
+    return undefined
+  }
+}
+
+/** `undefined` for a failure and a refused input: they may be tried again. */
+async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
+  const headers = [...(context.givenHeaders ?? [])]
+  if (outcome.kind === 'thrown') {
+    const verdict = controlFlowDigest(outcome.thrown)
+    return verdict === undefined ? undefined : { kind: 'thrown', verdict, revalidate, headers }
+  }
+  if (outcome.kind === 'invalid') return undefined
+  return { kind: 'value', value: await textOf(outcome.value), revalidate, headers }
+}
+
+async function restore(kept: KeptCall, context: RequestContext): Promise<FinishedCall> {
+  append(kept.headers, context)
+  return { outcome: await restoreOutcome(kept), revalidate: kept.revalidate }
+}
+
+function append(headers: Iterable<readonly [string, string]>, context: RequestContext): void {
+  for (const [name, value] of headers) context.headers.append(name, value)
+}
+
+async function restoreOutcome({ kind, value = '', verdict }: KeptCall): Promise<ActionOutcome> {
+  if (kind === 'thrown') return { kind, thrown: controlFlowOf({ digest: verdict }) }
+  const [decoded] = await decodeValues<[unknown]>(
+    new Blob([value]).stream().pipeThrough(new TextDecoderStream()) as never,
+  )
+  return { kind, value: decoded }
+}
+
+async function textOf(value: unknown): Promise<string> {
+  const reader = encodeValues([value], new AbortController().signal).getReader()
+  let text = ''
+  for (;;) {
+    const { done, value: chunk } = await reader.read()
+    if (done) return text
+    text += chunk ?? ''
+  }
+}

@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto'
+import type { RequestContext } from '../../request/context.ts'
+import type { DeclaredAction } from './action.ts'
+import type { ReceivedCall } from './read-call.ts'
+
+/**
+ * Cookies that say nothing of whose session it is, and may change between a call and its repetition: those of analytics,
+ * messages for the next page, tokens against forgery, and settings. Any other may be a session's.
+ */
+const NO_SESSION = /^_(?!_(?:Host|Secure)-)|\.flash$|csrf|xsrf|consent|theme|lang|locale/i
+
+/** The keys under which a call is known. */
+export interface OnceKey {
+  /** Of the call as it was sent. */
+  readonly sent: string
+  /**
+   * Of the same call sent again by a visitor whose browser has taken the cookies of the answer: a first call may start a
+   * session, and its repetition then carries it.
+   * @param setCookies the answer's `Set-Cookie` headers.
+   */
+  repeated(setCookies: readonly string[]): string
+}
+
+/**
+ * Names a call, so that it runs once: a hash of the client's own key, of the visitor's session cookies as sent, and of the
+ * input. The client's key alone is no secret, and the outcome of a call may set a cookie, which nobody else may get. The
+ * address is left out, since it changes with the network. Visitors without a session count as one.
+ * @returns `undefined` for a call without a key of the client, and for one that cannot be compared with another.
+ */
+export async function onceKey(
+  { id, definition }: DeclaredAction,
+  { once, input, leading, form }: ReceivedCall,
+  { data, req }: Pick<RequestContext, 'data' | 'req'>,
+): Promise<OnceKey | undefined> {
+  if (once === undefined) return undefined
+  // A script makes a key for each call; a document has one for all its forms, and files that have not been read yet
+  // cannot be compared.
+  if (data === undefined && definition.upload !== undefined) return undefined
+  const files = await fileHashes(form)
+  const { cookie } = req.headers
+  const keyOf = (cookies: readonly string[]): string =>
+    hash('sha256', JSON.stringify([id, once, cookies, input, leading, files]), 'base64url')
+  return {
+    sent: keyOf(sessionCookies(cookie)),
+    repeated: (setCookies) => keyOf(sessionCookies(withCookies(cookie, setCookies))),
+  }
+}
+
+/** A `Cookie` header after a browser has taken cookies. */
+function withCookies(header = '', setCookies: readonly string[]): string {
+  const nameOf = (pair: string): string => pair.split('=', 1)[0]?.trim() ?? ''
+  const jar = new Map(header.split(';').map((pair) => [nameOf(pair), pair]))
+  for (const setCookie of setCookies) {
+    const [pair = '', ...attributes] = setCookie.split(';')
+    if (attributes.some((each) => /^\s*max-age=-?0*$/i.test(each))) jar.delete(nameOf(pair))
+    else jar.set(nameOf(pair), pair)
+  }
+  return [...jar.values()].join(';')
+}
+
+/** As sent, in an order of their own. */
+function sessionCookies(header = ''): readonly string[] {
+  return header
+    .split(';')
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie !== '' && !NO_SESSION.test(cookie.split('=', 1)[0] ?? ''))
+    .toSorted()
+}
+
+/** JSON says nothing of files. A field that was left empty is one too, without a name and without bytes. */
+function fileHashes(form: ReceivedCall['form']): Promise<readonly (readonly string[])[]> {
+  return Promise.all(
+    (form?.fields ?? []).flatMap(([field, value]) =>
+      typeof value === 'string'
+        ? []
+        : value.bytes().then((bytes) => [field, value.name, hash('sha256', bytes, 'base64url')]),
+    ),
+  )
+}

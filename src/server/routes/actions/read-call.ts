@@ -1,0 +1,101 @@
+import {
+  ARGUMENTS_FIELD,
+  FIELD_PREFIX,
+  KEY_FIELD,
+  ONCE_FIELD,
+  type ActionArguments,
+} from '../../../shared/protocol/action-call.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
+import type { UploadedFile } from '../../http/body/uploaded-file.ts'
+import { BodyError } from '../../http/body/body-error.ts'
+import { parseCheckedJson } from '../../http/body/checked-json.ts'
+import { formObject, type FormObject } from '../../http/body/form-object.ts'
+import type { FormBody, JsonBody } from '../../http/body/read-body.ts'
+import { argumentsPurpose } from '../render/bound-arguments.ts'
+
+/** A call as it came, without what is the runtime's. */
+export interface ReceivedCall {
+  /** A form's fields as an object, or the JSON argument. */
+  readonly input: unknown
+  /** Set for forms. */
+  readonly form?: FormObject & { readonly fields: FormBody['fields'] }
+  /** What stands in front of the input: bound arguments, and behind them the state of `useActionState`. */
+  readonly leading: readonly unknown[]
+  /** Whether the last of them is the state; `undefined` where only the action's schema can tell. */
+  readonly hasState: boolean | undefined
+  readonly files: AsyncIterable<UploadedFile>
+  /** React's name for the `useActionState` whose form it is. */
+  readonly key?: string
+  /** Calls with an equal one run once. */
+  readonly once?: string
+}
+
+const ONCE = /^[\w-]{8,64}$/
+
+/**
+ * Tells the runtime's fields from the author's.
+ * @param form the number of the form in its document; `undefined` for a call by the client router.
+ * @throws {BodyError} 400 for what the runtime has not written.
+ */
+export function readCall(
+  body: FormBody | JsonBody,
+  call: { readonly id: string; readonly form: string | undefined; readonly once: string | undefined },
+  secrets: Secrets,
+): ReceivedCall {
+  if (body.kind === 'json') return readJsonCall(body.value, call.once)
+  const own = new Map<string, string>()
+  const fields = body.fields.filter(([name, value]) => {
+    if (!name.startsWith(FIELD_PREFIX)) return true
+    if (typeof value === 'string') own.set(name, value)
+    return false
+  })
+  const object = formObject(fields)
+  const key = own.get(KEY_FIELD)
+  const once = call.once ?? own.get(ONCE_FIELD)
+  const received = {
+    input: object.value,
+    form: { ...object, fields },
+    files: body.files,
+    ...(once !== undefined && ONCE.test(once) ? { once } : {}),
+  }
+  if (call.form === undefined) {
+    return { ...received, leading: readList(own.get(ARGUMENTS_FIELD)), hasState: undefined }
+  }
+  const signed = call.form === '' ? firstArguments(own) : own.get(ARGUMENTS_FIELD + call.form)
+  const text = signed === undefined ? '[]' : secrets.verify(argumentsPurpose(call.id), signed)
+  if (text === undefined) throw new BodyError(400, 'arguments that this server has not signed')
+  return {
+    ...received,
+    leading: JSON.parse(text) as readonly unknown[],
+    hasState: key !== undefined,
+    ...(key === undefined ? {} : { key }),
+  }
+}
+
+/** A form that was posted without its number has one list of arguments, or none. */
+function firstArguments(own: ReadonlyMap<string, string>): string | undefined {
+  for (const [name, value] of own) if (name.startsWith(ARGUMENTS_FIELD)) return value
+  return undefined
+}
+
+function readJsonCall(value: unknown, once: string | undefined): ReceivedCall {
+  const { args = [], input } = (typeof value === 'object' && value !== null ? value : {}) as ActionArguments
+  if (!Array.isArray(args)) throw new BodyError(400, 'arguments that are no list')
+  return {
+    input,
+    leading: args as readonly unknown[],
+    hasState: undefined,
+    files: NO_FILES,
+    ...(once !== undefined && ONCE.test(once) ? { once } : {}),
+  }
+}
+
+function readList(text = '[]'): readonly unknown[] {
+  const list = parseCheckedJson(text)
+  if (!Array.isArray(list)) throw new BodyError(400, 'arguments that are no list')
+  return list as readonly unknown[]
+}
+
+const NO_FILES: AsyncIterable<UploadedFile> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+}

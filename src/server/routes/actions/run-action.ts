@@ -1,0 +1,188 @@
+import { isInvalidInput, type InvalidInput } from '../../../shared/action-result.ts'
+import { isPasswordName } from '../../../shared/password-name.ts'
+import { refuseLostValues } from '../load/lost-value-error.ts'
+import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
+import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { ownGetters } from '../../http/own-getters.ts'
+import { BodyError } from '../../http/body/body-error.ts'
+import { MOST_FAULTS } from '../../http/body/body-limits.ts'
+import type { ReceivedCall } from './read-call.ts'
+
+/** How a call has ended. */
+export type ActionOutcome =
+  | { readonly kind: 'value'; readonly value: unknown }
+  /** `secret`: names of fields, which the browser that was sent the form must leave out too. */
+  | { readonly kind: 'invalid'; readonly state: InvalidInput; readonly secret?: readonly string[] }
+  /** Control flow, or a failure. */
+  | { readonly kind: 'thrown'; readonly thrown: unknown }
+
+/** A call that is over. */
+export interface FinishedCall {
+  readonly outcome: ActionOutcome
+  /** What is to be dropped from caches. */
+  readonly revalidate: readonly string[]
+}
+
+/** What the handler is given beside the call. */
+export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'> {
+  /** What the handler gets of the request only when it asks. */
+  readonly call: Pick<ActionCall, 'signal' | 'request'> & {
+    /** The response headers of `context`, if somebody has asked for them. */
+    readonly givenHeaders: Headers | undefined
+  }
+  /** Hears of the promises in what the handler returns, in the turn in which it does: nobody may ask for them. */
+  readonly watch: <Value>(value: Value) => Value
+}
+
+/**
+ * Checks a call by the action's schemas and runs its handler.
+ * @throws {BodyError} 400 for bound arguments that do not fit: no page has bound them.
+ */
+export async function runAction(
+  { definition, name }: DeclaredAction,
+  call: ReceivedCall,
+  surroundings: CallSurroundings,
+): Promise<FinishedCall> {
+  const revalidate: string[] = []
+  const { context } = surroundings
+  /** Again, and everywhere: what was read before the handler was done may be of before what it has done. */
+  const dropShared = async (): Promise<void> => {
+    if (revalidate.length > 0) await context.revalidate(...revalidate)
+  }
+  const done = (outcome: ActionOutcome): FinishedCall => {
+    // Who somebody is decides what all pages show in their browser.
+    if (outcome.kind !== 'invalid' && surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
+    return { outcome, revalidate }
+  }
+  const { handler, secret = [] } = definition
+  try {
+    const { args, state } = await splitArguments(definition.args, call)
+    const checked = await check(definition.input, call.input)
+    if ('issues' in checked) {
+      return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret), secret })
+    }
+    const { files } = call
+    const value = surroundings.watch(
+      await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate)),
+    )
+    refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
+    await dropShared()
+    return done({ kind: 'value', value })
+  } catch (met) {
+    const thrown = soundThrown(met)
+    if (thrown instanceof BodyError) throw thrown
+    await dropShared()
+    return done({ kind: 'thrown', thrown })
+  }
+}
+
+/** The request is made when somebody asks: most handlers never do. */
+class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
+  readonly params: ActionCall['params']
+  readonly context: ActionCall['context']
+  readonly input: unknown
+  readonly args: readonly unknown[]
+  readonly state: unknown
+  readonly files: ActionCall['files']
+  readonly revalidate: ActionCall['revalidate']
+  readonly signal: AbortSignal
+  readonly #call: CallSurroundings['call']
+
+  constructor(
+    { params, context, call }: CallSurroundings,
+    { input, args, state, files }: Pick<ActionCall<unknown, readonly unknown[]>, 'input' | 'args' | 'state' | 'files'>,
+    dropped: string[],
+  ) {
+    this.params = params
+    this.context = context
+    this.input = input
+    this.args = args
+    this.state = state
+    this.files = files
+    this.revalidate = this.#revalidate.bind(this, dropped)
+    // The body was read with it.
+    this.signal = call.signal
+    this.#call = call
+    ownCall(this)
+  }
+
+  #revalidate(dropped: string[], ...targets: readonly string[]): void {
+    dropped.push(...targets)
+    // For what the handler itself reads from here on.
+    void this.context.revalidate(...targets)
+  }
+
+  get request(): Request {
+    return this.#call.request
+  }
+}
+
+const ownCall = ownGetters(HandlerCall.prototype, ['request'])
+
+interface SplitArguments {
+  readonly args: readonly unknown[]
+  readonly state: unknown
+}
+
+/** Tells bound arguments from the state behind them. */
+async function splitArguments(
+  schema: InputSchema<readonly unknown[]> | undefined,
+  { leading, hasState }: ReceivedCall,
+): Promise<SplitArguments> {
+  const withState: SplitArguments = { args: leading.slice(0, -1), state: stateOf(leading.at(-1)) }
+  const withoutState: SplitArguments = { args: leading, state: undefined }
+  const readings = hasState === undefined ? [withoutState, withState] : [hasState ? withState : withoutState]
+  for (const { args, state } of readings) {
+    if (schema === undefined) {
+      if (args.length === 0) return { args, state }
+      continue
+    }
+    const checked = await check(schema, args)
+    if ('data' in checked) return { args: checked.data as readonly unknown[], state }
+  }
+  throw new BodyError(400, 'arguments that the action does not take')
+}
+
+/** Why an input was refused is nothing to go on from. */
+function stateOf(value: unknown): unknown {
+  return value === null || isInvalidInput(value) ? undefined : value
+}
+
+async function check(
+  schema: InputSchema<unknown> | undefined,
+  input: unknown,
+): Promise<{ readonly data: unknown } | { readonly issues: readonly InputIssue[] }> {
+  if (schema === undefined) return { data: input }
+  const checked = await schema.safeParseAsync(input).catch(tooManyIssues)
+  return checked.success ? { data: checked.data } : { issues: checked.error.issues }
+}
+
+/**
+ * Schemas gather the faults of a list by spreading them into a call, which takes only so many: 400 kB of what does not fit
+ * were a full stack.
+ */
+function tooManyIssues(thrown: unknown): { success: false; error: { issues: readonly InputIssue[] } } {
+  if (!(thrown instanceof RangeError) || !/call stack/i.test(thrown.message)) throw thrown
+  return { success: false, error: { issues: [{ path: [], message: 'Too much of this does not fit.' }] } }
+}
+
+function invalidInput(issues: readonly InputIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {
+  const errors = Object.create(null) as Record<string, string[]>
+  for (const { path, message } of issues.slice(0, MOST_FAULTS)) {
+    const name = form === undefined ? path.join('.') : form.nameOf(path)
+    const messages = (errors[name] ??= [])
+    if (!messages.includes(message)) messages.push(message)
+  }
+  const values = Object.create(null) as Record<string, string | string[]>
+  const omitted = new Set<string>()
+  for (const [name, value] of form?.fields ?? []) {
+    if (typeof value !== 'string') {
+      if (value.name !== '' || value.size > 0) omitted.add(name)
+    } else if (!secret.includes(name) && !isPasswordName(name)) {
+      const known = values[name]
+      if (known === undefined) values[name] = value
+      else values[name] = Array.isArray(known) ? [...known, value] : [known, value]
+    }
+  }
+  return { kind: 'invalid', errors, values, omitted: [...omitted] }
+}

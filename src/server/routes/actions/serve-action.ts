@@ -1,0 +1,194 @@
+import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import { controlFlowOf, RedirectSignal } from '../../../shared/control-flow.ts'
+import { ID_FIELD, ONCE_HEADER } from '../../../shared/protocol/action-call.ts'
+import type { Route } from '../../../shared/route-table.ts'
+import { startLoaders } from '../load/start-loaders.ts'
+import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
+import { watchPromises } from '../load/watch-promises.ts'
+import type { LoaderArgs } from '../../api/loader-types.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import type { Admission } from '../../request/admission/admission.ts'
+import { clientKey } from '../../http/client-key.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { DeclaredAction } from './action.ts'
+import { BodyError } from '../../http/body/body-error.ts'
+import { BODY_SILENCE_MS, MAX_STREAMED_FIELD_BYTES } from '../../http/body/body-limits.ts'
+import { bodyKind } from '../../http/body/body-kind.ts'
+import type { CallsOnce } from './call-once.ts'
+import type { HeldBodies } from '../../http/body/held-bodies.ts'
+import { dropBody } from '../../http/body/drop-body.ts'
+import { onceKey } from './once-key.ts'
+import { readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
+import { readCall, type ReceivedCall } from './read-call.ts'
+import { refuseCall, type CallRefusal } from '../../request/answer/refuse-call.ts'
+import type { ActionRegistry } from './registry.ts'
+import { runAction, type FinishedCall } from './run-action.ts'
+
+/** What calls are worked on with. */
+export interface ActionParts {
+  readonly registry: ActionRegistry
+  readonly modules: ModuleCache
+  readonly calls: CallsOnce
+  readonly admission: Admission
+  /** Most bytes of a body, where the action does not say. */
+  readonly bodyLimit: number
+  readonly heldBodies: HeldBodies
+  /** Counts a form whose action only its body names; `true` where it has been refused and answered. */
+  readonly refusesForm?: ((context: RequestContext) => Promise<boolean>) | undefined
+}
+
+/** The page that an action is called on. */
+export interface CalledPage {
+  readonly route: Route
+  readonly params: LoaderArgs['params']
+  /** The query after rewriting. */
+  readonly search: string
+  /** Whether a module of the page imports an action, as far as the build knows. */
+  readonly takesForms?: boolean
+}
+
+/** What came of a call. */
+export type CallResult =
+  /** The answer has been given. */
+  | { readonly kind: 'answered' }
+  /** A loader that guards the page has not let it through: what the page itself would show. */
+  | { readonly kind: 'guarded'; readonly thrown: unknown; readonly boundaryFrom: number }
+  | {
+      readonly kind: 'finished'
+      readonly id: string
+      readonly call: FinishedCall
+      readonly received: ReceivedCall
+    }
+
+const MEGABYTE = 1_048_576
+const ANSWERED = { kind: 'answered' } as const
+
+/**
+ * Takes a call from its unread body to its outcome: guards of the page, body, bound arguments, schema, handler. What is
+ * refused on the way is answered here.
+ */
+export async function performCall(parts: ActionParts, page: CalledPage, context: RequestContext): Promise<CallResult> {
+  const { registry, calls, admission } = parts
+  const kind = bodyKind(context.req.headers['content-type'])
+  const byScript = context.data !== undefined
+  const named = context.action === undefined ? undefined : registry.get(context.action.id)
+  const refuse = (status: CallRefusal, reason?: string): typeof ANSWERED => {
+    refuseCall(context, status, reason)
+    return ANSWERED
+  }
+  const isForm = kind !== undefined && kind !== 'json'
+  // A form may be meant for any page: which action it calls is in its body.
+  if (named === undefined && !isForm) return refuse(page.takesForms === true ? 415 : 405)
+  if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
+  // Others have been counted by their URL.
+  if (named === undefined && (await parts.refusesForm?.(context)) === true) return ANSWERED
+
+  const guarded = named?.definition.guarded === false ? undefined : await askGuards(parts, page, context)
+  if (guarded !== undefined) {
+    dropBody(context.req, context.res)
+    return guarded
+  }
+  const limits = limitsOf(named, parts.bodyLimit)
+  using held = parts.heldBodies.open(
+    limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes,
+    clientKey(context.provenance.address),
+  )
+  try {
+    const body = await readBody(context.req, limits, context.signal, held.hold)
+    const declared = named ?? namedInBody(body, registry)
+    if (declared?.id === undefined) return refuse(hasIdField(body) || page.takesForms === true ? 404 : 405)
+    // Not before: whoever sends slowly must not keep others from their pages. Nor do uploads, which take their time.
+    const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
+    if (shed !== undefined) return refuse(503)
+    held.run()
+    const { id } = declared
+    const received = readCall(
+      body,
+      { id, form: byScript ? undefined : (context.action?.form ?? ''), once: onceHeader(context) },
+      context.secrets,
+    )
+    const run = (): Promise<FinishedCall> =>
+      runAction(declared, received, {
+        params: page.params,
+        context,
+        call: context,
+        watch: (value) => watchPromises(value, context, 'action'),
+      })
+    const key = await onceKey(declared, received, context)
+    const startedAt = performance.now()
+    const call = key === undefined ? await run() : await calls.run(key, run, context)
+    context.addSpan('action', id, startedAt, performance.now())
+    if (body.kind === 'form') body.discard()
+    if (!context.req.complete) dropBody(context.req, context.res)
+    // The client router asks again by itself, and gets the outcome.
+    if (call === 'running') return byScript ? refuse(503, 'a call that is still being worked on') : refuse(409)
+    return { kind: 'finished', id, call, received }
+  } catch (thrown) {
+    if (context.aborted?.cause === 'gone') return ANSWERED
+    if (thrown instanceof BodyError) return refuse(thrown.status, thrown.message)
+    throw thrown
+  }
+}
+
+/** What is wrong with a finished call, logged; `undefined` for a value, a refused input, and control flow. */
+export function digestOfCall({ outcome }: FinishedCall, context: RequestContext): string | undefined {
+  if (outcome.kind !== 'thrown' || controlFlowOf(outcome.thrown) !== undefined) return undefined
+  return reportFailure(outcome.thrown, context, 'action')
+}
+
+/** Where a finished call leads to. */
+export function redirectOf({ outcome }: FinishedCall): RedirectSignal | undefined {
+  const signal = outcome.kind === 'thrown' ? controlFlowOf(outcome.thrown) : undefined
+  return signal instanceof RedirectSignal ? signal : undefined
+}
+
+function limitsOf(declared: DeclaredAction | undefined, bodyLimit: number): Parameters<typeof readBody>[1] {
+  const { upload, bodyLimit: own = bodyLimit } = declared?.definition ?? {}
+  const common = { timeoutMs: BODY_SILENCE_MS }
+  if (upload === undefined) return { ...common, bytes: own, files: 100, fileBytes: own, streamed: false }
+  const { files, fileBytes, totalBytes = files * fileBytes + MEGABYTE } = upload
+  return { ...common, bytes: totalBytes, files, fileBytes, streamed: true }
+}
+
+/** A form of ours that was posted to the page's plain URL says in a field which action it means. */
+function namedInBody(body: FormBody | JsonBody, registry: ActionRegistry): DeclaredAction | undefined {
+  const id = body.kind === 'form' ? body.fields.find(([name]) => name === ID_FIELD)?.[1] : undefined
+  return typeof id === 'string' ? registry.get(id) : undefined
+}
+
+function hasIdField(body: FormBody | JsonBody): boolean {
+  return body.kind === 'form' && body.fields.some(([name]) => name === ID_FIELD)
+}
+
+const ONCE = ONCE_HEADER.toLowerCase()
+
+function onceHeader({ req }: RequestContext): string | undefined {
+  const value = req.headers[ONCE]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The verdict of the page's guards, root first, as for its document. */
+async function askGuards(
+  { modules }: ActionParts,
+  { route, params, search }: CalledPage,
+  context: RequestContext,
+): Promise<CallResult | undefined> {
+  const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
+  if (missing !== undefined) await missing
+  const guards = actionGuards(route, modules)
+  if (guards.length === 0) return undefined
+  const running = startLoaders(guards, params, search, context, modules)
+  if (running.faults !== undefined) {
+    refuseCall(context, 400, 'search params are not valid')
+    return ANSWERED
+  }
+  for (const { result, boundaryFrom } of running.segments) {
+    try {
+      await result
+    } catch (thrown) {
+      if (controlFlowOf(thrown) === undefined) reportFailure(thrown, context, 'loader')
+      return { kind: 'guarded', thrown, boundaryFrom }
+    }
+  }
+  return undefined
+}

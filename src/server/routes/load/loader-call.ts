@@ -1,0 +1,67 @@
+import type { CacheOptions, LoaderArgs } from '../../api/loader-types.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { ownGetters } from '../../http/own-getters.ts'
+import type { RawSearch } from '../../http/search-params.ts'
+import { deferMembers, type Deferrable } from './deferred.ts'
+import type { SegmentFacts } from './segment-facts.ts'
+import { holdsSearch, trackSearch } from './track-search.ts'
+
+/** What one call of a loader needs. */
+export interface LoaderCall {
+  readonly run: (args: LoaderArgs<string, unknown>) => unknown
+  readonly params: LoaderArgs['params']
+  /** What the module's schema made of the search params; without a schema they are handed out raw, and watched. */
+  readonly search: { readonly parsed: unknown } | { readonly raw: RawSearch }
+  /** Told what the data depends on. */
+  readonly facts: SegmentFacts
+  readonly context: RequestContext
+}
+
+/** What `args` costs to make (request, signal, watched search params) is made only when the loader reads it. */
+class Arguments implements LoaderArgs<string, unknown> {
+  readonly params: LoaderArgs['params']
+  readonly context: RequestContext
+  readonly cache: (options: CacheOptions) => void
+  readonly #call: LoaderCall
+  #watched: RawSearch | undefined = undefined
+
+  constructor(call: LoaderCall) {
+    this.params = call.params
+    this.context = call.context
+    this.cache = call.facts.keep.bind(call.facts)
+    this.#call = call
+    ownArguments(this)
+  }
+
+  static watched(args: Arguments): RawSearch | undefined {
+    return args.#watched
+  }
+
+  get search(): unknown {
+    const { search, facts } = this.#call
+    return 'parsed' in search ? search.parsed : (this.#watched ??= trackSearch(search.raw, facts))
+  }
+
+  get request(): Request {
+    // Its URL holds the whole query.
+    this.#call.facts.useAll()
+    return this.context.request
+  }
+
+  get signal(): AbortSignal {
+    return this.context.signal
+  }
+}
+
+const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'signal'])
+
+/** Calls a loader and prepares its result. */
+export async function callLoader(call: LoaderCall): Promise<Deferrable> {
+  const { run, facts, context } = call
+  const args = new Arguments(call)
+  const result = deferMembers(await run(args), context)
+  const watched = Arguments.watched(args)
+  // Nobody sees what a promise will still read of them, and not everybody who reads them inside of the result.
+  if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()
+  return result
+}

@@ -1,0 +1,24 @@
+import { findLostValue } from '../../../shared/protocol/lost-values.ts'
+
+/** A value of a loader or an action that the browser would get as something else. Thrown outside production only. */
+export class LostValueError extends Error {
+  override readonly name = 'LostValueError'
+}
+
+/**
+ * Looks at values that JSON cannot say; in production it does nothing.
+ * @param data results by segment id.
+ * @param source of the results, for the message.
+ * @throws {LostValueError} naming the first source and member that the browser would not get as they are.
+ */
+export function refuseLostValues(data: Readonly<Record<string, unknown>>, source = 'loader of '): void {
+  if (process.env['NODE_ENV'] === 'production') return
+  for (const [segment, value] of Object.entries(data)) {
+    const lost = findLostValue(value)
+    if (lost === undefined) continue
+    throw new LostValueError(
+      `The ${source}${segment} returned${lost.path === '' ? '' : ` ${lost.path}:`} ${lost.what}, which cannot ` +
+        'travel to the browser. Return plain values, or what the component needs of it',
+    )
+  }
+}

@@ -1,0 +1,55 @@
+import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
+import type { CacheOptions } from '../../api/loader-types.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { SearchListener } from './track-search.ts'
+
+/**
+ * What the browser's route cache must know of a segment's data, gathered while its loader runs. To be read when the
+ * loader has settled.
+ */
+export class SegmentFacts implements SearchListener {
+  #uses: Set<string> | true | undefined = undefined
+  #lifetime: number | undefined = undefined
+  #tags: Set<string> | undefined = undefined
+
+  useParam(key: string): void {
+    if (this.#uses === true) return
+    this.#uses ??= new Set()
+    this.#uses.add(key)
+  }
+
+  useAll(): void {
+    this.#uses = true
+  }
+
+  /** @throws {RangeError} for a lifetime that is no number of seconds. */
+  keep({ lifetime, tags }: CacheOptions): void {
+    if (lifetime !== undefined) {
+      const seconds = lifetime === 'no-store' ? 0 : lifetime
+      if (!Number.isFinite(seconds) || seconds < 0) {
+        throw new RangeError(
+          `cache({ lifetime: ${String(lifetime)} }): a lifetime is a number of seconds, 0 or more, or 'no-store'`,
+        )
+      }
+      this.#lifetime = seconds
+    }
+    for (const tag of tags ?? []) (this.#tags ??= new Set()).add(tag)
+  }
+
+  /**
+   * The facts in the form of the protocol, defaults left out.
+   * @returns `undefined` where all is as by default.
+   */
+  meta({ givenHeaders }: RequestContext): SegmentMeta | undefined {
+    const noStore = NO_STORE.test(givenHeaders?.get('cache-control') ?? '')
+    const lifetime = noStore ? 0 : this.#lifetime
+    if (this.#uses === undefined && lifetime === undefined && this.#tags === undefined) return undefined
+    return {
+      ...(this.#uses === undefined ? {} : { uses: this.#uses === true || [...this.#uses].toSorted() }),
+      ...(lifetime === undefined ? {} : { lifetime }),
+      ...(this.#tags === undefined ? {} : { tags: [...this.#tags] }),
+    }
+  }
+}
+
+const NO_STORE = /\bno-store\b/i

@@ -1,0 +1,63 @@
+import type { RawSearch } from '../../http/search-params.ts'
+
+/** Hears which search params somebody looks at. */
+export interface SearchListener {
+  /** One was looked at, or looked for. */
+  useParam(key: string): void
+  /** All were. */
+  useAll(): void
+}
+
+/** The same search params, telling what is read of them. */
+export function trackSearch(search: RawSearch, listener: SearchListener): RawSearch {
+  const note = (key: string | symbol): void => {
+    if (typeof key === 'string') listener.useParam(key)
+  }
+  return new Proxy(search, {
+    get(target, key) {
+      note(key)
+      return Reflect.get(target, key) as unknown
+    },
+    has(target, key) {
+      note(key)
+      return Reflect.has(target, key)
+    },
+    getOwnPropertyDescriptor(target, key) {
+      note(key)
+      return Reflect.getOwnPropertyDescriptor(target, key)
+    },
+    ownKeys(target) {
+      listener.useAll()
+      return Reflect.ownKeys(target)
+    },
+  })
+}
+
+/** Whether the search params themselves are part of a value: then whoever reads the value reads all of them. */
+export function holdsSearch(value: unknown, search: RawSearch): boolean {
+  const seen = new Set<object>()
+  const open: object[] = []
+  // One by one, because a call takes only so many arguments: a list of 200,000 would be a full stack.
+  const add = (member: unknown): void => {
+    if (typeof member === 'object' && member !== null) open.push(member)
+  }
+  add(value)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next === search) return true
+    if (seen.has(next)) continue
+    seen.add(next)
+    if (Array.isArray(next) || next instanceof Set) next.forEach(add)
+    else if (next instanceof Map) {
+      next.forEach((member, key) => {
+        add(key)
+        add(member)
+      })
+    } else if (isPlain(next)) Object.values(next).forEach(add)
+  }
+  return false
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

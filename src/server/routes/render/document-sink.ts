@@ -1,0 +1,110 @@
+import { EventEmitter } from 'node:events'
+import type { BodyStream } from '../../request/answer/body-stream.ts'
+import { DOCUMENT_END, headStart } from './document-markup.ts'
+
+/** What the runtime adds to the document that React writes. */
+export interface SinkAdditions {
+  /** Tags for the start of the head. */
+  readonly head: string
+  /** Markup behind the shell: hand-off and bootstrap script. */
+  readonly tail: string
+}
+
+const END = Buffer.from(DOCUMENT_END)
+/** The opening tags of html and head with their attributes are expected within this many bytes. */
+const HEAD_SEARCH_BYTES = 8_192
+
+/**
+ * The writable that React pipes a streamed document into. React writes each flush synchronously and ends it with
+ * `flush()`, so between two flushes the document is at a place where elements may be added: there the runtime's own
+ * scripts go. The closing tags are held back until both React and the hand-off are done.
+ *
+ * React uses of a writable: `write`, `end`, `destroy`, `flush`, and the events `drain`, `error`, `close`.
+ */
+export class DocumentSink extends EventEmitter {
+  readonly #body: BodyStream
+  readonly #additions: SinkAdditions
+  #parts: Uint8Array[] = []
+  #shellSent = false
+  #reactEnded = false
+  #addedEnded: boolean
+  #waiting: string[] = []
+  #over = false
+
+  /** @param addsLater whether `endAdding` will be called; the document stays open until then. */
+  constructor(body: BodyStream, additions: SinkAdditions, addsLater: boolean) {
+    super()
+    this.#body = body
+    this.#additions = additions
+    this.#addedEnded = !addsLater
+    body.onDrain(() => this.emit('drain'))
+  }
+
+  write(chunk: Uint8Array | string): boolean {
+    this.#parts.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    return this.#body.hasCapacity()
+  }
+
+  flush(): void {
+    if (this.#parts.length === 0 || this.#over) return
+    let chunk = this.#parts.length === 1 ? asBuffer(this.#parts[0]) : Buffer.concat(this.#parts)
+    this.#parts = []
+    if (endsWith(chunk, END)) chunk = chunk.subarray(0, chunk.length - END.length)
+    if (this.#shellSent) {
+      if (chunk.length > 0) this.#body.write(chunk)
+      return
+    }
+    this.#shellSent = true
+    const at = headStart(chunk.toString('latin1', 0, HEAD_SEARCH_BYTES))
+    const waiting = this.#waiting.join('')
+    this.#waiting = []
+    this.#body.write(
+      Buffer.concat([
+        chunk.subarray(0, at),
+        Buffer.from(this.#additions.head),
+        chunk.subarray(at),
+        Buffer.from(this.#additions.tail + waiting),
+      ]),
+    )
+  }
+
+  end(): void {
+    this.flush()
+    this.#reactEnded = true
+    this.#finish()
+  }
+
+  destroy(_error?: unknown): void {
+    if (this.#over) return
+    this.#over = true
+    this.#body.destroy()
+  }
+
+  /** Adds an element between two of React's flushes, behind the shell. */
+  add(markup: string): void {
+    if (this.#over) return
+    if (this.#shellSent) this.#body.write(markup)
+    else this.#waiting.push(markup)
+  }
+
+  /** Nothing more will be added. */
+  endAdding(): void {
+    this.#addedEnded = true
+    this.#finish()
+  }
+
+  #finish(): void {
+    if (!this.#reactEnded || !this.#addedEnded || this.#over) return
+    this.#over = true
+    this.#body.write(END)
+    this.#body.end()
+  }
+}
+
+function asBuffer(part: Uint8Array | undefined): Buffer {
+  return part === undefined ? Buffer.alloc(0) : Buffer.from(part.buffer, part.byteOffset, part.byteLength)
+}
+
+function endsWith(chunk: Buffer, end: Buffer): boolean {
+  return chunk.length >= end.length && chunk.compare(end, 0, end.length, chunk.length - end.length) === 0
+}

@@ -1,0 +1,111 @@
+import {
+  ACTION_PARAM,
+  ARGUMENTS_FIELD,
+  ID_FIELD,
+  KEY_FIELD,
+  ONCE_FIELD,
+  REFERENCE_FIELD,
+} from '../../../shared/protocol/action-call.ts'
+import { isInvalidInput } from '../../../shared/action-result.ts'
+import type { DeclaredAction } from '../actions/action.ts'
+import { currentForms } from './form-target.ts'
+import { listOf } from './bound-arguments.ts'
+
+/**
+ * The one file that depends on how React's server renderer writes forms whose action is a function (React 19.3, without
+ * server components): `$$FORM_ACTION` gives the form's attributes and hidden fields, `$$IS_SIGNATURE_EQUAL` tells
+ * `useActionState` whether a posted state is its own, and `bind` carries both on. `tests/unit/actions/form-reference`
+ * fails when React changes that.
+ */
+export interface FormReference {
+  (...args: readonly unknown[]): Promise<never>
+  $$FORM_ACTION(prefix: string): FormAttributes
+  $$IS_SIGNATURE_EQUAL(id: string, arity: number): boolean
+  bind(self: unknown, ...bound: readonly unknown[]): FormReference
+}
+
+/** What React writes on the form, or on the button. */
+export interface FormAttributes {
+  /** Of a hidden field that React writes in any case. */
+  readonly name: string
+  /** The page's own URL with the action's id. */
+  readonly action: string
+  readonly method: 'POST'
+  readonly encType: 'multipart/form-data'
+  readonly target: undefined
+  /** Hidden fields; React appends `$ACTION_KEY`. */
+  readonly data: HiddenFields
+}
+
+/** What React does with the fields; a `FormData` would do as well. */
+export interface HiddenFields {
+  append(name: string, value: string): void
+  forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void
+}
+
+/** Makes what a page renders: an action, with the arguments that are bound so far. */
+export function createFormReference(declared: DeclaredAction, bound: readonly unknown[]): FormReference {
+  const reference = (): Promise<never> =>
+    Promise.reject(
+      new Error('An action runs when a form is sent or the browser calls it: do not call it on the server'),
+    )
+  return Object.assign(reference, {
+    $$FORM_ACTION: (prefix: string) => formAttributes(declared, bound, prefix),
+    $$IS_SIGNATURE_EQUAL: (id: string, arity: number) => id === declared.id && arity === bound.length,
+    bind: (_self: unknown, ...more: readonly unknown[]) => createFormReference(declared, [...bound, ...more]),
+  })
+}
+
+function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefix: string): FormAttributes {
+  const forms = currentForms()
+  if (id === undefined) {
+    throw new Error(
+      'This action has no id: it is no named export of an actions.server.ts, or a test has not handed that module to createApp({ actions })',
+    )
+  }
+  if (forms === undefined)
+    throw new Error('A form with an action can only be rendered by the server of the application')
+  const number = prefix.replace(/\D+/g, '')
+  const data = new FormFields((key) => forms.stateForms.push({ id, args: bound.slice(0, -1), key }))
+  data.append(ID_FIELD, id)
+  if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
+  if (bound.length > 0) {
+    data.append(ARGUMENTS_FIELD + number, forms.sign(id, listOf(withoutRefusal(bound))))
+  }
+  const { pathname, search } = forms
+  return {
+    name: REFERENCE_FIELD,
+    action: `${pathname}${search}${search === '' ? '?' : '&'}${ACTION_PARAM}=${id}.${number}`,
+    method: 'POST',
+    encType: 'multipart/form-data',
+    target: undefined,
+    data,
+  }
+}
+
+/** A state that says why the input was refused is read by nobody, and holds all that was typed: `null` does as well. */
+function withoutRefusal(bound: readonly unknown[]): readonly unknown[] {
+  return isInvalidInput(bound.at(-1)) ? [...bound.slice(0, -1), null] : bound
+}
+
+/**
+ * As much of a `FormData` as React asks for. Node's own would bring its HTTP client into the memory of each server that has
+ * an action. Hears whether the form belongs to a `useActionState`.
+ */
+class FormFields implements HiddenFields {
+  readonly #fields: [name: string, value: string][] = []
+  readonly #onKey: (key: string) => void
+
+  constructor(onKey: (key: string) => void) {
+    this.#onKey = onKey
+  }
+
+  append(name: string, value: string): void {
+    if (name === KEY_FIELD) this.#onKey(value)
+    this.#fields.push([name, value])
+  }
+
+  forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void {
+    for (const [name, value] of this.#fields) callback.call(self, value, name)
+  }
+}

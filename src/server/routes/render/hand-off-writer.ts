@@ -1,0 +1,135 @@
+import {
+  HAND_OFF_ELEMENT_ID,
+  HAND_OFF_GLOBAL,
+  HAND_OFF_VERSION,
+  isJsonValue,
+  type HandOffState,
+  type HandOffValues,
+  type RejectedValue,
+} from '../../../shared/protocol/hand-off.ts'
+import { createValueEncoder } from '../../../shared/protocol/encode-values.ts'
+import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
+import { layoutId, shownChain, type RouteView } from '../../../client/react/route-view.ts'
+import { refuseLostValues } from '../load/lost-value-error.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { escapeJson } from '../../request/answer/escape-json.ts'
+
+/** The hand-off of one document. */
+export interface HandOff {
+  /** The script element for the shell; depends on nothing but the answer's content. */
+  readonly element: string
+  /** Starts the chunks of values that JSON cannot say; absent when the element holds everything. */
+  readonly start?: (emit: (script: string) => void) => Promise<void>
+}
+
+/** What the browser's route cache must know of loader data, by segment id. */
+type Metas = Readonly<Record<string, SegmentMeta>>
+
+/** What belongs to a view beside its data. */
+export interface HandOffExtras {
+  /** Only where something is not as by default. */
+  readonly metas?: Metas | undefined
+  /** The state of the form that was sent to the page. */
+  readonly posted?: HandOffValues['posted'] | undefined
+  /** Of a document that is streamed; its deadline in ms. */
+  readonly streamed?: Required<Pick<HandOffState, 'deadline' | 'react'>> | undefined
+}
+
+/** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
+export type HandOffWriter = (
+  view: RouteView,
+  route: string | null,
+  context: RequestContext,
+  extras?: HandOffExtras,
+) => HandOff
+
+/** Makes the writer of a build. What is the same for all documents of a route is put together once. */
+export function createHandOffWriter(buildId: string, scope: HandOffState['scope'] = 'path'): HandOffWriter {
+  /** Bound: one entry a route. */
+  const starts = new Map<string | null, string>()
+  const startOf = (route: string | null): string => {
+    let start = starts.get(route)
+    if (start === undefined) {
+      const fixed: Pick<HandOffState, 'v' | 'build' | 'route' | 'scope'> = {
+        v: HAND_OFF_VERSION,
+        build: buildId,
+        route,
+        ...(scope === 'path' ? {} : { scope }),
+      }
+      start = `<script type="application/json" id="${HAND_OFF_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
+      starts.set(route, start)
+    }
+    return start
+  }
+  return (view, route, context, extras = {}) => createHandOff(startOf(route), view, context, extras)
+}
+
+function createHandOff(start: string, view: RouteView, context: RequestContext, extras: HandOffExtras): HandOff {
+  const { params, search, data, origin, outcome } = view
+  const { metas, posted, streamed } = extras
+  const form = posted === undefined ? {} : { posted }
+  const values: HandOffValues = { search, data, ...form }
+  const plain = isJsonValue(values)
+  if (!plain) refuseLostValues(data)
+  const element =
+    start +
+    member('params', params) +
+    (origin === undefined ? '' : member('origin', origin)) +
+    (outcome === undefined ? '' : member('outcome', outcome)) +
+    (metas === undefined ? '' : metaMember(metas, view)) +
+    (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
+    (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
+    '}</script>'
+  if (plain) return { element }
+  return {
+    element,
+    async start(emit) {
+      const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
+      const encoder = createValueEncoder(values, (reason): RejectedValue => {
+        return { digest: reportFailure(reason, context, 'deferred') }
+      })
+      push(encoder.root)
+      const gone = new AbortController()
+      const over = encoder.follow(push, gone.signal)
+      context.onAbort((reason) => {
+        if (reason.cause === 'gone') gone.abort(reason)
+        // Members are rejected by the abort itself within this turn. What is open then is deeper, and listens to nobody.
+        else setImmediate(() => setImmediate(() => encoder.giveUp(reason)))
+      })
+      await over
+      if (gone.signal.aborted) throw gone.signal.reason
+      push(null)
+    },
+  }
+}
+
+/** Only of what is shown: the browser caches nothing else. */
+function metaMember(metas: Metas, { chain, outcome }: RouteView): string {
+  if (outcome === undefined) return member('meta', metas)
+  const shown = new Set(shownChain({ chain, outcome }).map(({ key }) => layoutId(key)))
+  const entries = Object.entries(metas).filter(([id]) => shown.has(id))
+  return entries.length === 0 ? '' : member('meta', Object.fromEntries(entries))
+}
+
+function member(name: keyof HandOffState, value: unknown): string {
+  return `,"${name}":${json(value)}`
+}
+
+function postedMember(posted: HandOffValues['posted']): string {
+  return posted === undefined ? '' : `,"posted":${json(posted)}`
+}
+
+/** Most pages have no params and no search; serialising nothing is not free. */
+function json(value: unknown): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
+    return '{}'
+  return escapeJson(JSON.stringify(value))
+}
+
+function pushScript(chunk: string | null, nonce: string): string {
+  const argument = escapeJson(JSON.stringify(chunk))
+  // Not by `??=`: an element whose id or name this is would be taken for the list.
+  const list = `Object.hasOwn(self,"${HAND_OFF_GLOBAL}")?${HAND_OFF_GLOBAL}:self.${HAND_OFF_GLOBAL}=[]`
+  return `<script nonce="${nonce}">(${list}).push(${argument})</script>`
+}

@@ -1,0 +1,139 @@
+import { escapeHtml } from '../../../shared/escape-html.ts'
+import { shownChain, type RouteView } from '../../../client/react/route-view.ts'
+import type { AssetManifest } from '../../assets/manifest.ts'
+import type { PageRecorder } from '../../reports/sdk/page-recorder.ts'
+import type { DocumentPolicies } from './document-policy.ts'
+import type { ImportMap } from './import-map.ts'
+
+/** What the first bytes of a document say about the files it needs. */
+export interface DocumentAssets {
+  /**
+   * Tags for the start of `<head>`.
+   * @param late whether values follow that JSON cannot say.
+   */
+  head(nonce: string, late: boolean): string
+  /** Value of the `Link` header, or `undefined`. */
+  link(nonce: string): string | undefined
+  /** The tag that starts hydration, or `''` where nothing hydrates. */
+  bootstrap(nonce: string): string
+  /** Names what is the same in all documents of a build, for `documentTag`. */
+  readonly build: string
+  /** For visitors who come by https, or do not. */
+  policiesFor(secure: boolean): DocumentPolicies
+}
+
+/** What is the same in all documents of an application. */
+export interface SharedMarkup {
+  readonly recorder?: PageRecorder | undefined
+  /** What each script must be, those that no tag names included. */
+  readonly importMap?: ImportMap | undefined
+  /** As `DocumentAssets.policiesFor`. */
+  readonly policiesFor: (secure: boolean) => DocumentPolicies
+}
+
+const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
+const NONCE_MARK = '%NONCE%'
+
+/**
+ * Works the tags out once a view's shape; the result is kept as long as the chain of its route. Bound: boundaries of the
+ * table, for each of its routes.
+ */
+export function createDocumentAssets(
+  manifest: AssetManifest,
+  shared: SharedMarkup,
+): (view: RouteView) => DocumentAssets {
+  const known = new WeakMap<RouteView['chain'], Map<string, DocumentAssets>>()
+  const build = manifest.buildId + (shared.recorder?.source ?? '')
+  return (view) => {
+    const { chain, outcome } = view
+    let byOutcome = known.get(chain)
+    if (byOutcome === undefined) known.set(chain, (byOutcome = new Map()))
+    const shown = outcome === undefined ? '' : `${outcome.kind} ${outcome.at}`
+    let assets = byOutcome.get(shown)
+    if (assets === undefined) {
+      assets = { ...describeAssets(view, manifest, shared), build }
+      byOutcome.set(shown, assets)
+    }
+    return assets
+  }
+}
+
+function describeAssets(
+  view: RouteView,
+  manifest: AssetManifest,
+  { recorder, importMap, policiesFor }: SharedMarkup,
+): Omit<DocumentAssets, 'build'> {
+  const scripts = new Set<string>()
+  const styles = new Set(manifest.entryStyles)
+  if (manifest.entry !== undefined) {
+    scripts.add(manifest.entry)
+    for (const file of manifest.entryImports) scripts.add(file)
+  }
+  const shown = shownChain(view)
+  for (const { key } of shown) {
+    for (const kind of ['layout', 'loading']) addModule(manifest, key, kind, scripts, styles)
+  }
+  const { outcome } = view
+  const leaf = outcome === undefined ? view.chain.at(-1) : view.chain[outcome.at]
+  if (leaf !== undefined) addModule(manifest, leaf.key, outcome === undefined ? 'page' : outcome.kind, scripts, styles)
+
+  const styleTags = [...styles].map(
+    (href) => `<link rel="stylesheet" href="${escapeHtml(href)}" data-precedence="route"/>`,
+  )
+  const hydrates = manifest.entry !== undefined
+  const integrityOf = (href: string): string => manifest.integrity?.[href] ?? ''
+  // Chromium does not look into an import map for what it preloads, and loads it again.
+  const integrityAttribute = (href: string): string => {
+    const integrity = integrityOf(href)
+    return integrity === '' ? '' : ` integrity="${integrity}"`
+  }
+  const preload = (href: string): string =>
+    `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
+  const preloads = hydrates ? [...scripts].map(preload) : []
+  const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
+  // Before all that may fail.
+  const record = recorder === undefined ? '' : `<script nonce="${NONCE_MARK}">${recorder.script}</script>`
+  // A map counts for what is loaded behind it.
+  const map = importMap === undefined ? '' : `<script type="importmap" nonce="${NONCE_MARK}">${importMap.text}</script>`
+  const head = META + map + record + styleTags.join('') + preloads.join('')
+  // What must come first; the tags for the rest stand in the same packet, and long headers cost every answer.
+  const link = [
+    ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
+    // A header is read before the map, and after it has loaded a module, many browsers take none.
+    ...(hydrates && importMap === undefined ? [linkOf(manifest.entry ?? '', integrityOf(manifest.entry ?? ''))] : []),
+  ].join(', ')
+  const bootstrap = hydrates
+    ? `<script type="module" async src="${escapeHtml(manifest.entry ?? '')}" nonce="${NONCE_MARK}"${integrityAttribute(manifest.entry ?? '')}></script>`
+    : ''
+  const plain = stamp(head)
+  const withDecoder = stamp(head + decoder.join(''))
+  return {
+    head: (nonce, late) => (late ? withDecoder(nonce) : plain(nonce)),
+    link: link === '' ? () => undefined : stamp(link),
+    bootstrap: stamp(bootstrap),
+    policiesFor,
+  }
+}
+
+function linkOf(entry: string, integrity: string): string {
+  const must = integrity === '' ? '' : `; integrity="${integrity}"`
+  return `<${entry}>; rel=modulepreload; nonce="${NONCE_MARK}"${must}`
+}
+
+/** Fills the nonce in. */
+function stamp(template: string): (nonce: string) => string {
+  const parts = template.split(NONCE_MARK)
+  return parts.length === 1 ? () => template : (nonce) => parts.join(nonce)
+}
+
+function addModule(
+  manifest: AssetManifest,
+  key: string,
+  kind: string,
+  scripts: Set<string>,
+  styles: Set<string>,
+): void {
+  const files = manifest.segments[key]?.[kind]
+  for (const file of files?.scripts ?? []) scripts.add(file)
+  for (const file of files?.styles ?? []) styles.add(file)
+}

@@ -1,0 +1,303 @@
+import { STATUS_CODES } from 'node:http'
+import type { RouteView } from '../../../client/react/route-view.ts'
+import type { Metadata } from '../../../client/module-types.ts'
+import { RedirectSignal, REFUSAL_STATUS, controlFlowOf, type RefusalSignal } from '../../../shared/control-flow.ts'
+import { escapeHtml } from '../../../shared/escape-html.ts'
+import { safeLocation } from '../../../shared/safe-location.ts'
+import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/content-encoding.ts'
+import type { SentDocument } from '../../stores/cache/document-cache.ts'
+import { documentLifetime } from '../../stores/cache/document-lifetime.ts'
+import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
+import { traceTimings } from '../../request/request-trace.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { isSecure } from '../../http/trusted-proxy.ts'
+import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
+import { createBodyStream } from '../../request/answer/body-stream.ts'
+import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
+import { documentTag, matchesTag } from './document-tag.ts'
+import { DocumentSink } from './document-sink.ts'
+import { reportFailure, retryHeaders } from '../../request/answer/failure.ts'
+import type { HandOff } from './hand-off-writer.ts'
+import { escapeJson } from '../../request/answer/escape-json.ts'
+import { holeStyles } from './hole-styles.ts'
+import type { LiveStream } from './render-attempt.ts'
+import type { DocumentAssets } from './route-assets.ts'
+import { type HeaderList } from '../../http/header-list.ts'
+import { refusedRedirect } from '../../request/answer/unsafe-redirect.ts'
+import { send } from '../../request/answer/send.ts'
+
+/** All that goes into the answer beside the HTML that React writes. */
+export interface DocumentParts {
+  readonly status: number
+  readonly view: RouteView
+  readonly metadata: Metadata
+  readonly assets: DocumentAssets
+  readonly handOff: HandOff
+  readonly timings: readonly LoaderTiming[]
+  /** Takes the document to give it out again, if it is good and for everybody; absent where it is no page. */
+  readonly keep?: ((document: SentDocument) => void) | undefined
+  /** What is handed over in the document that is kept for everybody, where that is not the same. */
+  readonly handOffForAll?: () => HandOff | undefined
+  /** Seconds after which a visitor who gets this failure may try again. */
+  readonly retryAfter?: number | undefined
+}
+
+/** Sends a finished document: with its length, an ETag, and 304 where the client has it already. */
+export function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> | undefined {
+  const { start } = parts.handOff
+  if (start === undefined) return sendFinished(html, '', parts, context)
+  let chunks = ''
+  return start((script) => (chunks += script)).then(() => sendFinished(html, chunks, parts, context))
+}
+
+/** @param chunks scripts of the hand-off behind its element. */
+function sendFinished(
+  html: string,
+  chunks: string,
+  parts: DocumentParts,
+  context: RequestContext,
+): Promise<void> | undefined {
+  const { assets, handOff, metadata, status } = parts
+  const caching = cachingOf(parts, context)
+  const nonce = caching.shared ? '' : context.nonce
+  const jsonLd = jsonLdTags(metadata)
+  const at = headStart(html)
+  if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
+  const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
+  const tagOf = (handedOver: string): string => documentTag(html, jsonLd + handedOver, assets.build)
+  const etag = status === 200 ? tagOf(stable) : undefined
+  const whole = (handedOver = handOff.element): readonly string[] => {
+    const head =
+      (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
+      html.slice(0, at) +
+      assets.head(nonce, handOff.start !== undefined) +
+      jsonLd
+    const content = html.slice(at, -DOCUMENT_END.length)
+    const end = handedOver + chunks + assets.bootstrap(nonce) + DOCUMENT_END
+    return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
+  }
+  if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
+    // A policy here would replace the stored one, whose nonce the stored body carries.
+    keepShared({ parts, caching, context, etag, body: whole, tagOf })
+    const timing = serverTiming(parts.timings, 'shell', context) + traceFor(caching, context)
+    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
+    context.res.end()
+    return undefined
+  }
+
+  const body = whole()
+  const lengths = body.map((part) => Buffer.byteLength(part))
+  const length = lengths.reduce((sum, part) => sum + part, 0)
+  const finish = (coded?: readonly [Encoding, Buffer]): void => {
+    const headers = documentHeaders(parts, context, nonce, caching, coded?.[0])
+    headers.push('Content-Length', String(coded?.[1].length ?? length))
+    if (etag !== undefined) {
+      headers.push('ETag', etag)
+      keepShared({
+        parts,
+        caching,
+        context,
+        etag,
+        body: (other) => (other === undefined ? body : whole(other)),
+        tagOf,
+        encoded: coded,
+      })
+    }
+    send(context, status, headers)
+    if (coded === undefined) endWith(context, body, lengths)
+    else context.res.end(context.req.method === 'HEAD' ? undefined : coded[1])
+  }
+  const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
+  if (encoding !== undefined) {
+    return encodeWhole(encoding, Buffer.from(body.join(''))).then((encoded) => finish([encoding, encoded]))
+  }
+  finish()
+  return undefined
+}
+
+/** A document that is about to be sent. */
+interface Shareable extends Pick<SentDocument, 'encoded' | 'etag'> {
+  readonly parts: DocumentParts
+  readonly caching: Caching
+  readonly context: RequestContext
+  /** @param handedOver in the place of what is handed over to this visitor. */
+  readonly body: (handedOver?: string) => readonly string[]
+  /** @param handedOver as for `body`. */
+  readonly tagOf: (handedOver: string) => string
+}
+
+/** Keeps what is for everybody: its author says so, and nothing of a visitor was looked at on the way. */
+function keepShared({ parts, caching, context, body, tagOf, ...sent }: Shareable): void {
+  if (parts.keep === undefined || !caching.shared || context.personal || !isForAll(context)) return
+  const lifetime = documentLifetime(caching.value)
+  if (lifetime === undefined) return
+  const other = parts.handOffForAll?.()?.element
+  const etag = other === undefined ? sent.etag : tagOf(other)
+  parts.keep({
+    etag,
+    encoded: other === undefined ? sent.encoded : undefined,
+    lifetime,
+    content: () => ({
+      headers: sharedHeaders(parts, context, caching).concat('ETag', etag),
+      body: Buffer.from(body(other).join('')),
+    }),
+  })
+}
+
+/** Middleware and rules may have made the answer one for a visitor. */
+function isForAll({ req, res, givenHeaders }: RequestContext): boolean {
+  return req.headers.authorization === undefined && givenHeaders?.has('vary') !== true && !res.hasHeader('vary')
+}
+
+/** Beyond this many characters, putting strings together costs more than handing the socket several. */
+const JOIN_LIMIT = 16_384
+
+/** @param lengths of the pieces, in bytes. */
+function endWith({ req, res }: RequestContext, body: readonly string[], lengths: readonly number[]): void {
+  if (req.method === 'HEAD') return void res.end()
+  // Head and body in one piece are one write; several pieces wait for each other.
+  if (body.length > 1) res.cork()
+  body.forEach((part, at) => {
+    // Characters of one byte each are written as they are.
+    const encoding = lengths[at] === part.length ? 'latin1' : 'utf8'
+    if (at === body.length - 1) res.end(part, encoding)
+    else res.write(part, encoding)
+  })
+}
+
+/** Sends a document whose holes are still open, each as it closes. */
+export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
+  const { assets, handOff, metadata } = parts
+  const { nonce, req, res } = context
+  const encoding = negotiate(context)
+  const caching = privateCaching(cachingOf(parts, context))
+  send(context, parts.status, documentHeaders(parts, context, nonce, caching, encoding))
+  if (req.method === 'HEAD') {
+    res.end()
+    context.abort('gone')
+    return
+  }
+  const sink = new DocumentSink(
+    createBodyStream(res, encoding),
+    {
+      head: assets.head(nonce, handOff.start !== undefined) + holeStyles(nonce) + jsonLdTags(metadata),
+      tail: handOff.element + assets.bootstrap(nonce),
+    },
+    handOff.start !== undefined,
+  )
+  // Named before it is handed over: written there, it would keep the request for long (docs/decisions/0028).
+  const tellLate = (thrown: unknown): string | undefined => {
+    const verdict = refusedRedirect(thrown) === undefined ? controlFlowOf(thrown) : undefined
+    if (verdict !== undefined) context.left = true
+    const digest = reportFailure(thrown, context, 'stream')
+    sink.add(lateVerdict(verdict, digest))
+    return digest
+  }
+  live.onLateThrown = tellLate
+  context.onAbort((reason) => {
+    if (reason.cause === 'gone') sink.destroy()
+  })
+  handOff
+    .start?.((script) => sink.add(script))
+    .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
+    .finally(() => sink.endAdding())
+  live.stream.pipe(sink as unknown as NodeJS.WritableStream)
+}
+
+/** What a visitor without scripts, and a crawler, can still be told once the status is out. */
+function lateVerdict(verdict: ReturnType<typeof controlFlowOf>, digest: string | undefined): string {
+  const noindex = '<meta name="robots" content="noindex"/>'
+  if (!(verdict instanceof RedirectSignal)) return noindex + lateNotice(verdict, digest)
+  const location = safeLocation(verdict.to, verdict)
+  return location === undefined
+    ? noindex
+    : `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(location)}"/>`
+}
+
+/** The hole that it belongs to stays as it is: it says that its content follows at the end of the page. */
+function lateNotice(refusal: RefusalSignal | undefined, digest = ''): string {
+  const text = refusal
+    ? `${REFUSAL_STATUS[refusal.kind]} ${STATUS_CODES[REFUSAL_STATUS[refusal.kind]]}`
+    : `Application error: a server-side exception has occurred. Digest: ${digest}`
+  return `<noscript><p role="alert">A part of this page cannot be shown. ${escapeHtml(text)}</p></noscript>`
+}
+
+function jsonLdTags({ jsonLd }: Metadata): string {
+  if (jsonLd === undefined) return ''
+  return jsonLd
+    .map((document) => `<script type="application/ld+json">${escapeJson(JSON.stringify(document))}</script>`)
+    .join('')
+}
+
+function negotiate(context: RequestContext): Encoding | undefined {
+  return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
+}
+
+interface Caching {
+  readonly value: string
+  /** Whether caches between us and the visitor may keep it: then it must not carry a nonce. */
+  readonly shared: boolean
+}
+
+const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
+/** Of an answer that sets a cookie, whatever has been said of its page: another visitor must not get it. */
+export const WITH_COOKIE = 'private, no-store'
+const NO_STORE: Caching = { value: 'no-store', shared: false }
+
+function cachingOf({ status, handOff }: DocumentParts, context: RequestContext): Caching {
+  if (status >= 400 || context.req.method === 'POST') return NO_STORE
+  const ruled = context.res.getHeader('cache-control')
+  const value = context.givenHeaders?.get('cache-control') ?? (typeof ruled === 'string' ? ruled : undefined)
+  if (value === undefined) return PRIVATE
+  // What a rule has set is judged like a loader's wish, and sent by us: a shared document must not carry a nonce.
+  context.res.removeHeader('cache-control')
+  if (setsCookie(context)) return { value: WITH_COOKIE, shared: false }
+  const caching = { value, shared: /\bpublic\b|\bs-maxage\b/i.test(value) }
+  return handOff.start === undefined ? caching : privateCaching(caching)
+}
+
+/** A streamed document holds inline scripts, so it holds a nonce, so nobody may share it. */
+function privateCaching(caching: Caching): Caching {
+  return caching.shared ? PRIVATE : caching
+}
+
+/** The trace that the page goes on with: only where each load of the page asks the server, and nobody shares answers. */
+function traceFor({ value, shared }: Caching, { trace }: RequestContext): string {
+  if (trace === undefined || shared) return ''
+  const asksAnew = value === PRIVATE.value || /\bno-(?:cache|store)\b/i.test(value)
+  return asksAnew ? `, ${traceTimings(trace)}` : ''
+}
+
+function documentHeaders(
+  { assets, retryAfter, status, timings }: DocumentParts,
+  context: RequestContext,
+  nonce: string,
+  caching: Caching,
+  encoding: Encoding | undefined,
+): HeaderList {
+  const headers = contentHeaders(assets, context, nonce, caching)
+  headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
+  const link = assets.link(nonce)
+  if (link !== undefined && status < 500) headers.push('Link', link)
+  if (encoding !== undefined) headers.push('Content-Encoding', encoding)
+  if (retryAfter !== undefined) headers.push(...retryHeaders(retryAfter))
+  addGivenHeaders(headers, context)
+  return headers
+}
+
+function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: string, caching: Caching): HeaderList {
+  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
+  const policies = assets.policiesFor(isSecure(context.provenance))
+  headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
+  if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
+  return headers
+}
+
+/** The headers of a document that are the same whoever asks for it, and however long it took. */
+function sharedHeaders({ assets }: DocumentParts, context: RequestContext, caching: Caching): HeaderList {
+  const headers = contentHeaders(assets, context, '', caching)
+  const link = assets.link('')
+  if (link !== undefined) headers.push('Link', link)
+  addGivenHeaders(headers, context)
+  return headers
+}

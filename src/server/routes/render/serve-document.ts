@@ -1,0 +1,241 @@
+import type { ComponentType } from 'react'
+import { isCrawler } from './crawler.ts'
+import type { DocumentProps } from '../../../client/module-types.ts'
+import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import { routeTree } from '../../../client/react/route-tree.tsx'
+import { findBoundary } from '../../../client/react/find-boundary.ts'
+import {
+  layoutId,
+  shownChain,
+  viewMetadata,
+  viewModules,
+  type Outcome,
+  type RouteView,
+} from '../../../client/react/route-view.ts'
+import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../../shared/control-flow.ts'
+import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-data.ts'
+import type { BoundaryKind } from '../../../shared/route-definition.ts'
+import { hasForm, withKey, type AfterForm } from './form-state.ts'
+import type { AssetManifest } from '../../assets/manifest.ts'
+import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
+import { watchPromises } from '../load/watch-promises.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { formTarget, withForms, type FormTarget } from './form-target.ts'
+import {
+  errorDigest,
+  failureStatus,
+  reportFailure,
+  retryHeaders,
+  type FailureStatus,
+} from '../../request/answer/failure.ts'
+import { createHandOffWriter, type HandOffExtras } from './hand-off-writer.ts'
+import { giveUp, idPrefix, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
+import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
+import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
+import { sendConstantPage, sendPageRedirect } from '../../request/answer/send-plain.ts'
+
+/** What documents are made with. */
+export interface DocumentRenderer {
+  /**
+   * Renders a view and sends it. Whatever throws on the way ends in the nearest fallback, and failing all of them in a
+   * constant page: the promise does not reject.
+   */
+  serve(view: RouteView, request: DocumentRequest, context: RequestContext): Promise<void>
+}
+
+/** One document. */
+export interface DocumentRequest {
+  /** Key of the matched route, `null` where none matched. */
+  readonly route: string | null
+  /** Ids of the segments whose data has a promise among its members. */
+  readonly deferred: ReadonlySet<string>
+  /** What the browser's cache must know of the data, by segment id. */
+  readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
+  readonly timings: readonly LoaderTiming[]
+  /** A form was sent to this page: its status, and the state that React takes over. */
+  readonly posted?: Extract<AfterForm, { kind: 'state' }>
+  /** The page's search params; those of the view may be watched. */
+  readonly search: unknown
+  /** Takes the page's document to give it out again. */
+  readonly keep?: DocumentParts['keep']
+  /**
+   * Once it is rendered: its search params without those that nothing has looked at, and which are the visitor's own.
+   * @param namesQuery whether the whole query stands in it.
+   */
+  readonly searchForAll?: (namesQuery: boolean) => unknown
+  /** What stopped the loaders, or an action, and where the search for its fallback starts. */
+  readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number } | undefined
+}
+
+/** What a renderer is made of. */
+export interface RendererParts {
+  readonly document: ComponentType<DocumentProps>
+  readonly modules: ModuleCache
+  readonly manifest: AssetManifest
+  /** What is the same in all documents. */
+  readonly shared: SharedMarkup
+  /** Milliseconds after which a render that waits for something is aborted. */
+  readonly renderTimeoutMs: number
+  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  readonly scope: NonNullable<RouteDataHead['scope']>
+}
+
+/** Makes the renderer of an application. */
+export function createDocumentRenderer({
+  document,
+  modules,
+  manifest,
+  shared,
+  renderTimeoutMs,
+  scope,
+}: RendererParts): DocumentRenderer {
+  const handOffOf = createHandOffWriter(manifest.buildId, scope)
+  const assetsOf = createDocumentAssets(manifest, shared)
+  /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
+  const suspending = new Set<string>()
+
+  async function serve(first: RouteView, request: DocumentRequest, context: RequestContext): Promise<void> {
+    let { thrown } = request
+    let view = first
+    let failure: FailureStatus | undefined
+    for (;;) {
+      if (context.aborted?.cause === 'gone') return
+      if (thrown !== undefined) {
+        let verdict = controlFlowOf(thrown.value)
+        if (verdict instanceof RedirectSignal) {
+          const refused = sendPageRedirect(context, verdict)
+          if (refused === undefined) return
+          thrown = { ...thrown, value: refused }
+          verdict = undefined
+        }
+        // A fallback for failures that itself refuses is a failure; otherwise two could call each other for ever.
+        if (view.outcome?.kind === 'error') verdict = undefined
+        const fallback = fallbackFor(view, thrown, verdict)
+        if (fallback === undefined) {
+          if (verdict !== undefined) return sendConstantPage(context, { status: REFUSAL_STATUS[verdict.kind] })
+          const { status, retryAfter } = failureStatus(thrown.value)
+          return sendConstantPage(context, { status, digest: errorDigest(thrown.value) }, retryHeaders(retryAfter))
+        }
+        view = withFallback(view, fallback)
+        failure = verdict === undefined ? failureStatus(thrown.value) : undefined
+      }
+      try {
+        const attempt = await render(view, failure, request, context)
+        if (attempt === undefined) return
+        thrown = { value: attempt.thrown, boundaryFrom: nextBoundary(view) }
+      } catch (met) {
+        const error = soundThrown(met)
+        reportFailure(error, context, 'render')
+        if (context.res.headersSent) return void context.res.destroy()
+        thrown = { value: error, boundaryFrom: nextBoundary(view) }
+      }
+    }
+  }
+
+  /** Renders and sends; returns what was thrown when there was nothing to send. */
+  async function render(
+    view: RouteView,
+    failure: FailureStatus | undefined,
+    request: DocumentRequest,
+    context: RequestContext,
+  ): Promise<Thrown | undefined> {
+    const loading = modules.load(viewModules(view))
+    if (loading !== undefined) await loading
+    const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
+    const tree = routeTree({ document, view, modules, metadata })
+    let { posted } = request
+    const forms = formTarget(context)
+    const parts = (streamed?: HandOffExtras['streamed']): DocumentParts => ({
+      status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
+      retryAfter: failure?.retryAfter,
+      view,
+      metadata,
+      assets: assetsOf(view),
+      handOff: handOffOf({ ...view, search: request.search }, request.route, context, {
+        metas: request.meta,
+        posted: posted?.state,
+        streamed,
+      }),
+      handOffForAll: () => {
+        const search = request.searchForAll?.(forms.namesQuery === true)
+        return search === undefined || search === request.search
+          ? undefined
+          : handOffOf({ ...view, search }, request.route, context, { metas: request.meta })
+      },
+      timings: request.timings,
+      keep: request.keep,
+    })
+
+    const shape = request.route ?? ''
+    const startedAt = performance.now()
+    // Only a stream takes over a posted state.
+    const canBeWhole =
+      posted === undefined && !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
+    if (canBeWhole) {
+      const attempt = withForms(forms, () => renderWhole(tree))
+      if (attempt?.kind === 'thrown') return attempt
+      if (attempt?.kind === 'whole' && forms.stateForms.length === 0) {
+        context.addSpan('render', 'whole', startedAt, performance.now())
+        await sendWhole(attempt.html, parts(), context)
+        return undefined
+      }
+    }
+    context.startDeadline(renderTimeoutMs)
+    const whole = isCrawler(context.req.headers['user-agent'])
+    const stream = (to: FormTarget, toTheEnd: () => boolean) =>
+      withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
+    // The form that was sent may stand in a hole, or be known by another name here.
+    let attempt = await stream(forms, () => whole || (posted && !hasForm(posted.state, forms.stateForms)) === true)
+    const keyed = posted && withKey(posted, forms.stateForms)
+    if (posted !== undefined && keyed !== undefined && attempt.kind === 'stream') {
+      // Only React can name the form that the state is for, and does so while it renders it.
+      giveUp(attempt.stream)
+      posted = { ...posted, state: keyed }
+      attempt = await stream(formTarget(context), () => whole)
+    }
+    if (attempt.kind === 'thrown') return attempt
+    if (canBeWhole) suspending.add(shape)
+    const shellAt = performance.now()
+    context.addSpan('render', 'shell', startedAt, shellAt)
+    context.addSpan('stream', 'holes', shellAt)
+    sendStream(
+      attempt.stream,
+      parts({ deadline: renderTimeoutMs, react: { identifierPrefix: idPrefix(context.nonce) } }),
+      context,
+    )
+    return undefined
+  }
+
+  return { serve }
+}
+
+/** The browser gets only the data of what is shown: the page that was refused may hold what nobody should see. */
+function withFallback(view: RouteView, outcome: Outcome): RouteView {
+  const shown = shownChain({ chain: view.chain, outcome }).map(({ key }) => layoutId(key))
+  const data = Object.fromEntries(Object.entries(view.data).filter(([id]) => shown.includes(id)))
+  return { ...view, data, outcome }
+}
+
+/** Each further attempt starts its search above the fallback that failed. */
+function nextBoundary({ chain, outcome }: RouteView): number {
+  return outcome === undefined ? chain.length - 1 : outcome.at - 1
+}
+
+function fallbackFor(
+  view: RouteView,
+  thrown: { readonly value: unknown; readonly boundaryFrom: number },
+  refusal: RefusalSignal | undefined,
+): Outcome | undefined {
+  const kind: BoundaryKind = refusal === undefined ? 'error' : refusal.kind
+  const at = findBoundary(view.chain, kind, thrown.boundaryFrom)
+  if (at === undefined) return undefined
+  if (kind !== 'error') return { kind, at }
+  const { status } = failureStatus(thrown.value)
+  return { kind, at, digest: errorDigest(thrown.value), ...(status !== 500 && { status }) }
+}
+
+function statusOf(outcome: Outcome | undefined): number {
+  if (outcome === undefined) return 200
+  return outcome.kind === 'error' ? 500 : REFUSAL_STATUS[outcome.kind]
+}

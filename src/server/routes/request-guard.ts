@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestHandler } from 'express'
+import type { Logger } from 'pino'
+import { isDataPath } from '../http/data-url.ts'
+import { dropBody } from '../http/body/drop-body.ts'
+import type { Config } from '../config/config.ts'
+import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
+import { sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
+import type { RequestLine, RequestLog, RequestObserver } from '../request/request-log.ts'
+import type { ServerReporter } from '../request/request-reporter.ts'
+import { attachContext, RequestContext } from '../request/context.ts'
+import { createRandomText } from '../http/random-text.ts'
+import type { RequestServices } from '../request/context.ts'
+import { first, type Refusal, type RequestJudge } from '../request/judge-request.ts'
+import { judgeTarget, type TargetVerdict } from '../http/url-guard.ts'
+
+/** Ids that another machine may hand us: nothing that could break a log or a header. */
+const REQUEST_ID = /^[\w.:-]{1,64}$/
+
+/** `OPTIONS *` asks about the server, not about a URL of it (RFC 9110, section 9.3.7). */
+const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
+
+/** What the guard works with. */
+export interface GuardParts extends Pick<Config, 'trustProxy'> {
+  readonly judge: RequestJudge
+  /** Goes on every answer to a request for route data. */
+  readonly buildId: string
+  readonly log: Logger
+  readonly requestLog: RequestLog
+  readonly observe: RequestObserver | undefined
+  readonly services: RequestServices
+  /** Absent where failures of this server are only logged. */
+  readonly reporter?: ServerReporter | undefined
+}
+
+/**
+ * The first middleware: judges Host and URL, makes the request's context, and writes the log line when it is over.
+ * What it refuses never reaches Express's own routing.
+ */
+export function requestGuard(parts: GuardParts): RequestHandler {
+  const { judge, buildId, trustProxy, log, services, reporter } = parts
+  const newNonce = createRandomText('base64')
+  const newId = createRandomText('hex')
+  return (req, res, next) => {
+    const startedAt = performance.now()
+    const { target: judged, provenance, refusal } = judge(req)
+    const tidied = tidyDataUrl(req, judged)
+    const target = tidied ?? judged
+    const named = trustProxy(req.socket.remoteAddress) ? first(req.headers['x-request-id']) : undefined
+    const context = new RequestContext({
+      req,
+      res,
+      pathname: target.kind === 'ok' ? target.pathname : '/',
+      search: target.kind === 'ok' ? target.search : '',
+      provenance,
+      requestId: named !== undefined && REQUEST_ID.test(named) ? named : newId(),
+      log,
+      newNonce,
+      services,
+      reporter,
+      startedAt,
+    })
+    attachContext(req, context)
+    watch(context, parts)
+
+    if (refusal !== undefined || target.kind !== 'ok') nameBuild(context, buildId)
+    if (refusal !== undefined) return reject(context, refusal)
+    if (req.method === 'OPTIONS' && req.url === '*') return sendMethods(context, ANY_PAGE)
+    if (target.kind === 'refused') return reject(context, target)
+    if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
+    if (target.dotSegments) context.namesNothing = true
+    if (tidied !== undefined) context.isTidied = true
+    // Express routes by this; it must see what was judged.
+    req.url = target.pathname + target.search
+    next()
+  }
+}
+
+/**
+ * The tidy form of a URL that asks for data of an untidy path. Where its document would be redirected the data is a
+ * record that says so, and that is written where data is: here it would be a 3xx.
+ */
+function tidyDataUrl({ method, url }: IncomingMessage, verdict: TargetVerdict) {
+  if (verdict.kind !== 'redirect' || (method !== 'GET' && method !== 'HEAD')) return undefined
+  if (url?.startsWith(`${ROUTE_DATA_PREFIX}/`) !== true) return undefined
+  const tidy = judgeTarget(verdict.location)
+  return tidy.kind === 'ok' && !tidy.dotSegments && isDataPath(tidy.pathname) ? tidy : undefined
+}
+
+/** What is refused here is not known yet for the route data that it asks for. */
+function nameBuild({ req, res }: RequestContext, buildId: string): void {
+  if (req.url?.startsWith(`${ROUTE_DATA_PREFIX}/`)) res.setHeader(BUILD_HEADER, buildId)
+}
+
+function reject(context: RequestContext, { status, reason }: Refusal): void {
+  context.refusal = reason
+  sendText(context, status, reason, status === 505 ? ['Connection', 'close'] : [])
+}
+
+/** One log line a request, and the end of its work when the client goes away. */
+function watch(context: RequestContext, { requestLog, observe }: GuardParts): void {
+  const { req, res } = context
+  const { socket } = req
+  const bytesBefore = socket.bytesWritten
+  res.once('close', () => {
+    if (!res.writableFinished) context.abort('gone')
+    // Node would read what nobody wants for as long as it comes.
+    else if (!req.complete) dropBody(req, res)
+    context.finish()
+    if (!context.switched) reportTrace(context)
+    const line: RequestLine = {
+      requestId: context.requestId,
+      traceId: context.otherTraceId,
+      method: req.method ?? '',
+      route: context.route ?? null,
+      status: context.switched ? 101 : res.headersSent ? res.statusCode : 0,
+      durationMs: Math.round((performance.now() - context.startedAt) * 10) / 10,
+      bytes: socket.bytesWritten - bytesBefore,
+      aborted: !context.switched && !res.writableFinished,
+      refused: context.refusal,
+    }
+    requestLog(line)
+    if (!context.switched) observe?.(context, line)
+  })
+}
+
+/** The spans of a request that was sampled. */
+function reportTrace(context: RequestContext): void {
+  const { reporter, req, res, route } = context
+  if (reporter === undefined || route === undefined) return
+  const { trace } = context
+  if (trace?.sampled !== true) return
+  reporter.answered({
+    trace,
+    requestId: context.requestId,
+    method: req.method ?? '',
+    route,
+    kind: context.action !== undefined ? 'action' : context.data !== undefined ? 'data' : 'document',
+    status: res.statusCode,
+    prefetch: context.prefetch,
+    aborted: !res.writableFinished,
+    left: context.left,
+    startedAt: context.startedAt,
+    endedAt: performance.now(),
+    spans: context.spans,
+  })
+}

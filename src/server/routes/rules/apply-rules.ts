@@ -1,0 +1,166 @@
+import type { IncomingMessage } from 'node:http'
+import { parseCookie } from 'cookie'
+import type { RouteMatch, RouteTable } from '../../../shared/route-table.ts'
+import type { CompiledRules } from '../../../shared/rules/compile-rules.ts'
+import { headersFor } from '../../../shared/rules/headers-for.ts'
+import type { FaultyDestination } from '../../../shared/rules/destination-fault.ts'
+import { redirectFor, type RuleRedirect } from '../../../shared/rules/redirect-for.ts'
+import { resolveRoute, type Resolution } from '../../../shared/rules/resolve-route.ts'
+import { subjectOf, type RuleRequest, type RuleSubject } from '../../../shared/rules/rule-request.ts'
+import { isForeignCall } from '../../request/same-origin.ts'
+import { addVary } from '../../request/answer/answer-headers.ts'
+import { sendLocation, sendText } from '../../request/answer/send-plain.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { RequestJudge } from '../../request/judge-request.ts'
+import { upgradeOf } from './pending-upgrade.ts'
+import { createProxyAgents } from './proxy-agents.ts'
+import type { ProxyFailure } from './proxy-options.ts'
+import { isHandshake, proxyUpgrade } from './proxy-upgrade.ts'
+import { proxyRequest } from './proxy.ts'
+import { matchStaticFirst } from './static-paths.ts'
+
+/** Where a rewrite leads, on another origin. */
+export type ProxyTarget = Extract<Resolution<never>, { kind: 'proxy' }>
+
+/** The rules of an application, as the way from a URL to what answers it. */
+export interface AppRules {
+  /**
+   * Sets the headers that header rules ask for, and answers with the redirect that a rule asks for.
+   * @returns whether the request has been answered.
+   */
+  apply(context: RequestContext, asked: RuleSubject): boolean
+  /**
+   * What rules need to know of a request, for the others here. What conditions read of it, whether they hold or not, is
+   * added to the answer's `Vary`, so that no cache gives it to visitors for whom they are different.
+   */
+  subjectOf(context: RequestContext): RuleSubject
+  /** The redirect that a rule asks for; sends nothing. */
+  redirect(context: RequestContext, asked: RuleSubject): RuleRedirect | FaultyDestination | undefined
+  /** Rewrites and matches. */
+  resolve(asked: RuleSubject): Resolution<RouteMatch>
+  /** Hands the request to another origin, and where an upgrade is attached to it, the connection as well. */
+  proxy(target: ProxyTarget, context: RequestContext): Promise<void>
+  /** Whether a request is the handshake of a WebSocket, and leads to another origin. */
+  shouldUpgrade(req: IncomingMessage): boolean
+  /** Closes connections to upstreams, tunnels too. */
+  dispose(): void
+}
+
+/** An upstream that says nothing for this long is taken for dead. */
+const UPSTREAM_TIMEOUT_MS = 30_000
+
+/**
+ * Binds compiled rules to a table and to Express.
+ * @param origins public origins, by which handshakes of WebSockets are judged; empty where the request's own host counts.
+ */
+export function createAppRules(
+  rules: CompiledRules,
+  table: RouteTable,
+  judge: RequestJudge,
+  origins: readonly string[],
+): AppRules {
+  const agents = createProxyAgents()
+  const closing = new AbortController()
+  const match = matchStaticFirst(table)
+
+  /** Judged exactly as a request for a document is; only a guess, because the application has not been asked yet. */
+  function leadsElsewhere(req: IncomingMessage): boolean {
+    const { target, provenance, refusal } = judge(req)
+    if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
+    const request = ruleRequest(req, target.pathname, target.search, provenance.host)
+    return redirectFor(rules, request) === undefined && resolveRoute(rules, match, request).kind === 'proxy'
+  }
+
+  function redirect({ namesNothing }: RequestContext, asked: RuleSubject): ReturnType<AppRules['redirect']> {
+    return namesNothing ? undefined : redirectFor(rules, asked.request, asked)
+  }
+
+  return {
+    redirect,
+    subjectOf: ({ req, res, pathname, search, provenance }) =>
+      subjectOf(
+        ruleRequest(req, pathname, search, provenance.host, (name) => {
+          if (!res.headersSent) addVary(res, name)
+        }),
+      ),
+    apply(context, asked) {
+      if (context.namesNothing) return false
+      for (const [name, value] of headersFor(rules, asked.request, asked)) {
+        if (name.toLowerCase() === 'vary') addVary(context.res, value)
+        else context.res.appendHeader(name, value)
+      }
+      const found = redirect(context, asked)
+      if (found === undefined) return false
+      if (found.fault === undefined) sendLocation(context, found.status, found.location)
+      else {
+        context.refusal = `the redirect ${found.source} cannot be filled in: ${found.fault}`
+        sendText(context, found.status, found.status < 500 ? 'Bad request' : 'This redirect is broken')
+      }
+      return true
+    },
+    resolve: (asked) => resolveRoute(rules, match, asked.request, asked),
+    async proxy({ url: target, crossSite }, context) {
+      const { provenance, req, res } = context
+      context.route = `-> ${target.origin}`
+      const options = {
+        timeoutMs: UPSTREAM_TIMEOUT_MS,
+        forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
+        onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
+      }
+      const upgrade = upgradeOf(req)
+      // Browsers send the visitor's cookies along, and let any page read what comes back.
+      if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
+        context.refusal = 'a handshake of another site'
+        return sendText(context, 403, 'Refused')
+      }
+      if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
+      const tunnel = new AbortController()
+      let forget: (() => void) | undefined
+      return proxyUpgrade(req, upgrade.socket, upgrade.head, target, {
+        ...options,
+        res,
+        signal: AbortSignal.any([closing.signal, tunnel.signal]),
+        onSwitch() {
+          context.switched = true
+          // It has no end of its own, and its visitor connects anew: elsewhere, or to who takes this server's place.
+          forget = context.services.onDraining(() => tunnel.abort())
+        },
+      }).finally(() => forget?.())
+    },
+    shouldUpgrade: (req) => isHandshake(req) && leadsElsewhere(req),
+    dispose() {
+      closing.abort()
+      agents.close()
+    },
+  }
+}
+
+function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestContext): void {
+  const message = cause instanceof Error ? cause.message : undefined
+  context.log.warn({ status, reason, upstream: context.route, message }, 'upstream failed')
+}
+
+/** @param onRead told the name of each header that a condition looks at. */
+function ruleRequest(
+  req: IncomingMessage,
+  pathname: string,
+  search: string,
+  host: string,
+  onRead?: (name: string) => void,
+): RuleRequest {
+  let cookies: Readonly<Record<string, string>> | undefined
+  return {
+    pathname,
+    search,
+    host,
+    header(name) {
+      onRead?.(name)
+      const value = req.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    cookies() {
+      onRead?.('Cookie')
+      return (cookies ??= parseCookie(req.headers.cookie ?? '') as Record<string, string>)
+    },
+  }
+}

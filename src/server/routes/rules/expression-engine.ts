@@ -1,0 +1,11 @@
+import { createRequire } from 'node:module'
+import type { ExpressionEngine } from '../../../shared/rules/expression-engine.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Loads what matches expressions of rules: 20 ms and some megabytes, which a server without such rules does not spend. */
+export function loadExpressionEngine(): ExpressionEngine {
+  const { RegExpParser } = require('@eslint-community/regexpp') as typeof import('@eslint-community/regexpp')
+  const { RE2JS } = require('re2js') as typeof import('re2js')
+  return { RegExpParser, RE2JS }
+}

@@ -1,0 +1,104 @@
+/**
+ * What the kept documents of a page are told apart by: those search params that something has read while one was made, as
+ * `Vary` does with headers. What nothing reads makes no other document, so that nobody fills the cache with `?x=1..n`.
+ * Bounds: 1,000 pages, of each 32 copies; the oldest go first.
+ */
+import type { RawSearch } from '../../http/search-params.ts'
+import type { SearchListener } from '../../routes/load/track-search.ts'
+import { createLruCache } from './lru-cache.ts'
+
+const MOST_PAGES = 1_000
+const MOST_COPIES = 32
+const MOST_PARAMS = 32 // a loader that reads whatever a visitor names reads them all
+
+/** What was asked for. */
+export interface AskedDocument {
+  /** All that chooses a document beside its query: route, path, params. */
+  readonly page: string
+  /** After rewriting, as loaders get it. */
+  readonly search: RawSearch
+  /** The query as a text, before and after rewriting. */
+  readonly queries: readonly string[]
+}
+
+/** Which search params a document depends on. */
+export class SearchUses implements SearchListener {
+  #keys: Set<string> | 'all' = new Set()
+
+  useParam(key: string): void {
+    if (this.#keys === 'all') return
+    this.#keys.add(key)
+    if (this.#keys.size > MOST_PARAMS) this.#keys = 'all'
+  }
+
+  useAll(): void {
+    this.#keys = 'all'
+  }
+
+  /** Takes over what the facts of a segment say. */
+  add(uses: true | readonly string[] | undefined): void {
+    if (uses === true) this.useAll()
+    else uses?.forEach((key) => this.useParam(key))
+  }
+
+  /** Takes over all that another document depends on. */
+  join(other: SearchUses): void {
+    this.add(other.#keys === 'all' ? true : [...other.#keys])
+  }
+
+  /** @returns those params alone; the same object where there are no others. */
+  pick(search: RawSearch): RawSearch {
+    const keys = this.#keys
+    if (keys === 'all' || Object.keys(search).every((key) => keys.has(key))) return search
+    const picked = Object.create(null) as Record<string, string | string[]>
+    for (const [key, value] of Object.entries(search)) if (keys.has(key)) picked[key] = value
+    return picked
+  }
+
+  /** Names the document among those of its page. */
+  nameOf({ search, queries }: AskedDocument): string {
+    const sorted = Object.entries(this.pick(search)).toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return JSON.stringify(this.#keys === 'all' ? queries : sorted)
+  }
+}
+
+/** Names of kept documents. */
+export interface DocumentNames {
+  /** @returns `undefined` for a page of which nothing is kept. */
+  find(asked: AskedDocument): string | undefined
+  /** Names a document that is to be kept; `drop` is told of copies that make room. */
+  learn(asked: AskedDocument, uses: SearchUses, drop: (name: string) => void): string
+}
+
+interface Page {
+  /** Of all documents of the page so far. */
+  readonly uses: SearchUses
+  /** Names of its copies, the newest last. */
+  readonly names: Set<string>
+}
+
+export function createDocumentNames(): DocumentNames {
+  const pages = createLruCache<Page>({ entries: MOST_PAGES, bytes: MOST_PAGES })
+  const nameOf = (asked: AskedDocument, { uses }: Page): string => `${asked.page} ${uses.nameOf(asked)}`
+
+  return {
+    find(asked) {
+      const page = pages.get(asked.page)
+      return page === undefined ? undefined : nameOf(asked, page)
+    },
+    learn(asked, uses, drop) {
+      let page = pages.get(asked.page)
+      if (page === undefined) pages.set(asked.page, (page = { uses: new SearchUses(), names: new Set() }), 1)
+      page.uses.join(uses)
+      const name = nameOf(asked, page)
+      page.names.delete(name)
+      page.names.add(name)
+      for (const oldest of page.names) {
+        if (page.names.size <= MOST_COPIES) break
+        page.names.delete(oldest)
+        drop(oldest)
+      }
+      return name
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Values as the caches of this server keep them: text, so that nobody who is given a value can change it for others, and
+ * so that it is the same whether it was just made or comes from a cache. `j` and JSON where JSON can say it, which is
+ * read several times as fast; else `v` and a value stream without promises.
+ */
+import { createValueDecoder } from '../../../shared/protocol/decode-values.ts'
+import { isJsonValue } from '../../../shared/protocol/hand-off.ts'
+import { findLostValue } from '../../../shared/protocol/lost-values.ts'
+import { hearPromises } from '../../routes/load/watch-promises.ts'
+import { createFrameWriter } from '../../../shared/protocol/value-frames.ts'
+
+/** A value that cannot be kept. */
+export class UncacheableValueError extends Error {
+  override readonly name = 'UncacheableValueError'
+}
+
+/**
+ * @param name of the value, for the message.
+ * @throws {UncacheableValueError} for a value with a promise in it; outside production also for one with functions or
+ *   instances of classes, which would come back as something else.
+ */
+export function valueToText(name: string, made: unknown): string {
+  const value = hearPromises(made)
+  if (isJsonValue(value)) return `j${JSON.stringify(value)}`
+  if (process.env['NODE_ENV'] !== 'production') {
+    const lost = findLostValue(value)
+    if (lost !== undefined) throw refused(name, `${lost.path === '' ? '' : `${lost.path}: `}${lost.what}`)
+  }
+  const { text, promises } = createFrameWriter()('', value)
+  if (promises.length > 0) {
+    // Refused, they have nobody left who hears of them, and a rejection that nobody hears of ends the process.
+    for (const [, promise] of promises) void Promise.resolve(promise).then(undefined, () => undefined)
+    throw refused(name, 'a promise; await it')
+  }
+  return `v${text}`
+}
+
+/** @throws {Error} for a text that `valueToText` does not write. */
+export function textToValue(text: string): unknown {
+  if (text.startsWith('j')) return JSON.parse(text.slice(1))
+  const decoder = createValueDecoder()
+  const root = text.startsWith('v') ? decoder.push(text.slice(1)) : undefined
+  decoder.end()
+  return root?.value
+}
+
+function refused(name: string, what: string): UncacheableValueError {
+  return new UncacheableValueError(
+    `What cached(${name}) was to keep holds ${what}. Keep plain values, or what is needed of it`,
+  )
+}
