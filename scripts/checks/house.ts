@@ -1,7 +1,9 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { floorFaults } from './floors.ts'
 import { houseFaults } from './house-rules.ts'
 import type { SourceFile } from './house-rules.ts'
+import { hasTower } from './tower-diagram.ts'
 
 const FOLDERS = ['src', 'scripts', 'tests'] as const
 
@@ -33,7 +35,8 @@ export async function checkHouse(root: string, print: (text: string) => void = c
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     imports?: Record<string, string>
   }
-  const faults = houseFaults(await readSources(root), manifest.imports ?? {})
+  const sources = await readSources(root)
+  const faults = [...houseFaults(sources, manifest.imports ?? {}), ...floorFaults(sources)]
   for (const fault of faults) print(fault)
-  return faults.length === 0
+  return (await hasTower(root, print)) && faults.length === 0
 }

@@ -1,5 +1,5 @@
 /** What can be said of the sources without running them: types, lint and format, house rules. */
-import { typecheck } from '../typecheck.ts'
+import { typecheck } from './typecheck.ts'
 import { checkHouse } from './house.ts'
 import { runCommand } from './run-command.ts'
 import type { Print, Suite, SuiteCount } from './suite.ts'

@@ -74,7 +74,10 @@ export function needsBuild(file: string, read: (path: string) => string): boolea
   return false
 }
 
-/** Reads a file of the project, for `needsBuild`. */
+/** Reads a file of the project, for `needsBuild`: `''` for one that a test only quotes. */
 export function projectReader(root: string): (path: string) => string {
-  return (path) => readFileSync(resolve(root, path), 'utf8')
+  return (path) => {
+    const file = resolve(root, path)
+    return existsSync(file) ? readFileSync(file, 'utf8') : ''
+  }
 }

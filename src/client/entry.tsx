@@ -1,7 +1,7 @@
 import { startTransition, type ComponentType, type ReactNode } from 'react'
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
 import { controlFlowOf } from '../shared/control-flow.ts'
-import type { UnsentTexts } from './actions/unsent-calls.ts'
+import type { UnsentTexts } from './actions/unsent-bar.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
@@ -17,7 +17,7 @@ import { offerReload } from './offer-reload.ts'
 import { createRouterHandle } from './router-handle.ts'
 import type { Screen } from './react/router-types.ts'
 
-export type { UnsentTexts } from './actions/unsent-calls.ts'
+export type { UnsentTexts } from './actions/unsent-bar.ts'
 
 /** What an application's `client.tsx` hands over. */
 export interface HydrateOptions {

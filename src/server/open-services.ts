@@ -18,6 +18,11 @@ import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedOnceStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 
+/** The services, with what only the runtime itself may do. */
+export interface Services extends RequestServices {
+  readonly inbox: InboxStore | undefined
+}
+
 /**
  * Makes the services of a server. No file is opened or written before somebody asks for it.
  * @param mapsFolder absolute path of the source maps of this build, if there are any.
@@ -29,7 +34,7 @@ export function createServices(
   log: Logger,
   mapsFolder?: string,
   cache: Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> = { buildId: NO_ASSETS.buildId },
-): RequestServices {
+): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)
   const redis = config.redisUrl === '' ? undefined : openRedis(config.redisUrl, log)

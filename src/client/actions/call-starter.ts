@@ -9,7 +9,8 @@ import type { RouterCore } from '../core/navigation/router.ts'
 import type { NavigationKind, Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
 import type { CallAction } from './call-action.ts'
 import { suppressDoubleSubmits } from './suppress-double-submits.ts'
-import type { UnsentCalls, UnsentTexts } from './unsent-calls.ts'
+import type { UnsentTexts } from './unsent-bar.ts'
+import type { UnsentCalls } from './unsent-calls.ts'
 
 /** What of calls is in the router's own code: the rest is loaded for pages that have actions. */
 export interface CallStarter {

@@ -1,5 +1,4 @@
 import { UNSENT_STYLE } from './unsent-style.ts'
-import type { UnsentTexts } from './unsent-calls.ts'
 
 /** What a visitor is told of one call. */
 export interface UnsentRow {
@@ -107,4 +106,24 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
     heading?.setAttribute('tabindex', '-1')
     heading?.focus()
   }
+}
+
+/** What visitors are told. `%s` is replaced by the text of the button. */
+export interface UnsentTexts {
+  readonly notSent: string
+  /** Where the button has no text. */
+  readonly notSentUnnamed: string
+  readonly offline: string
+  readonly unreachable: string
+  readonly busy: string
+  /** It will send itself. */
+  readonly itself: string
+  /** The network is back, and it does not send itself. */
+  readonly back: string
+  /** The same, for one that is so old that the server would not know it again. */
+  readonly backLate: string
+  readonly sending: string
+  readonly sent: string
+  readonly again: string
+  readonly cancel: string
 }

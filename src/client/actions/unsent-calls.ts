@@ -1,4 +1,5 @@
 import { createUnsentBar, type UnsentRow } from './unsent-bar.ts'
+import type { UnsentTexts } from './unsent-bar.ts'
 
 /**
  * Calls that the network has kept from the server, or their answers from the browser. Each is shown until it is sent or
@@ -63,26 +64,6 @@ export interface UnsentCallsParts {
   readonly fetch: typeof fetch
   /** The document goes away. */
   keepDrafts(): void
-}
-
-/** What visitors are told. `%s` is replaced by the text of the button. */
-export interface UnsentTexts {
-  readonly notSent: string
-  /** Where the button has no text. */
-  readonly notSentUnnamed: string
-  readonly offline: string
-  readonly unreachable: string
-  readonly busy: string
-  /** It will send itself. */
-  readonly itself: string
-  /** The network is back, and it does not send itself. */
-  readonly back: string
-  /** The same, for one that is so old that the server would not know it again. */
-  readonly backLate: string
-  readonly sending: string
-  readonly sent: string
-  readonly again: string
-  readonly cancel: string
 }
 
 const TEXTS: UnsentTexts = {

@@ -1,8 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { controlFlowOf, digestOf } from '../../shared/control-flow.ts'
-import type { BoundaryRouter } from './router-types.ts'
+import type { BoundaryRouter, BoundaryProps } from './router-types.ts'
 import { RouterContext } from './contexts.ts'
-import type { RouteView } from './route-view.ts'
 
 interface CaughtThrown {
   readonly value: unknown
@@ -13,17 +12,6 @@ interface CaughtThrown {
 interface CaughtState {
   readonly thrown?: CaughtThrown | undefined
   readonly visit?: number | undefined
-}
-
-/** Props of `SegmentBoundary`. */
-export interface BoundaryProps {
-  readonly chain: RouteView['chain']
-  /** Index in the chain of the segment whose fallbacks it shows; -1 for the last resort inside the document, a fixed text. */
-  readonly at: number
-  /** Another one than before means another navigation: what was caught belongs to the page that was left. */
-  readonly visit: number | undefined
-  readonly onRetry?: (() => void) | undefined
-  readonly children: ReactNode
 }
 
 /**

@@ -3,7 +3,8 @@ import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-fl
 import type { BoundaryKind } from '../../shared/route-definition.ts'
 import type { RouteLoadError } from './router-errors.ts'
 import type { ErrorProps } from '../module-types.ts'
-import { ServerFailure, Tell, type BoundaryProps } from './boundaries.tsx'
+import { type BoundaryProps } from './router-types.ts'
+import { ServerFailure, Tell } from './boundaries.tsx'
 import type { ModuleCache } from './module-cache.ts'
 import { leafModule, type Outcome, type RouteView } from './route-view.ts'
 

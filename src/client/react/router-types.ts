@@ -1,6 +1,5 @@
 /** What hooks and components know of the client router. Free of DOM types: the server's compiler sees it too. */
 import type { ReactNode } from 'react'
-import type { BoundaryProps } from './boundaries.tsx'
 import type { Outcome, RouteView } from './route-view.ts'
 
 /** How a navigation changes the history; `refresh` leaves it as it is. */
@@ -151,3 +150,14 @@ export interface HostedRouter extends BoundaryRouter {
 
 /** What of `HostedRouter` comes with the router's own code; the handle keeps the rest. */
 export type LoadedRouter = Omit<HostedRouter, 'subscribe' | 'onNavigate' | 'block'>
+
+/** Props of `SegmentBoundary`. */
+export interface BoundaryProps {
+  readonly chain: RouteView['chain']
+  /** Index in the chain of the segment whose fallbacks it shows; -1 for the last resort inside the document, a fixed text. */
+  readonly at: number
+  /** Another one than before means another navigation: what was caught belongs to the page that was left. */
+  readonly visit: number | undefined
+  readonly onRetry?: (() => void) | undefined
+  readonly children: ReactNode
+}

@@ -1,9 +1,16 @@
 import { request } from 'node:http'
 import type { Logger } from 'pino'
 import { traceHeader } from '../../shared/reports/trace-header.ts'
-import type { MillraceApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { someHost } from '../http/public-origins.ts'
+import type { Readiness } from './readiness.ts'
+
+/** What the warm-up needs of an application. */
+export interface WarmableApp {
+  readonly readiness: Readiness
+  /** Loads every module of the table. */
+  warm(): Promise<void>
+}
 
 /** Any answer that is not a failure shows that the whole stack renders. */
 const PROBE_PATH = '/'
@@ -14,7 +21,7 @@ const RETRY_MS = 1_000
  * behind the caller's back: a page that fails now may work when a dependency is back.
  * @returns after the first try.
  */
-export async function warmUp(app: MillraceApp, port: number, config: Config, log: Logger): Promise<void> {
+export async function warmUp(app: WarmableApp, port: number, config: Config, log: Logger): Promise<void> {
   const address = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '[::1]' : bracketed(config.host)
   const attempt = async (): Promise<void> => {
     if (await canRender(app, address, port, config, log)) return app.readiness.markReady()
@@ -24,7 +31,7 @@ export async function warmUp(app: MillraceApp, port: number, config: Config, log
 }
 
 async function canRender(
-  app: MillraceApp,
+  app: WarmableApp,
   address: string,
   port: number,
   config: Config,

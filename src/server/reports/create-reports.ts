@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import type { RequestServices } from '../request/context.ts'
+import type { RedisLink } from '../stores/redis-link.ts'
+import type { InboxStore } from './inbox/inbox-store.ts'
 import { openDelivery, shareDelivery, SYSTEM_CLOCK, type Outlet } from './delivery/delivery.ts'
 import { dsnText, INBOX_DSN, parseDsn, type Dsn } from '../config/dsn.ts'
 import { createIntake, type Intake } from './intake/intake.ts'
@@ -36,13 +37,22 @@ export interface Reports {
   dispose(): void
 }
 
+/** What reports need of the server's services. */
+export interface ReportServices {
+  /** Absolute path of the folder of the embedded stores. */
+  readonly dataDir: string
+  /** `undefined` where a DSN is set. Opened by its first use. */
+  readonly inbox: InboxStore | undefined
+  readonly redis: RedisLink | undefined
+}
+
 /**
  * Puts the reports of a server together. With a DSN the delivery begins at once, with what the last run has left.
  * @throws {Error} for a DSN that the configuration would have refused.
  */
 export function createReports(
   config: Pick<Config, 'sentryDsn' | 'reportTunnelPath' | 'origins'>,
-  services: Pick<RequestServices, 'dataDir' | 'inbox' | 'redis'>,
+  services: ReportServices,
   log: Logger,
 ): Reports {
   const dsn = parseDsn(config.sentryDsn || INBOX_DSN)
@@ -74,7 +84,7 @@ function counted(intake: Intake, counts: Pick<ReportCounts, 'add'>): Intake {
 }
 
 /** The store is opened by the first report or reader, and closed with the services. */
-function openInbox(services: Pick<RequestServices, 'inbox'>): Outlet {
+function openInbox(services: Pick<ReportServices, 'inbox'>): Outlet {
   return {
     accept(envelope) {
       const { inbox } = services
@@ -92,7 +102,7 @@ function openInbox(services: Pick<RequestServices, 'inbox'>): Outlet {
 function openService(
   dsn: Dsn,
   own: { readonly limits: RateLimitState; readonly counts: ReportCounts; readonly log: Logger },
-  { dataDir, redis }: Pick<RequestServices, 'dataDir' | 'redis'>,
+  { dataDir, redis }: Pick<ReportServices, 'dataDir' | 'redis'>,
 ): Outlet {
   const upstream = createUpstream(dsn)
   const paced = createPacedUpstream(upstream, { ...SYSTEM_CLOCK, idleShare: createIdleShare() })

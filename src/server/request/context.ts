@@ -16,8 +16,6 @@ import type { Provenance } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
-import type { Readiness } from '../process/readiness.ts'
-import type { InboxStore } from '../reports/inbox/inbox-store.ts'
 import type { OnceStore } from '../stores/once-store.ts'
 import type { RateLimits, RateLimit, RateVerdict } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
@@ -361,23 +359,6 @@ export class RequestContext implements LoaderContext {
   }
 }
 
-const CONTEXT = Symbol('millrace.request-context')
-
-/** Puts the context where the middleware behind the guard finds it. */
-export function attachContext(req: IncomingMessage, context: RequestContext): void {
-  ;(req as { [CONTEXT]?: RequestContext })[CONTEXT] = context
-}
-
-/**
- * The context of a request.
- * @throws {Error} when the guard has not run: a fault of the middleware order.
- */
-export function contextOf(req: IncomingMessage): RequestContext {
-  const context = (req as { [CONTEXT]?: RequestContext })[CONTEXT]
-  if (context === undefined) throw new Error('This middleware runs before the URL guard has made a request context')
-  return context
-}
-
 /** What all requests of a server share, and its applications reach by a request's context. */
 export interface RequestServices {
   /** Absolute path of the folder of the embedded stores. */
@@ -392,12 +373,15 @@ export interface RequestServices {
   readonly openedData: DataCache | undefined
   /** Calls of actions that have run. */
   readonly once: OnceStore
-  /** Where reports end that have no service to go to; `undefined` where a DSN is set. */
-  readonly inbox: InboxStore | undefined
+  /** Reports that no service takes; `undefined` where a DSN is set. */
+  readonly inbox: ReportInbox | undefined
   /** Work that goes on when its answer is over. */
   readonly afterwards: Afterwards
-  /** As `Readiness.onDraining`. */
-  readonly onDraining: Readiness['onDraining']
+  /**
+   * Calls back when the process begins to end, at once if it already does.
+   * @returns removes the listener.
+   */
+  onDraining(listener: () => void): () => void
   /** Closes the stores. */
   dispose(): void
 }

@@ -1,7 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
 import { openBodySource } from '../http/body/body-source.ts'
-import type { RequestContext } from './context.ts'
 import { dropBody } from '../http/body/drop-body.ts'
+import type { Provenance } from '../http/trusted-proxy.ts'
+
+/** What a `Request` is made from. */
+interface RequestParts {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly provenance: Provenance
+  readonly pathname: string
+  readonly search: string
+  /** Set where an action is called. */
+  readonly action: object | undefined
+  readonly signal: AbortSignal
+}
 
 /** Methods whose requests carry no body in the web platform's eyes. */
 const BODILESS = new Set(['GET', 'HEAD'])
@@ -10,7 +23,7 @@ const BODILESS = new Set(['GET', 'HEAD'])
  * The request as the web platform has it. The URL is built from the judged parts, never parsed from the raw target:
  * a target such as `//other.example` would change its host.
  */
-export function toWebRequest(context: RequestContext): Request {
+export function toWebRequest(context: RequestParts): Request {
   const { req, provenance, pathname, search } = context
   // Loaders of a page meet the request for that page, whichever action has been called there; its body is read.
   const isCall = context.action !== undefined
@@ -32,7 +45,7 @@ export function toWebRequest(context: RequestContext): Request {
 }
 
 /** Read as it is asked for. Who sends too slowly makes it fail, as in a call of an action; how much is taken says the reader. */
-function bodyOf({ req, res, signal }: RequestContext): ReadableStream<Uint8Array> {
+function bodyOf({ req, res, signal }: RequestParts): ReadableStream<Uint8Array> {
   const source = openBodySource(req, { bytes: Infinity, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
     {

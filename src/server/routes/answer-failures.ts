@@ -3,8 +3,7 @@ import { sendDocumentHead } from './data/data-answer.ts'
 import { failureStatus, reportFailure, retryHeaders } from '../request/answer/failure.ts'
 import { soundThrown } from '../request/answer/sound-thrown.ts'
 import { sendConstantPage } from '../request/answer/send-plain.ts'
-import { contextOf } from '../request/context.ts'
-
+import { contextOf } from '../request/attached-context.ts'
 /**
  * What no other part has answered for: a middleware of the application that threw. Errors of parsers carry a 4xx
  * status; they are the client's, and are answered without a stack anywhere.

@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express'
-import { contextOf } from '../request/context.ts'
-
+import { contextOf } from '../request/attached-context.ts'
 /** What may stand in a path as it is (RFC 3986, section 3.3), but for the slash and percent encodings. */
 const PLAIN = /[\w.~!$&'()*+,;=:@-]/
 const ENCODED_OR_ODD = /%[0-9a-f]{2}|[^\w.~!$&'()*+,;=:@/%-]/gi

@@ -8,7 +8,8 @@ import { createDataRequests } from './data/take-data-request.ts'
 import type { Readiness } from '../process/readiness.ts'
 import { send } from '../request/answer/send.ts'
 import { sendMethods, sendText } from '../request/answer/send-plain.ts'
-import { contextOf, type RequestContext } from '../request/context.ts'
+import { contextOf } from '../request/attached-context.ts'
+import { type RequestContext } from '../request/context.ts'
 
 /** What the runtime's own URLs are answered from. */
 export interface RuntimeParts {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { ArgumentFault } from '../../../scripts/checks/test-arguments.ts'
-import { chooseFiles, groupByProject, listTestFiles, needsBuild } from '../../../scripts/checks/test-files.ts'
+import { chooseFiles, groupByProject, listTestFiles, needsBuild, projectReader } from '../../../scripts/checks/test-files.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const FILES = [
@@ -104,4 +104,10 @@ describe('npm test', () => {
     expect(status).toBe(1)
     expect(stdout).toMatch(/\n0 passed, 1 failed\n$/)
   })
+})
+
+test('a test that quotes an import of a file that does not exist can be chosen by its name', () => {
+  const read = projectReader(resolve(import.meta.dirname, '../../..'))
+  expect(read('tests/unit/checks/house-rules.test.ts')).toContain(`import('../app/app.ts')`)
+  expect(needsBuild('tests/unit/checks/house-rules.test.ts', read)).toBe(false)
 })

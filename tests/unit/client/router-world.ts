@@ -21,7 +21,8 @@ import type { RouteCode } from '../../../src/client/core/page/route-code.ts'
 import { startFlight } from '../../../src/client/core/data/route-flight.ts'
 import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
-import { createRouter, type RouterCore, type RouterScreen } from '../../../src/client/core/navigation/router.ts'
+import { type RouterScreen } from '../../../src/client/core/navigation/router-parts.ts'
+import { createRouter, type RouterCore } from '../../../src/client/core/navigation/router.ts'
 import type { NavigateEvent, RouterListeners } from '../../../src/client/react/router-types.ts'
 
 /** The build that the world's client is of. */

@@ -1,7 +1,7 @@
 import type { HistoryStack } from './history-stack.ts'
 import { announcePage } from '../page/page-focus.ts'
 import type { RouteCode } from '../page/route-code.ts'
-import type { RouterScreen } from './router.ts'
+import type { RouterScreen } from './router-parts.ts'
 import type { ScrollPositions } from '../page/scroll-positions.ts'
 import { createSearchForms } from '../page/search-forms.ts'
 

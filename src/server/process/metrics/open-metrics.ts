@@ -1,11 +1,21 @@
 import type { Logger } from 'pino'
-import type { MillraceApp } from '../../app.ts'
 import type { AssetManifest } from '../../assets/manifest.ts'
+import type { Admission } from '../../request/admission/admission.ts'
 import type { Config } from '../../config/config.ts'
 import { listenFault } from '../listen-fault.ts'
 import type { ServerProcess } from '../server-process.ts'
 import type { ServeMetricsOptions } from './serve-metrics.ts'
 import type { ServerMetrics } from './server-metrics.ts'
+import type { ServerCaches } from './cache-metrics.ts'
+import type { ReportStats } from '../../reports/report-counts.ts'
+
+/** What the metrics read of an application. */
+export interface MeasuredApp {
+  readonly admission: Admission
+  readonly caches: ServerCaches
+  readonly redis: { readonly connected: boolean } | undefined
+  readonly reports: { readonly stats: ReportStats }
+}
 
 /**
  * Metrics of a process that serves. Nothing of them is loaded where nothing is measured.
@@ -15,7 +25,7 @@ import type { ServerMetrics } from './server-metrics.ts'
 export async function makeMetrics(
   { metricsPort, maxPendingRenders }: Config,
   { buildId }: AssetManifest,
-  app: () => MillraceApp | undefined,
+  app: () => MeasuredApp | undefined,
   connections: (listener: (error: Error | null, count: number) => void) => void,
 ): Promise<ServerMetrics | undefined> {
   if (metricsPort === undefined) return undefined

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { baggageHeader, traceHeader } from '../../../shared/reports/trace-header.ts'
-import { contextOf } from '../../request/context.ts'
+import { contextOf } from '../../request/attached-context.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import type { RequestSpan } from '../../request/request-reporter.ts'
 

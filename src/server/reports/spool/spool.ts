@@ -1,5 +1,4 @@
 import type { AcceptedEnvelope, Awaitable } from '../intake/accepted-envelope.ts'
-import { SpoolFullError } from '../intake/accepted-envelope.ts'
 
 /** What the drainer knows of an envelope before it reads its body. */
 export interface SpooledEntry {

@@ -4,7 +4,7 @@ import { ownGetters } from '../../http/own-getters.ts'
 import type { RawSearch } from '../../http/search-params.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
-import { holdsSearch, trackSearch } from './track-search.ts'
+import { holdsSearch, trackSearch } from '../../http/track-search.ts'
 
 /** What one call of a loader needs. */
 export interface LoaderCall {

@@ -1,7 +1,7 @@
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { CacheOptions } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
-import type { SearchListener } from './track-search.ts'
+import type { SearchListener } from '../../http/track-search.ts'
 
 /**
  * What the browser's route cache must know of a segment's data, gathered while its loader runs. To be read when the

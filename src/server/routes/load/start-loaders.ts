@@ -7,7 +7,7 @@ import type { Deferrable } from './deferred.ts'
 import { callLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
-import { holdsSearch, trackSearch } from './track-search.ts'
+import { holdsSearch, trackSearch } from '../../http/track-search.ts'
 import { watchPromises } from './watch-promises.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 

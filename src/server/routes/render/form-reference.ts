@@ -7,7 +7,6 @@ import {
   REFERENCE_FIELD,
 } from '../../../shared/protocol/action-call.ts'
 import { isInvalidInput } from '../../../shared/action-result.ts'
-import type { DeclaredAction } from '../actions/action.ts'
 import { currentForms } from './form-target.ts'
 import { listOf } from './bound-arguments.ts'
 
@@ -43,8 +42,14 @@ export interface HiddenFields {
   forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void
 }
 
+/** What a form needs to know of its action. */
+export interface NamedAction {
+  /** Set once by the registry, before any request. */
+  readonly id: string | undefined
+}
+
 /** Makes what a page renders: an action, with the arguments that are bound so far. */
-export function createFormReference(declared: DeclaredAction, bound: readonly unknown[]): FormReference {
+export function createFormReference(declared: NamedAction, bound: readonly unknown[]): FormReference {
   const reference = (): Promise<never> =>
     Promise.reject(
       new Error('An action runs when a form is sent or the browser calls it: do not call it on the server'),
@@ -56,7 +61,7 @@ export function createFormReference(declared: DeclaredAction, bound: readonly un
   })
 }
 
-function formAttributes({ id }: DeclaredAction, bound: readonly unknown[], prefix: string): FormAttributes {
+function formAttributes({ id }: NamedAction, bound: readonly unknown[], prefix: string): FormAttributes {
   const forms = currentForms()
   if (id === undefined) {
     throw new Error(

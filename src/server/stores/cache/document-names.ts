@@ -4,7 +4,7 @@
  * Bounds: 1,000 pages, of each 32 copies; the oldest go first.
  */
 import type { RawSearch } from '../../http/search-params.ts'
-import type { SearchListener } from '../../routes/load/track-search.ts'
+import type { SearchListener } from '../../http/track-search.ts'
 import { createLruCache } from './lru-cache.ts'
 
 const MOST_PAGES = 1_000

@@ -6,7 +6,7 @@
 import { createValueDecoder } from '../../../shared/protocol/decode-values.ts'
 import { isJsonValue } from '../../../shared/protocol/hand-off.ts'
 import { findLostValue } from '../../../shared/protocol/lost-values.ts'
-import { hearPromises } from '../../routes/load/watch-promises.ts'
+import { hearPromises } from '../../http/hear-promises.ts'
 import { createFrameWriter } from '../../../shared/protocol/value-frames.ts'
 
 /** A value that cannot be kept. */

@@ -1,7 +1,7 @@
 /** `npm run typecheck`: the compiler over every folder, each under the walls of its own tsconfig. */
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { runCommand } from './checks/run-command.ts'
+import { runCommand } from './run-command.ts'
 
 /** Folders with a tsconfig of their own. */
 const FOLDERS = ['src/shared', 'src/client', 'src/server', 'src/app', 'scripts', 'tests'] as const
@@ -32,5 +32,5 @@ export async function typecheck(root: string, print: (text: string) => void = co
 }
 
 if (import.meta.main) {
-  if (!(await typecheck(resolve(import.meta.dirname, '..')))) process.exitCode = 1
+  if (!(await typecheck(resolve(import.meta.dirname, '../..')))) process.exitCode = 1
 }

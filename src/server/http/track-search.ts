@@ -1,4 +1,4 @@
-import type { RawSearch } from '../../http/search-params.ts'
+import type { RawSearch } from './search-params.ts'
 
 /** Hears which search params somebody looks at. */
 export interface SearchListener {

@@ -1,0 +1,137 @@
+/**
+ * The order of the rooms inside of each part of the house: a file may import from its own room and from lower floors.
+ * Circles of single files are oxlint's business (`import/no-cycle`). Pure: takes the sources, gives the faults.
+ */
+import { posix } from 'node:path'
+import { listImports } from './import-list.ts'
+import type { SourceFile } from './house-rules.ts'
+
+/** Rooms of one floor: folders or files of the tower. `*` is every one that no floor names. */
+type Floor = readonly string[]
+
+/** The floors of a folder, lowest first. */
+export type Tower = readonly Floor[]
+
+/**
+ * Every tower of the project by its folder. Rooms of one floor do not import each other; files of a `*` floor may,
+ * folders of it may not.
+ */
+export const TOWERS: Readonly<Record<string, Tower>> = {
+  'src/shared': [
+    ['*'],
+    ['protocol', 'reports'],
+    ['rules', 'href', 'match-routes', 'route-order', 'route-pattern-faults'],
+    ['route-table', 'route-table-faults'],
+  ],
+  'src/client': [
+    ['module-types', 'offer-reload'],
+    ['react', 'define-routes'],
+    ['core', 'reports', 'hooks', 'router-handle'],
+    ['actions', 'inspect', 'index', 'free-document'],
+    ['dev', 'start-router'],
+    ['entry'],
+  ],
+  'src/client/core': [
+    ['data', 'page'],
+    ['navigation', 'prefetch'],
+  ],
+  'src/server': [
+    ['http'],
+    ['stores', 'config'],
+    ['secrets'],
+    ['api'],
+    ['request'],
+    ['assets'],
+    ['reports'],
+    ['process'],
+    ['routes'],
+    ['open-services'],
+    ['index', 'app', 'application'],
+    ['main'],
+  ],
+  'src/server/http': [['*'], ['body']],
+  'src/server/stores': [
+    ['redis-connection', 'stored-key', 'checkpoint-thread', 'database-error', 'make-folder'],
+    ['redis-link', 'open-database', 'shared-key'],
+    ['cache'],
+    ['*'],
+  ],
+  'src/server/request': [['*'], ['answer'], ['admission']],
+  'src/server/process': [['*'], ['metrics'], ['workers']],
+  'src/server/reports': [
+    ['intake', 'plan-eviction', 'client-tables'],
+    ['spool', 'inbox'],
+    ['report-database', 'report-counts'],
+    ['delivery'],
+    ['relay', 'sdk'],
+    ['create-reports'],
+  ],
+  'src/server/routes': [
+    ['load', 'rules', 'plain-url', 'request-guard'],
+    ['render', 'serve-resource'],
+    ['actions'],
+    ['data'],
+    ['serve-routes', 'serve-runtime', 'answer-failures'],
+  ],
+  scripts: [
+    ['seeded-random'],
+    ['build', 'capacity', 'dearest'],
+    ['typecheck'],
+    ['checks'],
+    ['container', 'dev', 'source-maps'],
+    ['*'],
+  ],
+}
+
+const MODULE = /\.tsx?$/
+
+/** The room of a file in a tower: its folder, or its own name without what follows the first dot. */
+function roomOf(folder: string, path: string): string | undefined {
+  if (!path.startsWith(`${folder}/`)) return undefined
+  const [room = ''] = path.slice(folder.length + 1).split('/')
+  return room.replace(/\..*$/, '')
+}
+
+function floorOf(tower: Tower, room: string): number {
+  const named = tower.findIndex((rooms) => rooms.includes(room))
+  return named >= 0 ? named : tower.findIndex((rooms) => rooms.includes('*'))
+}
+
+/**
+ * Finds imports that lead up, or across a floor.
+ * @param files sources of the project.
+ * @param towers the order to hold them against.
+ * @returns one line a fault: file, line, import and rule.
+ */
+export function floorFaults(files: readonly SourceFile[], towers: Readonly<Record<string, Tower>> = TOWERS): string[] {
+  return Object.entries(towers).flatMap(([folder, tower]) =>
+    files
+      .filter(({ path }) => MODULE.test(path))
+      .flatMap((file) => {
+        const room = roomOf(folder, file.path)
+        return room === undefined ? [] : fileFaults(folder, tower, room, file)
+      }),
+  )
+}
+
+function fileFaults(folder: string, tower: Tower, room: string, file: SourceFile): string[] {
+  const floor = floorOf(tower, room)
+  if (floor < 0) return [`${file.path}: ${room} has no floor in ${folder}; give it one in scripts/checks/floors.ts`]
+  return listImports(file.text).flatMap(({ specifier, line }) => {
+    if (!specifier.startsWith('.')) return []
+    const target = roomOf(folder, posix.join(posix.dirname(file.path), specifier))
+    if (target === undefined || target === room) return []
+    const targetFloor = floorOf(tower, target)
+    if (targetFloor < floor) return []
+    const areLoose = targetFloor === floor && [room, target].every((one) => isLooseFile(tower, one))
+    if (areLoose) return []
+    const direction = targetFloor > floor ? 'up' : 'across'
+    return [
+      `${file.path}:${line}: imports ${specifier}; that leads ${direction}, from ${room} to ${target} in ${folder}`,
+    ]
+  })
+}
+
+function isLooseFile(tower: Tower, room: string): boolean {
+  return !tower.some((rooms) => rooms.includes(room))
+}

@@ -1,0 +1,49 @@
+/** Draws the floors of `src/server` into ARCHITECTURE.md, from the order that the rules check. `npm run format` runs it. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { TOWERS } from './floors.ts'
+
+const DOCUMENT = 'ARCHITECTURE.md'
+const DRAWN = 'src/server'
+const BEGIN = '<!-- tower: drawn by `npm run format` from scripts/checks/floors.ts -->'
+const END = '<!-- end of tower -->'
+
+/** The tower of a folder as a Mermaid flowchart, highest floor first. */
+export function towerDiagram(folder: string): string {
+  const floors = (TOWERS[folder] ?? []).toReversed()
+  const boxes = floors.map((rooms, index) => `  f${floors.length - 1 - index}["${rooms.map(named).join(' · ')}"]`)
+  const arrows = floors
+    .slice(1)
+    .map((_rooms, index) => `  f${floors.length - 1 - index} --> f${floors.length - 2 - index}`)
+  return ['```mermaid', 'flowchart TB', ...boxes, ...arrows, '```'].join('\n')
+}
+
+function named(room: string): string {
+  return room === '*' ? 'all other files' : room
+}
+
+/**
+ * Puts the diagram between its two marks.
+ * @throws {Error} for a text without the marks.
+ */
+export function withTower(text: string, folder: string): string {
+  const from = text.indexOf(BEGIN)
+  const to = text.indexOf(END)
+  if (from < 0 || to < from) throw new Error(`ARCHITECTURE.md has no place for the tower: ${BEGIN} … ${END}`)
+  return `${text.slice(0, from)}${BEGIN}\n\n${towerDiagram(folder)}\n\n${text.slice(to)}`
+}
+
+/** @returns whether ARCHITECTURE.md shows the floors as they are. */
+export async function hasTower(root: string, print: (text: string) => void): Promise<boolean> {
+  const text = await readFile(resolve(root, DOCUMENT), 'utf8')
+  if (withTower(text, DRAWN) === text) return true
+  print(`${DOCUMENT}: the picture of ${DRAWN} does not show its floors. Draw it again: npm run format`)
+  return false
+}
+
+if (import.meta.main) {
+  const path = resolve(import.meta.dirname, '../..', DOCUMENT)
+  const text = await readFile(path, 'utf8')
+  const drawn = withTower(text, DRAWN)
+  if (drawn !== text) await writeFile(path, drawn)
+}

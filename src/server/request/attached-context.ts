@@ -1,0 +1,19 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestContext } from './context.ts'
+
+const CONTEXT = Symbol('millrace.request-context')
+
+/** Puts the context where the middleware behind the guard finds it. */
+export function attachContext(req: IncomingMessage, context: RequestContext): void {
+  ;(req as { [CONTEXT]?: RequestContext })[CONTEXT] = context
+}
+
+/**
+ * The context of a request.
+ * @throws {Error} when the guard has not run: a fault of the middleware order.
+ */
+export function contextOf(req: IncomingMessage): RequestContext {
+  const context = (req as { [CONTEXT]?: RequestContext })[CONTEXT]
+  if (context === undefined) throw new Error('This middleware runs before the URL guard has made a request context')
+  return context
+}

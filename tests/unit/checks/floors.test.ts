@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { floorFaults, TOWERS, type Tower } from '../../../scripts/checks/floors.ts'
+import { towerDiagram, withTower } from '../../../scripts/checks/tower-diagram.ts'
+
+const TOWER: Readonly<Record<string, Tower>> = { 'src/house': [['cellar'], ['*'], ['left', 'right'], ['roof']] }
+
+function faultsOf(path: string, specifier: string, tower = TOWER): string[] {
+  return floorFaults([{ path, text: `import type { x } from '${specifier}'\n` }], tower)
+}
+
+const allowed = [
+  ['src/house/roof.ts', './left/bed.ts', 'a lower floor'],
+  ['src/house/left/bed.ts', './lamp.ts', 'the same room'],
+  ['src/house/left/bed.ts', '../cellar/wine.ts', 'a floor further down'],
+  ['src/house/stairs.ts', './door.ts', 'files that no floor names'],
+  ['src/house/left/bed.ts', '../../garden/tree.ts', 'another part of the house'],
+  ['src/house/left/bed.ts', 'node:path', 'a package'],
+] as const
+test.for(allowed)('%s may import %s: %s', ([path, specifier]) => {
+  expect(faultsOf(path, specifier)).toEqual([])
+})
+
+const refused = [
+  ['src/house/left/bed.ts', '../roof.ts', 'up, from left to roof'],
+  ['src/house/stairs.ts', './roof.tsx', 'up, from stairs to roof'],
+  ['src/house/left/bed.ts', '../right/desk.ts', 'across, from left to right'],
+  ['src/house/cellar/wine.ts', '../stairs.ts', 'up, from cellar to stairs'],
+] as const
+test.for(refused)('%s must not import %s', ([path, specifier, direction]) => {
+  expect(faultsOf(path, specifier)).toEqual([`${path}:1: imports ${specifier}; that leads ${direction} in src/house`])
+})
+
+test('a room without a floor is named', () => {
+  const tower = { 'src/house': [['cellar']] }
+  expect(faultsOf('src/house/roof.ts', './cellar/wine.ts', tower)).toEqual([
+    'src/house/roof.ts: roof has no floor in src/house; give it one in scripts/checks/floors.ts',
+  ])
+})
+
+test('an arrow planted into the server is found', () => {
+  expect(faultsOf('src/server/process/readiness.ts', '../app.ts', TOWERS)).toEqual([
+    'src/server/process/readiness.ts:1: imports ../app.ts; that leads up, from process to app in src/server',
+  ])
+})
+
+test('the picture has every floor of the server, the highest first, each above the next', () => {
+  const lines = towerDiagram('src/server').split('\n')
+  expect(lines.slice(0, 4)).toEqual([
+    '```mermaid',
+    'flowchart TB',
+    '  f11["main"]',
+    '  f10["index · app · application"]',
+  ])
+  expect(lines).toContain('  f11 --> f10')
+  expect(lines).toContain('  f1 --> f0')
+})
+
+test('a picture that shows other floors is replaced, and a text without a place for it is refused', () => {
+  const stale = withTower(
+    '# House\n<!-- tower: drawn by `npm run format` from scripts/checks/floors.ts -->\nold\n<!-- end of tower -->\n',
+    'src/server',
+  )
+  expect(stale).not.toContain('old')
+  expect(withTower(stale, 'src/server')).toBe(stale)
+  expect(() => withTower('# House\n', 'src/server')).toThrow(/no place for the tower/)
+})
