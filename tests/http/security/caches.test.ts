@@ -7,6 +7,7 @@ import { replayServer, SIGNATURE, steadyText } from '../../support/replay-server
 
 const site = replayServer()
 const PAGE = '/lab/params/x?a=1'
+const AT_ONCE = 25
 
 /** Whether a shared cache may keep an answer (RFC 9111, section 3), for a request without `Authorization`. */
 function isSharable(answer: RawResponse): boolean {
@@ -48,7 +49,7 @@ test('G2 other ways to ask for a page leave nothing that could stand in its plac
 })
 
 test('G3 a page and its data, asked for by many at once, are never taken for each other', async () => {
-  const asked = Array.from({ length: 200 }, async (_, at) => {
+  const ask = async (at: number) => {
     const isData = at % 2 === 1
     const answer = await site.get(`${isData ? '/_m/data' : ''}/lab/params/p${at}`, isData ? {} : { RSC: '1' })
     expect(answer.status).toBe(200)
@@ -56,8 +57,11 @@ test('G3 a page and its data, asked for by many at once, are never taken for eac
     expect(answer.header('vary')).toMatch(/\bAccept-Encoding\b/)
     expect(answer.text).toContain(`p${at}`)
     expect(answer.text.startsWith(isData ? '{' : '<!DOCTYPE html>')).toBe(true)
-  })
-  await Promise.all(asked)
+  }
+  // More at once are overload, on a machine that runs other tests as well: some would be refused.
+  for (let from = 0; from < 200; from += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => ask(from + at)))
+  }
 })
 
 test.for([

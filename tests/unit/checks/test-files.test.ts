@@ -4,7 +4,13 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { ArgumentFault } from '../../../scripts/checks/test-arguments.ts'
-import { chooseFiles, groupByProject, listTestFiles, needsBuild, projectReader } from '../../../scripts/checks/test-files.ts'
+import {
+  chooseFiles,
+  groupByProject,
+  listTestFiles,
+  needsBuild,
+  projectReader,
+} from '../../../scripts/checks/test-files.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const FILES = [
