@@ -1,27 +1,39 @@
 import type { ErrorRequestHandler } from 'express'
-import { sendDocumentHead } from './data/data-answer.ts'
-import { failureStatus, reportFailure, retryHeaders } from '../request/answer/failure.ts'
-import { soundThrown } from '../request/answer/sound-thrown.ts'
-import { sendConstantPage } from '../request/answer/send-plain.ts'
+import { REFUSAL_STATUS } from '../../shared/control-flow.ts'
+import { redirectTo, sendDocumentHead, sendHead } from './data/data-answer.ts'
+import { reportFailure } from '../request/answer/failure.ts'
+import { judgeThrown, retryHeaders } from '../request/answer/judge-thrown.ts'
+import { sendConstantPage, sendPageRedirect } from '../request/answer/send-plain.ts'
 import { contextOf } from '../request/attached-context.ts'
+import type { RequestContext } from '../request/context.ts'
+import type { HeaderList } from '../http/header-list.ts'
+
 /**
- * What no other part has answered for: a middleware of the application that threw. Errors of parsers carry a 4xx
- * status; they are the client's, and are answered without a stack anywhere.
+ * Answers for a middleware of the application that threw. It may throw `redirect()` and `notFound()` as a loader may.
+ * Errors of parsers carry a 4xx status; they are the client's fault, and no stack of them is shown anywhere.
  */
 export const answerFailures: ErrorRequestHandler = (thrown: unknown, req, res, _next) => {
-  const error = soundThrown(thrown)
   const context = contextOf(req)
-  const status = clientFault(error)
   if (res.headersSent) return void res.destroy()
+  const judged = judgeThrown(thrown)
+  if (judged.kind === 'redirect') {
+    if (context.data === undefined) sendPageRedirect(context, judged)
+    else sendHead(context, 200, { redirect: redirectTo(judged.location) })
+    return
+  }
+  if (judged.kind === 'refusal') return send(context, REFUSAL_STATUS[judged.refusal])
+  const status = clientFault(judged.thrown)
   if (status !== undefined) {
     context.refusal = 'malformed request'
-    return context.data === undefined ? sendConstantPage(context, { status }) : sendDocumentHead(context, status)
+    return send(context, status)
   }
-  const digest = reportFailure(error, context, 'server')
-  const { status: failed, retryAfter } = failureStatus(error)
-  const retry = retryHeaders(retryAfter)
-  if (context.data === undefined) sendConstantPage(context, { status: failed, digest }, retry)
-  else sendDocumentHead(context, failed, retry)
+  const digest = reportFailure(judged.thrown, context, 'server')
+  send(context, judged.status, retryHeaders(judged), digest)
+}
+
+function send(context: RequestContext, status: number, headers: HeaderList = [], digest?: string): void {
+  if (context.data !== undefined) return sendDocumentHead(context, status, headers)
+  sendConstantPage(context, digest === undefined ? { status } : { status, digest }, headers)
 }
 
 function clientFault(error: unknown): number | undefined {

@@ -1,18 +1,19 @@
-import { controlFlowOf, REFUSAL_STATUS, RefusalSignal } from '../../shared/control-flow.ts'
 import { BodyError } from '../http/body/body-error.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
-import type { Route } from '../../shared/route-table.ts'
+import type { MatchedPage } from './load/matched-page.ts'
 import { negotiateEncoding } from '../http/content-encoding.ts'
 import { hearPromises } from '../http/hear-promises.ts'
 import { refusedSearch, type RefusedSearch } from './load/start-loaders.ts'
 import type { HandlerModule, LoaderArgs, SearchSchema } from '../api/loader-types.ts'
 import { addGivenHeaders, setsCookie } from '../request/answer/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../request/answer/body-stream.ts'
-import { failureStatus, reportFailure, retryHeaders } from '../request/answer/failure.ts'
+import { cachingOf, PRIVATE, takeRuledCaching } from '../request/answer/caching.ts'
+import { reportFailure } from '../request/answer/failure.ts'
+import { normalizeThrown } from '../request/answer/normalize-thrown.ts'
+import { judgeThrown, retryHeaders } from '../request/answer/judge-thrown.ts'
 import { send } from '../request/answer/send.ts'
-import { sendMethods, sendRedirect, sendText } from '../request/answer/send-plain.ts'
+import { sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
 import type { HeaderList } from '../http/header-list.ts'
-import { soundThrown } from '../request/answer/sound-thrown.ts'
 import type { Shares } from '../http/shares.ts'
 import { clientKey } from '../http/client-key.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -46,9 +47,7 @@ export function admitResource(
 
 /** Answers a resource route: the module's function for the method, with a `Response` of its own making. */
 export async function serveResource(
-  route: Route,
-  params: LoaderArgs['params'],
-  search: string,
+  { route, params, search }: MatchedPage,
   context: RequestContext,
   modules: ModuleCache,
 ): Promise<void> {
@@ -81,7 +80,7 @@ export async function serveResource(
     await sendResponse(response, context)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
-    sendFailure(soundThrown(thrown), context)
+    sendFailure(normalizeThrown(thrown), context)
   }
 }
 
@@ -116,16 +115,14 @@ function sendFailure(thrown: unknown, context: RequestContext): void {
     return void context.res.destroy()
   }
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
-  const verdict = controlFlowOf(thrown)
-  if (verdict instanceof RefusalSignal) {
-    return sendText(context, REFUSAL_STATUS[verdict.kind], verdict.kind === 'notFound' ? 'Not found' : 'Refused')
+  const judged = judgeThrown(thrown)
+  if (judged.kind === 'redirect') return sendLocation(context, judged.status, judged.location)
+  if (judged.kind === 'refusal') {
+    return sendText(context, judged.status, judged.refusal === 'notFound' ? 'Not found' : 'Refused')
   }
-  const failure = verdict === undefined ? thrown : sendRedirect(context, verdict)
-  if (failure === undefined) return
-  const digest = reportFailure(failure, context, 'handler')
-  const { status, retryAfter } = failureStatus(failure)
+  const digest = reportFailure(judged.thrown, context, 'handler')
   const text = `Application error: a server-side exception has occurred\nDigest: ${digest}`
-  sendText(context, status, text, retryHeaders(retryAfter))
+  sendText(context, judged.status, text, retryHeaders(judged))
 }
 
 /** Text-like answers shrink; an event stream is left alone, because proxies and compressors like to gather it. */
@@ -149,7 +146,7 @@ export async function sendResponse(response: Response, context: RequestContext):
     headers.push('Content-Encoding', encoding)
     dropHeader(headers, 'content-length')
   }
-  headers.push('Cache-Control', cachingOf(response, context))
+  headers.push('Cache-Control', resourceCaching(response, context))
   addGivenHeaders(headers, context)
   // The handler may read on while it answers, and may as well have left it at that: said later it would be too late.
   if (outlastsAnswer(req)) res.shouldKeepAlive = false
@@ -170,17 +167,11 @@ export async function sendResponse(response: Response, context: RequestContext):
   forget?.()
 }
 
-/** What a rule has set goes before what the handler says, but neither of them shares one visitor's cookie with others. */
-function cachingOf({ status, headers }: Response, context: RequestContext): string {
-  if (status >= 400) return 'no-store'
-  const said = headers.get('cache-control') ?? undefined
-  const value = context.res.getHeader('cache-control') ?? said
+/** What a rule asks for goes before what the handler asks for. */
+function resourceCaching({ status, headers }: Response, context: RequestContext): string {
+  const wanted = takeRuledCaching(context) ?? headers.get('cache-control') ?? undefined
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
-  if (value === undefined || !isPersonal || /\bprivate\b(?!=)|\bno-store\b/i.test(String(value))) {
-    return said ?? 'private, no-cache'
-  }
-  context.res.removeHeader('cache-control')
-  return 'private, no-store'
+  return cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal }).value
 }
 
 const NO_BODY = new Set([204, 205, 304])

@@ -2,10 +2,7 @@ import { hash } from 'node:crypto'
 import { controlFlowDigest } from '../../../shared/control-flow.ts'
 import type { RequestContext } from '../context.ts'
 import { RequestAborted } from '../context.ts'
-import { UnavailableError } from '../../api/unavailable-error.ts'
-import type { HeaderList } from '../../http/header-list.ts'
-import { soundThrown } from './sound-thrown.ts'
-import { refusedRedirect } from './unsafe-redirect.ts'
+import { judgeThrown } from './judge-thrown.ts'
 import type { FailurePlace } from '../request-reporter.ts'
 
 /**
@@ -32,34 +29,15 @@ function digestText(text: string): string {
   return hash('sha256', text, 'hex').slice(0, DIGEST_LENGTH)
 }
 
-/** The status of an answer that could not be made. */
-export interface FailureStatus {
-  readonly status: 500 | 503
-  /** Seconds. */
-  readonly retryAfter?: number | undefined
-}
-
-/** 503 for what its author calls unavailable, 500 for all else. */
-export function failureStatus(thrown: unknown): FailureStatus {
-  return thrown instanceof UnavailableError ? { status: 503, retryAfter: thrown.retryAfter } : { status: 500 }
-}
-
-/** The header that tells when to try again, if that is known. */
-export function retryHeaders(retryAfter: number | undefined): HeaderList {
-  return retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
-}
-
 /**
- * Logs a failure once and gives the digest for the page. Control flow and a client that went away are no failures:
- * they are not logged, and what comes back for them carries their meaning, or is empty. A redirect that nobody may follow
- * is one: its target does not reach the page either.
+ * Logs a failure and reports it, once a request.
+ * @returns the digest for the page. Of control flow, which is not logged, the digest that carries it through React; `''`
+ *   for a client that went away.
  */
 export function reportFailure(met: unknown, context: RequestContext, place: FailurePlace): string {
-  const thrown = soundThrown(met)
-  const refused = refusedRedirect(thrown)
-  if (refused !== undefined) return reportFailure(refused, context, place)
-  const verdict = controlFlowDigest(thrown)
-  if (verdict !== undefined) return verdict
+  const judged = judgeThrown(met)
+  if (judged.kind !== 'failure') return controlFlowDigest(judged.signal) ?? ''
+  const { thrown } = judged
   if (thrown instanceof RequestAborted && thrown.cause === 'gone') return ''
   const digest = errorDigest(thrown)
   if (context.reported.has(digest)) return digest

@@ -1,13 +1,10 @@
-import { safeLocation } from '../../../shared/safe-location.ts'
-import { RedirectSignal } from '../../../shared/control-flow.ts'
 import type { RequestContext } from '../context.ts'
 import { addGivenHeaders } from './answer-headers.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
-import { reportFailure } from './failure.ts'
+import type { JudgedRedirect } from './judge-thrown.ts'
 import { send } from './send.ts'
 import { type HeaderList } from '../../http/header-list.ts'
 import { CONSTANT_PAGE_POLICY } from './security-headers.ts'
-import { UnsafeRedirectError } from './unsafe-redirect.ts'
 
 /** Sends a page without React: refusals of bad input, and the last resort of failures. Never stored by anyone. */
 export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
@@ -52,31 +49,14 @@ export function sendMethods(context: RequestContext, allowed: string): void {
 }
 
 /**
- * Sends a redirect of a page. Where a form was sent to it, the browser is to ask for the target and not to send the form
- * there once more: no page expects the form of another.
- * @returns as `sendRedirect`.
+ * Sends a redirect of a page. The answer to a form is 303: the browser must ask for the target, and not send the form
+ * there once more.
  */
-export function sendPageRedirect(context: RequestContext, signal: RedirectSignal): UnsafeRedirectError | undefined {
-  const { to, external } = signal
-  return sendRedirect(context, context.req.method === 'POST' ? new RedirectSignal(to, 303, external) : signal)
+export function sendPageRedirect(context: RequestContext, { status, location }: JudgedRedirect): void {
+  sendLocation(context, context.req.method === 'POST' ? 303 : status, location)
 }
 
-/**
- * Sends a redirect that an application has asked for.
- * @returns what to show instead when the guard refuses the target; it is logged, and nothing has been sent.
- */
-export function sendRedirect(context: RequestContext, signal: RedirectSignal): UnsafeRedirectError | undefined {
-  const location = safeLocation(signal.to, signal)
-  if (location === undefined) {
-    const refused = new UnsafeRedirectError(signal)
-    reportFailure(refused, context, 'loader')
-    return refused
-  }
-  sendLocation(context, signal.status, location)
-  return undefined
-}
-
-/** Sends a Location that has passed the guard. */
+/** @param location has been judged: see `judgeThrown` and `safeLocation`. */
 export function sendLocation(context: RequestContext, status: number, location: string): void {
   const headers: HeaderList = ['Location', location, 'Content-Length', '0']
   headers.push('Cache-Control', status === 301 || status === 308 ? 'private, no-cache' : 'no-store')

@@ -1,5 +1,4 @@
-import { RedirectSignal } from '../../../shared/control-flow.ts'
-import { safeLocation } from '../../../shared/safe-location.ts'
+import type { RedirectSignal } from '../../../shared/control-flow.ts'
 
 /** A redirect whose target leaves this site, or is no URL at all. Its stack tells where the redirect was asked for. */
 export class UnsafeRedirectError extends Error {
@@ -13,13 +12,4 @@ export class UnsafeRedirectError extends Error {
     // Equal for equal signals, so that one that is met twice is one failure.
     this.stack = `${this.name}: ${this.message}${frames === -1 ? '' : stack.slice(frames)}`
   }
-}
-
-/**
- * The failure that a redirect is which nobody may be sent to.
- * @returns `undefined` for a redirect that may be followed, and for everything else that may be thrown.
- */
-export function refusedRedirect(thrown: unknown): UnsafeRedirectError | undefined {
-  if (!(thrown instanceof RedirectSignal) || safeLocation(thrown.to, thrown) !== undefined) return undefined
-  return new UnsafeRedirectError(thrown)
 }

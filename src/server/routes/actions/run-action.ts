@@ -2,7 +2,7 @@ import { isInvalidInput, type InvalidInput } from '../../../shared/action-result
 import { isPasswordName } from '../../../shared/password-name.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
-import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import { BodyError } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
@@ -69,7 +69,7 @@ export async function runAction(
     await dropShared()
     return done({ kind: 'value', value })
   } catch (met) {
-    const thrown = soundThrown(met)
+    const thrown = normalizeThrown(met)
     if (thrown instanceof BodyError) throw thrown
     await dropShared()
     return done({ kind: 'thrown', thrown })

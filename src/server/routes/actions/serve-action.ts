@@ -1,11 +1,9 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
-import { controlFlowOf, RedirectSignal } from '../../../shared/control-flow.ts'
 import { ID_FIELD, ONCE_HEADER } from '../../../shared/protocol/action-call.ts'
-import type { Route } from '../../../shared/route-table.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
 import { watchPromises } from '../load/watch-promises.ts'
-import type { LoaderArgs } from '../../api/loader-types.ts'
+import type { MatchedPage } from '../load/matched-page.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { clientKey } from '../../http/client-key.ts'
@@ -38,11 +36,7 @@ export interface ActionParts {
 }
 
 /** The page that an action is called on. */
-export interface CalledPage {
-  readonly route: Route
-  readonly params: LoaderArgs['params']
-  /** The query after rewriting. */
-  readonly search: string
+export interface CalledPage extends MatchedPage {
   /** Whether a module of the page imports an action, as far as the build knows. */
   readonly takesForms?: boolean
 }
@@ -130,18 +124,6 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   }
 }
 
-/** What is wrong with a finished call, logged; `undefined` for a value, a refused input, and control flow. */
-export function digestOfCall({ outcome }: FinishedCall, context: RequestContext): string | undefined {
-  if (outcome.kind !== 'thrown' || controlFlowOf(outcome.thrown) !== undefined) return undefined
-  return reportFailure(outcome.thrown, context, 'action')
-}
-
-/** Where a finished call leads to. */
-export function redirectOf({ outcome }: FinishedCall): RedirectSignal | undefined {
-  const signal = outcome.kind === 'thrown' ? controlFlowOf(outcome.thrown) : undefined
-  return signal instanceof RedirectSignal ? signal : undefined
-}
-
 function limitsOf(declared: DeclaredAction | undefined, bodyLimit: number): Parameters<typeof readBody>[1] {
   const { upload, bodyLimit: own = bodyLimit } = declared?.definition ?? {}
   const common = { timeoutMs: BODY_SILENCE_MS }
@@ -167,17 +149,17 @@ function onceHeader({ req }: RequestContext): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The verdict of the page's guards, root first, as for its document. */
+/** Asks the page's guards, root first, as for its document. */
 async function askGuards(
   { modules }: ActionParts,
-  { route, params, search }: CalledPage,
+  page: CalledPage,
   context: RequestContext,
 ): Promise<CallResult | undefined> {
-  const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
+  const missing = modules.load(segmentLoaders(page.route).map(({ module }) => module))
   if (missing !== undefined) await missing
-  const guards = actionGuards(route, modules)
+  const guards = actionGuards(page.route, modules)
   if (guards.length === 0) return undefined
-  const running = startLoaders(guards, params, search, context, modules)
+  const running = startLoaders(guards, page, context, modules)
   if (running.faults !== undefined) {
     refuseCall(context, 400, 'search params are not valid')
     return ANSWERED
@@ -186,7 +168,7 @@ async function askGuards(
     try {
       await result
     } catch (thrown) {
-      if (controlFlowOf(thrown) === undefined) reportFailure(thrown, context, 'loader')
+      reportFailure(thrown, context, 'loader')
       return { kind: 'guarded', thrown, boundaryFrom }
     }
   }

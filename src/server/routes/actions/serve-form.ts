@@ -1,7 +1,9 @@
 import { sendLocation, sendPageRedirect } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { CallResult } from './serve-action.ts'
-import { digestOfCall, performCall, redirectOf, type ActionParts, type CalledPage } from './serve-action.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { judgeThrown } from '../../request/answer/judge-thrown.ts'
+import { performCall, type ActionParts, type CalledPage } from './serve-action.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
 import type { AfterForm } from '../render/form-state.ts'
@@ -32,12 +34,9 @@ function answerForm(
   const { outcome } = call
   const boundaryFrom = route.chain.length - 1
   if (outcome.kind === 'thrown') {
-    const redirect = redirectOf(call)
-    if (redirect !== undefined) {
-      const refused = sendPageRedirect(context, redirect)
-      return refused === undefined ? undefined : showPage({ kind: 'thrown', thrown: refused, boundaryFrom })
-    }
-    digestOfCall(call, context)
+    const judged = judgeThrown(outcome.thrown)
+    if (judged.kind === 'redirect') return void sendPageRedirect(context, judged)
+    reportFailure(outcome.thrown, context, 'action')
     return showPage({ kind: 'thrown', thrown: outcome.thrown, boundaryFrom })
   }
   const { key, leading } = received

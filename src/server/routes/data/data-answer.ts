@@ -12,6 +12,7 @@ import { createRouteDataWriter } from '../../../shared/protocol/encode-route-dat
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
+import { cachingOf, ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -187,7 +188,7 @@ function givenText({ givenHeaders }: RequestContext): string {
 
 function dataHeaders(status: number, context: RequestContext, progress: DataProgress): HeaderList {
   // What a cache has of one build is of no use to pages of another: they would load documents for as long as it is kept.
-  const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', cachingOf(status, context, progress)]
+  const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', dataCaching(status, context, progress)]
   headers.push(
     'Vary',
     `${varyOf(context)}, ${BUILD_HEADER}`,
@@ -202,13 +203,9 @@ function dataHeaders(status: number, context: RequestContext, progress: DataProg
  * A loader's `Cache-Control` speaks for the whole answer. As long as another loader may still refuse, fail, or want it
  * private, nobody may keep it.
  */
-function cachingOf(status: number, context: RequestContext, progress: DataProgress): string {
+function dataCaching(status: number, context: RequestContext, progress: DataProgress): string {
   // A rule or middleware means documents, and does not know what is in here.
-  context.res.removeHeader('cache-control')
-  if (status >= 400) return 'no-store'
-  const given = context.givenHeaders
-  const value = given?.get('cache-control') ?? PRIVATE
-  return setsCookie(context) || !progress.isWhole() ? PRIVATE : value
+  takeRuledCaching(context)
+  const wanted = progress.isWhole() ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
+  return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context) }).value
 }
-
-const PRIVATE = 'private, no-store'

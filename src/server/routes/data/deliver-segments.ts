@@ -1,16 +1,13 @@
 import { findBoundary } from '../../../client/react/find-boundary.ts'
-import { controlFlowOf, REFUSAL_STATUS, RedirectSignal } from '../../../shared/control-flow.ts'
-import type { BoundaryKind } from '../../../shared/route-definition.ts'
+import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
 import type { SegmentMeta, SegmentValues } from '../../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../../shared/route-table.ts'
-import { safeLocation } from '../../../shared/safe-location.ts'
 import type { Deferrable } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
-import type { RunningLoaders, StartedSegment } from '../load/start-loaders.ts'
+import { boundaryOf, type RunningLoaders, type StartedSegment } from '../load/start-loaders.ts'
 import { type FailurePlace } from '../../request/request-reporter.ts'
-import { failureStatus, reportFailure, retryHeaders } from '../../request/answer/failure.ts'
-import type { HeaderList } from '../../http/header-list.ts'
-import { UnsafeRedirectError } from '../../request/answer/unsafe-redirect.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { createDataAnswer, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
 
@@ -24,7 +21,7 @@ export interface RunningPage {
   /** Decides status and head before anything else; by default the first record does. */
   readonly opening?: ((answer: DataAnswer, head: Head) => void) | undefined
   /** No route answers the URL: once all loaders have succeeded, this entry of the chain shows that. The status is 404. */
-  readonly notFoundAt?: number
+  readonly notFoundAt?: number | undefined
 }
 
 /** What must be known of a segment by those inside of it. */
@@ -65,7 +62,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
     } catch (thrown) {
       if (!(await haveSucceeded(outside))) return false
       stopped = true
-      sendVerdict(thrown, segment.boundaryFrom, page.chain, page.head, answer, context)
+      sendStopped({ thrown, boundaryFrom: boundaryOf(thrown, segment, page.chain) }, page, answer, context)
       return false
     }
   }
@@ -96,50 +93,38 @@ function valuesOf({ id, search }: StartedSegment, { value }: Deferrable): Segmen
   }
 }
 
-/**
- * Says what stands in the page's place. Failures are logged here.
- * @param boundaryFrom where in the chain the search for a fallback starts.
- */
-export function sendVerdict(
-  thrown: unknown,
-  boundaryFrom: number,
-  chain: readonly SegmentEntry[],
-  head: Head,
+/** What stopped a page, and where in its chain the search for a fallback starts. */
+export interface Stopped {
+  readonly thrown: unknown
+  readonly boundaryFrom: number
+  /** Where it was thrown, for the log. Default: a loader. */
+  readonly place?: FailurePlace
+}
+
+/** Sends what is shown in the page's place, and reports a failure. */
+export function sendStopped(
+  { thrown, boundaryFrom, place = 'loader' }: Stopped,
+  { head, chain }: Pick<RunningPage, 'head' | 'chain'>,
   answer: DataAnswer,
   context: RequestContext,
-  place: FailurePlace = 'loader',
 ): void {
   if (context.aborted?.cause === 'gone') return
-  const signal = controlFlowOf(thrown)
-  if (signal !== undefined && !(signal instanceof RedirectSignal)) {
-    return sendOutcome(signal.kind, REFUSAL_STATUS[signal.kind])
+  const judged = judgeThrown(thrown)
+  if (judged.kind === 'redirect') {
+    const redirect = redirectTo(judged.location)
+    if (answer.isOpen()) answer.redirect(redirect)
+    else answer.open(200, { redirect })
+    return
   }
-  if (signal === undefined) return sendFailure(thrown, boundaryFrom)
-
-  const location = safeLocation(signal.to, signal)
-  if (location === undefined) return sendFailure(new UnsafeRedirectError(signal), chain.length - 1)
-  const redirect = redirectTo(location)
-  if (answer.isOpen()) answer.redirect(redirect)
-  else answer.open(200, { redirect })
-
-  function sendFailure(failure: unknown, from: number): void {
-    const digest = reportFailure(failure, context, place)
-    const { status, retryAfter } = failureStatus(failure)
-    sendOutcome('error', status, { from, digest, headers: retryHeaders(retryAfter) })
+  const digest = judged.kind === 'failure' ? reportFailure(judged.thrown, context, place) : undefined
+  const headers = judged.kind === 'failure' ? retryHeaders(judged) : []
+  const kind = judged.kind === 'failure' ? 'error' : judged.refusal
+  const at = findBoundary(chain, kind, boundaryFrom)
+  if (at === undefined) {
+    if (answer.isOpen()) answer.breakOff()
+    else answer.open(judged.status, { document: true }, headers)
+    return
   }
-
-  function sendOutcome(
-    kind: BoundaryKind,
-    status: number,
-    { from = boundaryFrom, digest, headers = [] }: { from?: number; digest?: string; headers?: HeaderList } = {},
-  ): void {
-    const at = findBoundary(chain, kind, from)
-    if (at === undefined) {
-      if (answer.isOpen()) answer.breakOff()
-      else answer.open(status, { document: true }, headers)
-      return
-    }
-    if (!answer.isOpen()) answer.open(status, head, headers)
-    answer.outcome({ kind, at, ...(digest === undefined ? {} : { digest }) })
-  }
+  if (!answer.isOpen()) answer.open(judged.status, head, headers)
+  answer.outcome({ kind, at, ...(digest === undefined ? {} : { digest }) })
 }

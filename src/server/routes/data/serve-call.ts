@@ -1,105 +1,118 @@
 import { ACTION_RESULT_ID, type ActionAnswer } from '../../../shared/protocol/action-call.ts'
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
-import { safeLocation } from '../../../shared/safe-location.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
-import { sendVerdict } from './deliver-segments.ts'
-import { UnsafeRedirectError } from '../../request/answer/unsafe-redirect.ts'
+import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { performCall, redirectOf, type ActionParts, type CallResult, type CalledPage } from '../actions/serve-action.ts'
+import { performCall, type ActionParts } from '../actions/serve-action.ts'
+import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer } from './data-answer.ts'
+import { sendStopped, type RunningPage, type Stopped } from './deliver-segments.ts'
+import type { MatchedPage } from '../load/matched-page.ts'
+import { findDataPage, headOf, sendPageData, type DataParts } from './serve-data.ts'
 
-/** How pages are delivered behind the result of a call. */
-export interface CallDelivery {
-  /** Sends head and segments of the page, `opening` first. */
-  page(page: CalledPage, opening: (answer: DataAnswer, head: Head) => void): Promise<void>
-  /**
-   * Makes another page of this site the one that is asked for.
-   * @returns `undefined` where no page of the table answers that URL.
-   */
-  moveTo(location: string): CalledPage | undefined
+/** What calls of the client router are answered from. */
+export interface CallParts extends DataParts {
+  readonly actions: ActionParts
 }
 
 /** Answers a call of the client router: the result first, then fresh data of the segments on screen. */
-export async function serveCall(
-  parts: ActionParts,
-  page: CalledPage,
-  head: Head,
-  delivery: CallDelivery,
-  context: RequestContext,
-): Promise<void> {
-  const result = await performCall(parts, page, context)
+export async function serveCall(parts: CallParts, context: RequestContext): Promise<void> {
+  const page = findDataPage(parts, context)
+  if (page === undefined) return
+  // It takes its place once its body is there.
+  const result = await performCall(parts.actions, page, context)
   if (result.kind === 'answered') return
-  if (result.kind === 'guarded') return sendThrown(result, page, head, context)
+  if (result.kind === 'guarded') return sendThrown({ ...result, place: 'action' }, {}, shownOf(parts, page), context)
   const { outcome, revalidate } = result.call
   const shared: ActionAnswer = revalidate.length === 0 ? {} : { revalidate }
   if (outcome.kind === 'invalid') {
-    const answer = createDataAnswer(context, NO_PROGRESS)
-    answer.open(422, head)
     const { state, secret = [] } = outcome
+    const answer = createDataAnswer(context, NO_PROGRESS)
+    answer.open(422, headOf(parts, page))
     putResult(answer, { ...shared, errors: state.errors, ...(secret.length > 0 && { secret }) })
     return answer.finish()
   }
   if (outcome.kind === 'value') {
-    return delivery.page(page, (answer, pageHead) => {
-      answer.open(200, pageHead)
+    return sendPage(parts, page, context, (answer, head) => {
+      answer.open(200, head)
       putResult(answer, outcome.value === undefined ? shared : { ...shared, value: outcome.value })
     })
   }
-  const redirect = redirectOf(result.call)
-  if (redirect === undefined) {
-    return sendThrown(
-      { thrown: outcome.thrown, boundaryFrom: page.route.chain.length - 1 },
-      page,
-      head,
-      context,
-      shared,
-    )
-  }
-  const location = safeLocation(redirect.to, redirect)
-  if (location === undefined) {
-    const thrown = new UnsafeRedirectError(redirect)
-    return sendThrown({ thrown, boundaryFrom: page.route.chain.length - 1 }, page, head, context, shared)
-  }
-  return sendRedirected(redirectTo(location), shared, delivery, context)
+  const judged = judgeThrown(outcome.thrown)
+  if (judged.kind === 'redirect') return sendRedirected(redirectTo(judged.location), shared, parts, context)
+  const boundaryFrom = page.route.chain.length - 1
+  return sendThrown({ thrown: outcome.thrown, boundaryFrom, place: 'action' }, shared, shownOf(parts, page), context)
+}
+
+/** Loaders do not run for a page of another build: what they take out of a session would be lost for the document. */
+function sendPage(
+  parts: CallParts,
+  page: MatchedPage,
+  context: RequestContext,
+  opening: NonNullable<RunningPage['opening']>,
+): Promise<void> {
+  if (context.data?.isOtherBuild !== true) return sendPageData(parts, page, context, opening)
+  const answer = createDataAnswer(context, NO_PROGRESS)
+  opening(answer, headOf(parts, page))
+  return answer.finish()
 }
 
 /** Where a call leads, and the data of that page. */
-async function sendRedirected(
+function sendRedirected(
   redirect: RouteDataRedirect,
-  answered: ActionAnswer,
-  delivery: CallDelivery,
+  result: ActionAnswer,
+  parts: CallParts,
   context: RequestContext,
 ): Promise<void> {
-  const target = redirect.external === true ? undefined : delivery.moveTo(redirect.to)
-  if (target === undefined) {
-    const answer = createDataAnswer(context, NO_PROGRESS)
-    // The document that follows asks for everything by itself; other tabs do not.
-    answer.open(200, { redirect })
-    if (answered.revalidate !== undefined) putResult(answer, answered)
-    return answer.finish()
+  const target =
+    redirect.external === true || context.data?.isOtherBuild === true
+      ? undefined
+      : findTarget(parts, redirect.to, context)
+  if (target !== undefined) {
+    return sendPageData(parts, target, context, (answer, head) => {
+      answer.open(200, { ...head, redirect })
+      putResult(answer, result)
+    })
   }
-  return delivery.page(target, (answer, head) => {
-    answer.open(200, { ...head, redirect })
-    putResult(answer, answered)
-  })
+  const answer = createDataAnswer(context, NO_PROGRESS)
+  // The document that follows asks for everything by itself; other tabs do not.
+  answer.open(200, { redirect })
+  if (result.revalidate !== undefined) putResult(answer, result)
+  return answer.finish()
+}
+
+/**
+ * Makes another page of this site the one that is asked for.
+ * @returns `undefined` where no page of the table answers that URL.
+ */
+function findTarget({ rules }: CallParts, location: string, context: RequestContext): MatchedPage | undefined {
+  const { pathname, search } = new URL(location, 'http://localhost')
+  context.askForData(pathname, search, { build: context.data?.build ?? '' })
+  const asked = rules.subjectOf(context)
+  if (rules.redirect(context, asked) !== undefined) return undefined
+  const resolution = rules.resolve(asked)
+  if (resolution.kind !== 'route' || resolution.match.route.kind === 'handler') return undefined
+  return { ...resolution.match, search: resolution.search, isUnmatched: false }
+}
+
+function shownOf(parts: CallParts, page: MatchedPage): Pick<RunningPage, 'head' | 'chain'> {
+  return { head: headOf(parts, page), chain: page.route.chain }
 }
 
 function sendThrown(
-  { thrown, boundaryFrom }: Pick<Extract<CallResult, { kind: 'guarded' }>, 'thrown' | 'boundaryFrom'>,
-  { route }: CalledPage,
-  head: Head,
+  stopped: Stopped,
+  result: ActionAnswer,
+  page: Pick<RunningPage, 'head' | 'chain'>,
   context: RequestContext,
-  shared: ActionAnswer = {},
 ): Promise<void> {
   const answer = createDataAnswer(context, NO_PROGRESS)
-  const verdict: DataAnswer = {
+  const opensWithResult: DataAnswer = {
     ...answer,
     open(...opening) {
       answer.open(...opening)
-      // What it has done before it gave up is done.
-      if (shared.revalidate !== undefined) putResult(answer, { ...shared, thrown: true })
+      // What the action has done before it threw is done.
+      if (result.revalidate !== undefined) putResult(answer, { ...result, thrown: true })
     },
   }
-  sendVerdict(thrown, boundaryFrom, route.chain, head, verdict, context, 'action')
+  sendStopped(stopped, page, opensWithResult, context)
   return answer.finish()
 }
 

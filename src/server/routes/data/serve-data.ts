@@ -3,16 +3,14 @@ import { layoutId, pageId } from '../../../client/react/route-view.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
-import type { ActionParts, CalledPage } from '../actions/serve-action.ts'
-import { serveCall, type CallDelivery } from './serve-call.ts'
-import { unmatchedPage } from '../actions/unmatched-page.ts'
+import { unmatchedPage, type MatchedPage } from '../load/matched-page.ts'
 import { neededLoaders, segmentLoaders } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { sendText } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { AppRules } from '../rules/apply-rules.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
+import { redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
 import { deliverSegments, type RunningPage } from './deliver-segments.ts'
 
 /** What route data is answered from. */
@@ -21,7 +19,6 @@ export interface DataParts {
   readonly rules: AppRules
   readonly modules: ModuleCache
   readonly admission: Admission
-  readonly actions: ActionParts
   /** Milliseconds after which loaders and deferred values are aborted. */
   readonly renderTimeoutMs: number
   /** What of a URL the choice of its route depends on; see `routeScope`. */
@@ -30,157 +27,89 @@ export interface DataParts {
 
 /** Answers a request for route data, by the decisions that the document of the same URL would meet. */
 export async function serveData(parts: DataParts, context: RequestContext): Promise<void> {
-  const { rules } = parts
+  const page = findDataPage(parts, context)
+  if (page === undefined) return
+  const { admission } = parts
+  const shed = admission.enter(context) ?? (await admission.turn(context))
+  if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
+  await sendPageData(parts, page, context)
+}
+
+/**
+ * The page that a request for data is about, by rules and table.
+ * @returns `undefined` where no page has data for the URL: then the request has been answered.
+ */
+export function findDataPage(parts: DataParts, context: RequestContext): MatchedPage | undefined {
+  const { rules, table } = parts
   const asked = rules.subjectOf(context)
   const redirect = rules.redirect(context, asked)
   if (redirect !== undefined) {
-    if (redirect.fault === undefined) return sendHead(context, 200, { redirect: redirectTo(redirect.location) })
-    context.refusal = `the redirect ${redirect.source} cannot be filled in: ${redirect.fault}`
-    return sendDocumentHead(context, redirect.status)
+    if (redirect.fault === undefined) {
+      sendHead(context, 200, { redirect: redirectTo(redirect.location) })
+      return undefined
+    }
+    return refuse(context, redirect.status, `the redirect ${redirect.source} cannot be filled in: ${redirect.fault}`)
   }
   const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
   switch (resolution.kind) {
     case 'proxy':
-      return sendDocumentHead(context, 200)
+      return refuse(context, 200)
     case 'undecodable':
-      context.refusal = 'undecodable percent sequence'
-      return sendDocumentHead(context, 400)
+      return refuse(context, 400, 'undecodable percent sequence')
     case 'bad-destination':
-      context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
-      return sendDocumentHead(context, resolution.status)
+      return refuse(
+        context,
+        resolution.status,
+        `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`,
+      )
     case 'none':
-      return context.action === undefined ? sendUnmatched(parts, context) : serveUnmatched(parts, context)
-    case 'route':
-      break
-  }
-  const { route, params } = resolution.match
-  context.route = ROUTE_DATA_PREFIX + route.pattern
-  if (route.kind === 'handler') return sendDocumentHead(context, 200)
-  const { admission } = parts
-  // A call takes its place once its body is there.
-  const shed = context.action === undefined ? (admission.enter(context) ?? (await admission.turn(context))) : undefined
-  if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
-  const page: CalledPage = { route, params, search: resolution.search }
-  if (context.action === undefined) return servePage(parts, page, context)
-  await serveCall(parts.actions, page, headOf(parts, page), deliveryOf(parts, context), context)
-}
-
-function deliveryOf(parts: DataParts, context: RequestContext): CallDelivery {
-  // Loaders do not run for data that is of no use: what they drop from a session would be lost for the document.
-  if (context.data?.isOtherBuild === true) {
-    return {
-      page: (delivered, opening) => sendAlone(headOf(parts, delivered), opening, context),
-      moveTo: () => undefined,
+      return { ...unmatchedPage(table), search: context.search }
+    case 'route': {
+      const { route, params } = resolution.match
+      context.route = ROUTE_DATA_PREFIX + route.pattern
+      if (route.kind === 'handler') return refuse(context, 200)
+      return { route, params, search: resolution.search, isUnmatched: false }
     }
   }
-  return {
-    page: (delivered, opening) => servePage(parts, delivered, context, opening),
-    moveTo: (location) => moveTo(parts, location, context),
-  }
 }
 
-/** The result of a call without data of a page. */
-function sendAlone(head: Head, opening: NonNullable<RunningPage['opening']>, context: RequestContext): Promise<void> {
-  const answer = createDataAnswer(context, NO_PROGRESS)
-  opening(answer, head)
-  return answer.finish()
+/** Has the client load the document. */
+function refuse(context: RequestContext, status: number, reason?: string): undefined {
+  context.refusal = reason
+  sendDocumentHead(context, status)
 }
 
-/** Where an action leads, the data of that page is sent along. */
-function moveTo({ rules }: DataParts, location: string, context: RequestContext): CalledPage | undefined {
-  const { pathname, search } = splitLocation(location)
-  context.askForData(pathname, search, { build: context.data?.build ?? '' })
-  const asked = rules.subjectOf(context)
-  if (rules.redirect(context, asked) !== undefined) return undefined
-  const resolution = rules.resolve(asked)
-  if (resolution.kind !== 'route' || resolution.match.route.kind === 'handler') return undefined
-  return { ...resolution.match, search: resolution.search }
+/** The first line of the data of a page. */
+export function headOf({ scope }: DataParts, { route, params, isUnmatched }: MatchedPage): Head {
+  return { route: isUnmatched ? null : route.key, params, scope }
 }
 
-function splitLocation(location: string): { readonly pathname: string; readonly search: string } {
-  const { pathname, search } = new URL(location, 'http://localhost')
-  return { pathname, search }
-}
-
-function headOf({ scope }: DataParts, { route, params }: CalledPage): Head {
-  return { route: route.key, params, scope }
-}
-
-/** A call of what the page that stands for no page offers. */
-function serveUnmatched(parts: DataParts, context: RequestContext): Promise<void> {
-  const delivery = deliveryOf(parts, context)
-  const page = unmatchedPage(parts.table)
-  const { scope } = parts
-  const head: Head = { route: null, params: {}, scope }
-  const isOtherBuild = context.data?.isOtherBuild === true
-  return serveCall(
-    parts.actions,
-    page,
-    head,
-    {
-      ...delivery,
-      page(delivered, opening) {
-        if (delivered !== page) return delivery.page(delivered, opening)
-        return isOtherBuild ? sendAlone(head, opening, context) : sendNotFound(parts, page, context, opening)
-      },
-    },
-    context,
-  )
-}
-
-async function sendUnmatched(parts: DataParts, context: RequestContext): Promise<void> {
-  const { admission } = parts
-  const shed = admission.enter(context) ?? (await admission.turn(context))
-  if (shed === undefined) return sendNotFound(parts, unmatchedPage(parts.table), context)
-  sendText(context, 503, 'Too busy', shed.headers)
-}
-
-/** As the document: the nearest fallback is the root's, inside of its layout. */
-async function sendNotFound(
-  { scope, modules, renderTimeoutMs }: DataParts,
-  { route, params }: CalledPage,
-  context: RequestContext,
-  opening?: RunningPage['opening'],
-): Promise<void> {
-  const notFoundAt = findBoundary(route.chain, 'notFound', 0)
-  if (notFoundAt === undefined) return sendDocumentHead(context, 404)
-  const needed = segmentLoaders(route)
-  const missing = modules.load(needed.map(({ module }) => module))
-  if (missing !== undefined) await missing
-  const loaders = startLoaders(needed, params, context.search, context, modules)
-  if (loaders.faults !== undefined) return sendDocumentHead(context, 400)
-  context.startDeadline(renderTimeoutMs)
-  await deliverSegments(
-    {
-      head: { route: null, params, scope },
-      chain: route.chain,
-      wanted: new Set(needed.map(({ id }) => id)),
-      loaders,
-      opening,
-      notFoundAt,
-    },
-    context,
-  )
-}
-
-async function servePage(
+/**
+ * Sends the data of a page.
+ * @param opening decides status and head before anything else; by default the first record does.
+ */
+export async function sendPageData(
   parts: DataParts,
-  page: CalledPage,
+  page: MatchedPage,
   context: RequestContext,
   opening?: RunningPage['opening'],
 ): Promise<void> {
   const { modules, renderTimeoutMs } = parts
-  const { route, params, search } = page
+  const { route, isUnmatched } = page
+  const { chain } = route
+  // As in the document: the nearest fallback is the root's, inside of its layout.
+  const notFoundAt = isUnmatched ? findBoundary(chain, 'notFound', 0) : undefined
+  if (isUnmatched && notFoundAt === undefined) return sendDocumentHead(context, 404)
   const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
   if (missing !== undefined) await missing
-  const wanted = wantedOf(route, context.data?.segments)
-  const loaders = startLoaders(neededLoaders(route, wanted, modules), params, search, context, modules)
+  const wanted = wantedOf(route, isUnmatched ? undefined : context.data?.segments)
+  const loaders = startLoaders(neededLoaders(route, wanted, modules), page, context, modules)
   if (loaders.faults !== undefined) {
     context.refusal = 'search params are not valid'
     return sendDocumentHead(context, 400)
   }
   context.startDeadline(renderTimeoutMs)
-  await deliverSegments({ head: headOf(parts, page), chain: route.chain, wanted, loaders, opening }, context)
+  await deliverSegments({ head: headOf(parts, page), chain, wanted, loaders, opening, notFoundAt }, context)
 }
 
 /** All of the page's segments, unless the request names some and all of them are this page's. */

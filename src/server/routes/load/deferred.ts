@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../request/context.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
-import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { watchPromises } from './watch-promises.ts'
 
 /** A loader's result, and whether something in it is still to come. */
@@ -23,7 +23,7 @@ export function deferMembers(given: unknown, context: RequestContext): Deferrabl
     prepared ??= { ...value }
     const bounded = new Promise((resolve, reject) => {
       context.onAbort(reject)
-      Promise.resolve(member).then(resolve, (reason: unknown) => reject(soundThrown(reason)))
+      Promise.resolve(member).then(resolve, (reason: unknown) => reject(normalizeThrown(reason)))
     })
     bounded.catch((reason: unknown) => reportFailure(reason, context, 'deferred'))
     prepared[key] = bounded

@@ -1,14 +1,18 @@
-import { controlFlowOf, RedirectSignal } from '../../../shared/control-flow.ts'
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
-import type { Route } from '../../../shared/route-table.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
-import type { LoaderArgs } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
-import { segmentLoaders, type SegmentLoader } from './segment-loaders.ts'
+import { segmentLoaders } from './segment-loaders.ts'
+import type { MatchedPage } from './matched-page.ts'
 import { type LoaderTiming } from '../../request/answer/answer-headers.ts'
-import { startLoaders, type StartedSegment } from './start-loaders.ts'
+import {
+  boundaryOf,
+  startLoaders,
+  type RefusedSearch,
+  type RunningLoaders,
+  type StartedSegment,
+} from './start-loaders.ts'
 
 /** What came of the matched segments' loaders. */
 export interface LoadResult {
@@ -24,7 +28,6 @@ export interface LoadResult {
   readonly timings: readonly LoaderTiming[]
   /** Why there is no page, and where in the chain the search for a fallback starts. */
   readonly stopped?:
-    | { readonly kind: 'redirect'; readonly signal: RedirectSignal }
     | { readonly kind: 'invalid-search'; readonly faults: readonly string[] }
     | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
 }
@@ -36,27 +39,23 @@ const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, de
  * segment's verdict (a guard in a layout) always goes before an inner one's.
  */
 export function runLoaders(
-  route: Route,
-  params: LoaderArgs['params'],
-  search: string,
+  page: MatchedPage,
   context: RequestContext,
   modules: ModuleCache,
 ): LoadResult | Promise<LoadResult> {
-  const named = segmentLoaders(route)
+  const { search } = page
+  const named = segmentLoaders(page.route)
   if (named.length === 0) return search === '' ? NO_DATA : { ...NO_DATA, search: parseSearch(search) }
   const missing = modules.load(named.map(({ module }) => module))
-  const run = (): Promise<LoadResult> => collect(named, params, search, context, modules)
+  const run = (): Promise<LoadResult> => collect(startLoaders(named, page, context, modules), page, context)
   return missing === undefined ? run() : missing.then(run)
 }
 
 async function collect(
-  named: readonly SegmentLoader[],
-  params: LoaderArgs['params'],
-  searchText: string,
+  started: RunningLoaders | RefusedSearch,
+  page: MatchedPage,
   context: RequestContext,
-  modules: ModuleCache,
 ): Promise<LoadResult> {
-  const started = startLoaders(named, params, searchText, context, modules)
   if (started.faults !== undefined) return { ...NO_DATA, stopped: { kind: 'invalid-search', faults: started.faults } }
 
   const { search, isRaw, segments, timings } = started
@@ -72,7 +71,8 @@ async function collect(
       if (value !== undefined) data[segment.id] = value
       if (isDeferred) deferred.add(segment.id)
     } catch (thrown) {
-      stopped = stop(thrown, segment, context)
+      reportFailure(thrown, context, 'loader')
+      stopped = { kind: 'thrown', thrown, boundaryFrom: boundaryOf(thrown, segment, page.route.chain) }
       break
     }
   }
@@ -85,13 +85,6 @@ async function collect(
     ...metaOf(settled, context),
     ...(stopped === undefined ? {} : { stopped }),
   }
-}
-
-function stop(thrown: unknown, { boundaryFrom }: StartedSegment, context: RequestContext): LoadResult['stopped'] {
-  const signal = controlFlowOf(thrown)
-  if (signal instanceof RedirectSignal) return { kind: 'redirect', signal }
-  if (signal === undefined) reportFailure(thrown, context, 'loader')
-  return { kind: 'thrown', thrown: signal ?? thrown, boundaryFrom }
 }
 
 function metaOf(segments: readonly StartedSegment[], context: RequestContext): Pick<LoadResult, 'meta'> {

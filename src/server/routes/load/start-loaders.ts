@@ -1,6 +1,7 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
-import type { LoaderArgs, SearchIssue, ServerModule } from '../../api/loader-types.ts'
-import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { controlFlowOf, RedirectSignal } from '../../../shared/control-flow.ts'
+import type { SearchIssue, ServerModule } from '../../api/loader-types.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { Deferrable } from './deferred.ts'
@@ -8,6 +9,8 @@ import { callLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
 import { holdsSearch, trackSearch } from '../../http/track-search.ts'
+import type { Route } from '../../../shared/route-table.ts'
+import type { MatchedPage } from './matched-page.ts'
 import { watchPromises } from './watch-promises.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 
@@ -56,8 +59,7 @@ const NOTHING: Promise<Deferrable> = Promise.resolve({ value: undefined, deferre
  */
 export function startLoaders(
   loaders: readonly SegmentLoader[],
-  params: LoaderArgs['params'],
-  searchText: string,
+  { params, search: searchText }: Pick<MatchedPage, 'params' | 'search'>,
   context: RequestContext,
   modules: ModuleCache,
 ): RunningLoaders | RefusedSearch {
@@ -107,6 +109,14 @@ export function startLoaders(
   return { search: pageSearch, isRaw, segments, timings }
 }
 
+/**
+ * Where in the chain the search for the fallback of a failed segment starts. A redirect that must not be sent is a failure
+ * of the page, whichever layout asked for it.
+ */
+export function boundaryOf(thrown: unknown, { boundaryFrom }: StartedSegment, chain: Route['chain']): number {
+  return controlFlowOf(thrown) instanceof RedirectSignal ? chain.length - 1 : boundaryFrom
+}
+
 /** For the visitor: a schema may find as many faults as a query has room for, and each is longer than what has it. */
 export function refusedSearch(issues: readonly SearchIssue[]): RefusedSearch {
   return { faults: issues.slice(0, MOST_FAULTS).map(({ path, message }) => `${path.join('.')}: ${message}`) }
@@ -129,7 +139,7 @@ function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Prom
 function untilAborted<Value>(result: Promise<Value>, context: RequestContext): Promise<Value> {
   const bounded = new Promise<Value>((resolve, reject) => {
     context.onAbort(reject)
-    result.then(resolve, (thrown: unknown) => reject(soundThrown(thrown)))
+    result.then(resolve, (thrown: unknown) => reject(normalizeThrown(thrown)))
   })
   // An inner loader may fail while an outer one is still awaited; its turn comes, or nobody needs it any more.
   bounded.catch(() => undefined)

@@ -6,7 +6,7 @@ import { controlFlowOf } from '../../../shared/control-flow.ts'
 import type { PostedState } from './form-state.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
-import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 
 /** Nothing to send: something was thrown before the first byte. */
 export interface Thrown {
@@ -55,7 +55,7 @@ export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
     const html = renderToString(tree)
     return html.includes(MISSING_BOUNDARY) || html.includes(FORM_KEEPER) ? undefined : { kind: 'whole', html }
   } catch (met) {
-    const thrown = soundThrown(met)
+    const thrown = normalizeThrown(met)
     return controlFlowOf(thrown) === undefined ? undefined : { kind: 'thrown', thrown }
   }
 }
@@ -116,7 +116,7 @@ export function renderStream(
       identifierPrefix: idPrefix(context.nonce),
       ...(posted === undefined ? {} : { formState: posted as unknown as ReactFormState }),
       onError(met) {
-        const error = soundThrown(met)
+        const error = normalizeThrown(met)
         if (error instanceof Superseded) return undefined
         if (live !== undefined) return live.onLateThrown(error)
         thrown.push(error)
@@ -128,7 +128,7 @@ export function renderStream(
         if (!waits) queueMicrotask(decide)
       },
       onShellError(error) {
-        if (thrown.length === 0) thrown.push(soundThrown(error))
+        if (thrown.length === 0) thrown.push(normalizeThrown(error))
         decide()
       },
       onAllReady() {

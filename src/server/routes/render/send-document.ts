@@ -1,9 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { RouteView } from '../../../client/react/route-view.ts'
 import type { Metadata } from '../../../client/module-types.ts'
-import { RedirectSignal, REFUSAL_STATUS, controlFlowOf, type RefusalSignal } from '../../../shared/control-flow.ts'
 import { escapeHtml } from '../../../shared/escape-html.ts'
-import { safeLocation } from '../../../shared/safe-location.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/content-encoding.ts'
 import type { SentDocument } from '../../stores/cache/document-cache.ts'
 import { documentLifetime } from '../../stores/cache/document-lifetime.ts'
@@ -16,14 +14,15 @@ import { createBodyStream } from '../../request/answer/body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
-import { reportFailure, retryHeaders } from '../../request/answer/failure.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
 import type { HandOff } from './hand-off-writer.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 import { holeStyles } from './hole-styles.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { type HeaderList } from '../../http/header-list.ts'
-import { refusedRedirect } from '../../request/answer/unsafe-redirect.ts'
+import { cachingOf, NO_STORE, PRIVATE, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
 import { send } from '../../request/answer/send.ts'
 
 /** All that goes into the answer beside the HTML that React writes. */
@@ -58,7 +57,7 @@ function sendFinished(
   context: RequestContext,
 ): Promise<void> | undefined {
   const { assets, handOff, metadata, status } = parts
-  const caching = cachingOf(parts, context)
+  const caching = documentCaching(parts, context)
   const nonce = caching.shared ? '' : context.nonce
   const jsonLd = jsonLdTags(metadata)
   const at = headStart(html)
@@ -170,7 +169,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const { assets, handOff, metadata } = parts
   const { nonce, req, res } = context
   const encoding = negotiate(context)
-  const caching = privateCaching(cachingOf(parts, context))
+  const caching = privateCaching(documentCaching(parts, context))
   send(context, parts.status, documentHeaders(parts, context, nonce, caching, encoding))
   if (req.method === 'HEAD') {
     res.end()
@@ -187,10 +186,10 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   )
   // Named before it is handed over: written there, it would keep the request for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
-    const verdict = refusedRedirect(thrown) === undefined ? controlFlowOf(thrown) : undefined
-    if (verdict !== undefined) context.left = true
+    const judged = judgeThrown(thrown)
+    if (judged.kind !== 'failure') context.left = true
     const digest = reportFailure(thrown, context, 'stream')
-    sink.add(lateVerdict(verdict, digest))
+    sink.add(lateVerdict(judged, digest))
     return digest
   }
   live.onLateThrown = tellLate
@@ -205,20 +204,19 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
 }
 
 /** What a visitor without scripts, and a crawler, can still be told once the status is out. */
-function lateVerdict(verdict: ReturnType<typeof controlFlowOf>, digest: string | undefined): string {
+function lateVerdict(judged: JudgedThrown, digest: string): string {
   const noindex = '<meta name="robots" content="noindex"/>'
-  if (!(verdict instanceof RedirectSignal)) return noindex + lateNotice(verdict, digest)
-  const location = safeLocation(verdict.to, verdict)
-  return location === undefined
-    ? noindex
-    : `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(location)}"/>`
+  return judged.kind === 'redirect'
+    ? `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(judged.location)}"/>`
+    : noindex + lateNotice(judged, digest)
 }
 
 /** The hole that it belongs to stays as it is: it says that its content follows at the end of the page. */
-function lateNotice(refusal: RefusalSignal | undefined, digest = ''): string {
-  const text = refusal
-    ? `${REFUSAL_STATUS[refusal.kind]} ${STATUS_CODES[REFUSAL_STATUS[refusal.kind]]}`
-    : `Application error: a server-side exception has occurred. Digest: ${digest}`
+function lateNotice(judged: Exclude<JudgedThrown, { kind: 'redirect' }>, digest: string): string {
+  const text =
+    judged.kind === 'refusal'
+      ? `${judged.status} ${STATUS_CODES[judged.status]}`
+      : `Application error: a server-side exception has occurred. Digest: ${digest}`
   return `<noscript><p role="alert">A part of this page cannot be shown. ${escapeHtml(text)}</p></noscript>`
 }
 
@@ -233,26 +231,11 @@ function negotiate(context: RequestContext): Encoding | undefined {
   return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
 }
 
-interface Caching {
-  readonly value: string
-  /** Whether caches between us and the visitor may keep it: then it must not carry a nonce. */
-  readonly shared: boolean
-}
-
-const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
-/** Of an answer that sets a cookie, whatever has been said of its page: another visitor must not get it. */
-export const WITH_COOKIE = 'private, no-store'
-const NO_STORE: Caching = { value: 'no-store', shared: false }
-
-function cachingOf({ status, handOff }: DocumentParts, context: RequestContext): Caching {
-  if (status >= 400 || context.req.method === 'POST') return NO_STORE
-  const ruled = context.res.getHeader('cache-control')
-  const value = context.givenHeaders?.get('cache-control') ?? (typeof ruled === 'string' ? ruled : undefined)
-  if (value === undefined) return PRIVATE
-  // What a rule has set is judged like a loader's wish, and sent by us: a shared document must not carry a nonce.
-  context.res.removeHeader('cache-control')
-  if (setsCookie(context)) return { value: WITH_COOKIE, shared: false }
-  const caching = { value, shared: /\bpublic\b|\bs-maxage\b/i.test(value) }
+function documentCaching({ status, handOff }: DocumentParts, context: RequestContext): Caching {
+  if (context.req.method === 'POST') return NO_STORE
+  const ruled = takeRuledCaching(context)
+  const wanted = context.givenHeaders?.get('cache-control') ?? ruled
+  const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context) })
   return handOff.start === undefined ? caching : privateCaching(caching)
 }
 
@@ -280,7 +263,7 @@ function documentHeaders(
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
-  if (retryAfter !== undefined) headers.push(...retryHeaders(retryAfter))
+  headers.push(...retryHeaders({ retryAfter }))
   addGivenHeaders(headers, context)
   return headers
 }

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../request/context.ts'
 import { matchesTag } from './document-tag.ts'
 import { setsCookie } from '../../request/answer/answer-headers.ts'
 import { send } from '../../request/answer/send.ts'
-import { WITH_COOKIE } from './send-document.ts'
+import { ONE_VISITOR } from '../../request/answer/caching.ts'
 
 /** Headers of a document that go with a 304; a policy would replace the stored one. */
 const WITH_NOT_MODIFIED = new Set(['cache-control', 'etag', 'vary'])
@@ -44,5 +44,5 @@ function isWithNotModified(at: number, headers: readonly string[]): boolean {
 /** Middleware gives a cookie to some visitors; those for whom the document was made may have had theirs. */
 function withCookie(headers: readonly string[]): readonly string[] {
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'cache-control')
-  return at === -1 ? headers : headers.with(at + 1, WITH_COOKIE)
+  return at === -1 ? headers : headers.with(at + 1, ONE_VISITOR.value)
 }

@@ -12,7 +12,7 @@ import {
   type Outcome,
   type RouteView,
 } from '../../../client/react/route-view.ts'
-import { controlFlowOf, REFUSAL_STATUS, RedirectSignal, type RefusalSignal } from '../../../shared/control-flow.ts'
+import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
 import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../../shared/route-definition.ts'
 import { hasForm, withKey, type AfterForm } from './form-state.ts'
@@ -21,17 +21,18 @@ import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { formTarget, withForms, type FormTarget } from './form-target.ts'
+import { errorDigest, reportFailure } from '../../request/answer/failure.ts'
 import {
-  errorDigest,
-  failureStatus,
-  reportFailure,
+  judgeFailure,
+  judgeThrown,
   retryHeaders,
-  type FailureStatus,
-} from '../../request/answer/failure.ts'
+  type JudgedFailure,
+  type JudgedThrown,
+} from '../../request/answer/judge-thrown.ts'
 import { createHandOffWriter, type HandOffExtras } from './hand-off-writer.ts'
 import { giveUp, idPrefix, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
-import { soundThrown } from '../../request/answer/sound-thrown.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
 import { sendConstantPage, sendPageRedirect } from '../../request/answer/send-plain.ts'
 
@@ -98,34 +99,25 @@ export function createDocumentRenderer({
   async function serve(first: RouteView, request: DocumentRequest, context: RequestContext): Promise<void> {
     let { thrown } = request
     let view = first
-    let failure: FailureStatus | undefined
+    let failure: JudgedFailure | undefined
     for (;;) {
       if (context.aborted?.cause === 'gone') return
       if (thrown !== undefined) {
-        let verdict = controlFlowOf(thrown.value)
-        if (verdict instanceof RedirectSignal) {
-          const refused = sendPageRedirect(context, verdict)
-          if (refused === undefined) return
-          thrown = { ...thrown, value: refused }
-          verdict = undefined
-        }
-        // A fallback for failures that itself refuses is a failure; otherwise two could call each other for ever.
-        if (view.outcome?.kind === 'error') verdict = undefined
-        const fallback = fallbackFor(view, thrown, verdict)
-        if (fallback === undefined) {
-          if (verdict !== undefined) return sendConstantPage(context, { status: REFUSAL_STATUS[verdict.kind] })
-          const { status, retryAfter } = failureStatus(thrown.value)
-          return sendConstantPage(context, { status, digest: errorDigest(thrown.value) }, retryHeaders(retryAfter))
-        }
+        const judged = judgeFor(view, thrown.value)
+        if (judged.kind === 'redirect') return sendPageRedirect(context, judged)
+        failure = judged.kind === 'failure' ? judged : undefined
+        // Most have been reported where they were met. A redirect that must not be sent is found to be a failure here.
+        if (failure !== undefined) reportFailure(failure.thrown, context, 'loader')
+        const fallback = fallbackFor(view, judged, thrown.boundaryFrom)
+        if (fallback === undefined) return sendLastResort(judged, context)
         view = withFallback(view, fallback)
-        failure = verdict === undefined ? failureStatus(thrown.value) : undefined
       }
       try {
         const attempt = await render(view, failure, request, context)
         if (attempt === undefined) return
         thrown = { value: attempt.thrown, boundaryFrom: nextBoundary(view) }
       } catch (met) {
-        const error = soundThrown(met)
+        const error = normalizeThrown(met)
         reportFailure(error, context, 'render')
         if (context.res.headersSent) return void context.res.destroy()
         thrown = { value: error, boundaryFrom: nextBoundary(view) }
@@ -136,7 +128,7 @@ export function createDocumentRenderer({
   /** Renders and sends; returns what was thrown when there was nothing to send. */
   async function render(
     view: RouteView,
-    failure: FailureStatus | undefined,
+    failure: JudgedFailure | undefined,
     request: DocumentRequest,
     context: RequestContext,
   ): Promise<Thrown | undefined> {
@@ -222,17 +214,28 @@ function nextBoundary({ chain, outcome }: RouteView): number {
   return outcome === undefined ? chain.length - 1 : outcome.at - 1
 }
 
-function fallbackFor(
-  view: RouteView,
-  thrown: { readonly value: unknown; readonly boundaryFrom: number },
-  refusal: RefusalSignal | undefined,
-): Outcome | undefined {
-  const kind: BoundaryKind = refusal === undefined ? 'error' : refusal.kind
-  const at = findBoundary(view.chain, kind, thrown.boundaryFrom)
+/** A refusal of the page that shows failures is a failure: otherwise the two could call each other for ever. */
+function judgeFor({ outcome }: RouteView, value: unknown): JudgedThrown {
+  const judged = judgeThrown(value)
+  return judged.kind === 'refusal' && outcome?.kind === 'error' ? judgeFailure(value) : judged
+}
+
+type Fallible = Exclude<JudgedThrown, { kind: 'redirect' }>
+
+function fallbackFor({ chain }: RouteView, judged: Fallible, boundaryFrom: number): Outcome | undefined {
+  const kind: BoundaryKind = judged.kind === 'failure' ? 'error' : judged.refusal
+  const at = findBoundary(chain, kind, boundaryFrom)
   if (at === undefined) return undefined
-  if (kind !== 'error') return { kind, at }
-  const { status } = failureStatus(thrown.value)
-  return { kind, at, digest: errorDigest(thrown.value), ...(status !== 500 && { status }) }
+  if (judged.kind === 'refusal') return { kind, at }
+  const { status, thrown } = judged
+  return { kind, at, digest: errorDigest(thrown), ...(status !== 500 && { status }) }
+}
+
+/** No entry of the chain has a fallback for it, or all of them have failed. */
+function sendLastResort(judged: Fallible, context: RequestContext): void {
+  const { status } = judged
+  if (judged.kind === 'refusal') return sendConstantPage(context, { status })
+  sendConstantPage(context, { status, digest: errorDigest(judged.thrown) }, retryHeaders(judged))
 }
 
 function statusOf(outcome: Outcome | undefined): number {

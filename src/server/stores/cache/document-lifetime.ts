@@ -1,3 +1,5 @@
+import { cacheDirectives } from '../../http/cache-control.ts'
+
 /** For how long a document may be given out that is not made anew, in milliseconds. */
 export interface DocumentLifetime {
   readonly freshMs: number
@@ -15,15 +17,7 @@ const LONGEST_SECONDS = 86_400
  * @returns `undefined` where the document must be made each time, or is not for everybody.
  */
 export function documentLifetime(cacheControl: string): DocumentLifetime | undefined {
-  const directives = new Map(
-    cacheControl
-      .toLowerCase()
-      .split(',')
-      .map((part) => {
-        const [name = '', value = ''] = part.split('=', 2)
-        return [name.trim(), value.trim().replace(/^"(.*)"$/, '$1')] as const
-      }),
-  )
+  const directives = cacheDirectives(cacheControl)
   const seconds = (name: string): number | undefined => {
     const value = directives.get(name)
     if (value === undefined) return undefined

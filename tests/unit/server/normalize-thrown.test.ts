@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { soundThrown } from '../../../src/server/request/answer/sound-thrown.ts'
+import { normalizeThrown } from '../../../src/server/request/answer/normalize-thrown.ts'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
 test.for([new RedirectSignal('/a', 307), new RefusalSignal('notFound')])(
@@ -12,7 +12,7 @@ test.for([new RedirectSignal('/a', 307), new RefusalSignal('notFound')])(
         return ''
       },
     })
-    expect(soundThrown(signal)).toBe(signal)
+    expect(normalizeThrown(signal)).toBe(signal)
     expect(asked).toBe(0)
   },
 )
@@ -23,5 +23,5 @@ test('a failure is asked for its stack here, where it may throw', () => {
       throw new Error('y')
     },
   })
-  expect(soundThrown(failure)).toEqual(new Error('something was thrown that cannot be described'))
+  expect(normalizeThrown(failure)).toEqual(new Error('something was thrown that cannot be described'))
 })

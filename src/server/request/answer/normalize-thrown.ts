@@ -10,7 +10,7 @@ const replacements = new WeakMap<object, Error>()
  * what can be awaited React takes for something that is still on its way.
  * @returns the same error for the same object.
  */
-export function soundThrown(thrown: unknown): unknown {
+export function normalizeThrown(thrown: unknown): unknown {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown
   const fault = faultOf(thrown)
   if (fault === undefined) return thrown

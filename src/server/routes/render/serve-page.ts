@@ -1,0 +1,162 @@
+import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import type { RouteView } from '../../../client/react/route-view.ts'
+import { RefusalSignal } from '../../../shared/control-flow.ts'
+import type { Route } from '../../../shared/route-table.ts'
+import type { LoaderArgs } from '../../api/loader-types.ts'
+import type { Config } from '../../config/config.ts'
+import { clientKey } from '../../http/client-key.ts'
+import { mainOrigin } from '../../http/public-origins.ts'
+import { parseSearch, type RawSearch } from '../../http/search-params.ts'
+import { trackSearch } from '../../http/track-search.ts'
+import type { Admission, Shed } from '../../request/admission/admission.ts'
+import { sendConstantPage } from '../../request/answer/send-plain.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { DocumentCache } from '../../stores/cache/document-cache.ts'
+import { SearchUses, type AskedDocument } from '../../stores/cache/document-names.ts'
+import type { MatchedPage } from '../load/matched-page.ts'
+import { runLoaders, type LoadResult } from '../load/run-loaders.ts'
+import type { AfterForm } from './form-state.ts'
+import { sendKept } from './send-kept.ts'
+import type { DocumentRenderer, DocumentRequest } from './serve-document.ts'
+
+/** What pages are served with. */
+export interface PageParts {
+  readonly renderer: DocumentRenderer
+  readonly modules: ModuleCache
+  readonly admission: Admission
+  readonly documents: DocumentCache
+  readonly config: Config
+}
+
+/**
+ * Serves the document of a page, if there is a place for it and its turn comes in time. What waits long is among the old
+ * objects by then, and would keep all that it holds until a major collection, the data of the page first of all: so it
+ * holds none.
+ */
+export function servePage(parts: PageParts, page: MatchedPage, context: RequestContext): Promise<void> | undefined {
+  const shed = parts.admission.enter(context)
+  if (shed !== undefined) return answerBusy(parts, shed, page, context)
+  const late = isLate(parts, page, context)
+  if (late === false) return showPage(parts, page, context)
+  return late.then((isOver) => (isOver ? undefined : showPage(parts, page, context)))
+}
+
+/** A document that was made for another visitor is better than none. */
+function answerBusy(
+  { documents }: PageParts,
+  { headers }: Shed,
+  page: MatchedPage,
+  context: RequestContext,
+): Promise<void> | undefined {
+  const mayBeShared = !page.isUnmatched && context.req.headers.authorization === undefined
+  const kept = mayBeShared ? documents.take(askedDocument(page, context), context.pathname) : undefined
+  if (kept !== undefined) {
+    context.shed = undefined
+    context.refusal = undefined
+    return sendKept(kept, context)
+  }
+  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, headers)
+  return undefined
+}
+
+/** A rule may lead one URL to several pages. */
+function askedDocument({ route, params, search }: MatchedPage, context: RequestContext): AskedDocument {
+  return {
+    page: JSON.stringify([route.key, context.pathname, params]),
+    search: parseSearch(search),
+    queries: [context.search, search],
+  }
+}
+
+/** The view, noting what the page reads of search params that no schema has made. */
+function watchedView(view: RouteView, { isRaw }: LoadResult, uses: SearchUses): RouteView {
+  return isRaw && Object.keys(view.search as RawSearch).length > 0
+    ? { ...view, search: trackSearch(view.search as RawSearch, uses) }
+    : view
+}
+
+/**
+ * Waits for a turn, and answers where that comes too late.
+ * @param loaded whether the loaders are done.
+ * @returns `false` at once where nobody else waits.
+ */
+function isLate(
+  parts: PageParts,
+  page: MatchedPage,
+  context: RequestContext,
+  loaded?: boolean,
+): Promise<boolean> | false {
+  const turn = parts.admission.turn(context, loaded)
+  if (turn === undefined) return false
+  return turn.then(async (shed) => {
+    if (shed !== undefined) await answerBusy(parts, shed, page, context)
+    return shed !== undefined
+  })
+}
+
+/**
+ * Runs the loaders of a page and renders it.
+ * @param after what a form that was sent to the page has left for it.
+ */
+export async function showPage(
+  parts: PageParts,
+  page: MatchedPage,
+  context: RequestContext,
+  after?: AfterForm,
+): Promise<void> {
+  const { renderer, modules, config, documents } = parts
+  const { route, params } = page
+  const key = page.isUnmatched ? null : route.key
+  const since = documents.now
+  const running = runLoaders(page, context, modules)
+  if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
+  const loaded = running instanceof Promise ? await running : running
+  const { stopped } = loaded
+  if (stopped?.kind === 'invalid-search') {
+    context.refusal = 'search params are not valid'
+    return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
+  }
+  if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
+  const thrown =
+    stopped === undefined
+      ? (thrownAfter(after) ?? thrownFor(key))
+      : { value: stopped.thrown, boundaryFrom: stopped.boundaryFrom }
+  const uses = new SearchUses()
+  for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
+  const view = viewOf(route, params, loaded, mainOrigin(config.origins))
+  await renderer.serve(
+    watchedView(view, loaded, uses),
+    {
+      search: loaded.search,
+      route: key,
+      deferred: loaded.deferred,
+      meta: loaded.meta,
+      timings: loaded.timings,
+      keep(document) {
+        const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
+        const client = clientKey(context.provenance.address)
+        documents.keep(askedDocument(page, context), uses, document, { tags, since }, context.pathname, client)
+      },
+      searchForAll(namesQuery) {
+        if (namesQuery) uses.useAll()
+        return loaded.isRaw ? uses.pick(loaded.search as RawSearch) : loaded.search
+      },
+      ...(after?.kind === 'state' ? { posted: after } : {}),
+      ...(thrown === undefined ? {} : { thrown }),
+    },
+    context,
+  )
+}
+
+function thrownAfter(after: AfterForm | undefined): DocumentRequest['thrown'] {
+  return after?.kind === 'thrown' ? { value: after.thrown, boundaryFrom: after.boundaryFrom } : undefined
+}
+
+function thrownFor(key: string | null): DocumentRequest['thrown'] {
+  return key === null ? { value: new RefusalSignal('notFound'), boundaryFrom: 0 } : undefined
+}
+
+function viewOf(route: Route, params: LoaderArgs['params'], loaded: LoadResult, origin: string | undefined): RouteView {
+  const { data, search } = loaded
+  return { chain: route.chain, params, search, data, ...(origin === undefined ? {} : { origin }) }
+}

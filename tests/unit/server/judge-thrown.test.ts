@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { UnavailableError } from '../../../src/server/api/unavailable-error.ts'
+import { judgeFailure, judgeThrown, retryHeaders } from '../../../src/server/request/answer/judge-thrown.ts'
+import { controlFlowDigest, RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
+
+const throughReact = (signal: RedirectSignal | RefusalSignal) =>
+  Object.assign(new Error('x'), { digest: controlFlowDigest(signal) })
+
+const CASES = [
+  ['a redirect to a path', new RedirectSignal('/mills', 308), { kind: 'redirect', status: 308, location: '/mills' }],
+  [
+    'a redirect to a site that its author names',
+    new RedirectSignal('https://example.org/x', 303, true),
+    { kind: 'redirect', status: 303, location: 'https://example.org/x' },
+  ],
+  ['a redirect to another site', new RedirectSignal('//evil.example', 307), { kind: 'failure', status: 500 }],
+  [
+    'a redirect that runs script',
+    new RedirectSignal('javascript:alert(1)', 307, true),
+    { kind: 'failure', status: 500 },
+  ],
+  ['not found', new RefusalSignal('notFound'), { kind: 'refusal', refusal: 'notFound', status: 404 }],
+  ['forbidden', new RefusalSignal('forbidden'), { kind: 'refusal', refusal: 'forbidden', status: 403 }],
+  ['unauthorized', new RefusalSignal('unauthorized'), { kind: 'refusal', refusal: 'unauthorized', status: 401 }],
+  ['a refusal that React has carried', throughReact(new RefusalSignal('notFound')), { kind: 'refusal', status: 404 }],
+  [
+    'a redirect that React has carried',
+    throughReact(new RedirectSignal('/x', 307)),
+    { kind: 'redirect', status: 307, location: '/x' },
+  ],
+  ['an error', new Error('broken'), { kind: 'failure', status: 500 }],
+  [
+    'what its author calls unavailable',
+    new UnavailableError('later', { retryAfter: 7 }),
+    { kind: 'failure', status: 503, retryAfter: 7 },
+  ],
+  ['a text', 'broken', { kind: 'failure', status: 500, thrown: 'broken' }],
+  ['nothing', undefined, { kind: 'failure', status: 500, thrown: undefined }],
+  ['a digest that is no way out', Object.assign(new Error('x'), { digest: 'millrace:toString' }), { kind: 'failure' }],
+] as const
+
+test.for(CASES)('%s', ([, thrown, expected]) => {
+  expect(judgeThrown(thrown)).toMatchObject(expected)
+})
+
+test('the target of a refused redirect is in the failure, for the log, and never in a location', () => {
+  const judged = judgeThrown(new RedirectSignal('//evil.example', 307))
+  expect(judged).toMatchObject({ thrown: { name: 'UnsafeRedirectError' } })
+  expect(judged).not.toHaveProperty('location')
+})
+
+test('what cannot be looked at is a failure that can', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  expect(judgeThrown(proxy)).toMatchObject({ kind: 'failure', thrown: expect.any(Error) as Error })
+})
+
+test('a failure says when to try again only where its author has', () => {
+  expect(retryHeaders(judgeFailure(new UnavailableError('later', { retryAfter: 7 })))).toEqual(['Retry-After', '7'])
+  expect(retryHeaders(judgeFailure(new Error('x')))).toEqual([])
+})
