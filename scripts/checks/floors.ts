@@ -46,6 +46,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['process'],
     ['routes'],
     ['open-services'],
+    ['app-parts'],
     ['index', 'app', 'application'],
     ['main'],
   ],

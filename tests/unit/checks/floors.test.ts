@@ -48,10 +48,10 @@ test('the picture has every floor of the server, the highest first, each above t
   expect(lines.slice(0, 4)).toEqual([
     '```mermaid',
     'flowchart TB',
-    '  f11["main"]',
-    '  f10["index · app · application"]',
+    '  f12["main"]',
+    '  f11["index · app · application"]',
   ])
-  expect(lines).toContain('  f11 --> f10')
+  expect(lines).toContain('  f12 --> f11')
   expect(lines).toContain('  f1 --> f0')
 })
 

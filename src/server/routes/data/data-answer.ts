@@ -8,7 +8,7 @@ import {
   type SegmentValues,
 } from '../../../shared/protocol/route-data.ts'
 import type { RejectedValue } from '../../../shared/protocol/hand-off.ts'
-import { createRouteDataWriter } from '../../../shared/protocol/encode-route-data.ts'
+import { createRouteDataWriter, type RouteDataWriter } from '../../../shared/protocol/encode-route-data.ts'
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
@@ -68,117 +68,154 @@ export function redirectTo(location: string): RouteDataRedirect {
   return location.startsWith('/') ? { to: location } : { to: location, external: true }
 }
 
-/** Begins an answer. Lines that come in one turn of the event loop go out together, at its end. */
-export function createDataAnswer(context: RequestContext, progress: DataProgress): DataAnswer {
-  const { req, res } = context
-  const build = context.data?.build ?? ''
-  const hasBody = req.method !== 'HEAD'
-  const gone = new AbortController()
-  let lines = ''
-  let opened: { readonly status: number; readonly headers: HeaderList } | undefined
-  let body: BodyStream | undefined
-  let sentHeaders: string | undefined
-  let scheduled: NodeJS.Immediate | undefined
-  let over = false
+/**
+ * Begins an answer.
+ * @param whenOpen writes what follows the head, whatever opens the answer.
+ */
+export function createDataAnswer(
+  context: RequestContext,
+  progress: DataProgress,
+  whenOpen?: (answer: DataAnswer) => void,
+): DataAnswer {
+  const answer = new StreamedAnswer(context, progress, whenOpen)
+  context.onAbort((reason) => answer.abort(reason.cause))
+  return answer
+}
 
-  const writer = createRouteDataWriter(write, gone.signal, (reason): RejectedValue => {
-    return { digest: reportFailure(reason, context, 'deferred') }
-  })
+interface Opening {
+  readonly status: number
+  readonly headers: HeaderList
+}
 
-  function write(line: string): void {
-    if (over) return
-    lines += line
-    scheduled ??= setImmediate(() => flush(false))
+/** Lines that come in one turn of the event loop go out together, at its end. */
+class StreamedAnswer implements DataAnswer {
+  readonly #context: RequestContext
+  readonly #progress: DataProgress
+  readonly #whenOpen: ((answer: DataAnswer) => void) | undefined
+  readonly #hasBody: boolean
+  readonly #gone = new AbortController()
+  readonly #writer: RouteDataWriter
+  #lines = ''
+  #opened: Opening | undefined = undefined
+  #body: BodyStream | undefined = undefined
+  #sentHeaders: string | undefined = undefined
+  #scheduled: NodeJS.Immediate | undefined = undefined
+  #over = false
+
+  constructor(context: RequestContext, progress: DataProgress, whenOpen?: (answer: DataAnswer) => void) {
+    this.#context = context
+    this.#progress = progress
+    this.#whenOpen = whenOpen
+    this.#hasBody = context.req.method !== 'HEAD'
+    this.#writer = createRouteDataWriter(
+      (line) => this.#write(line),
+      this.#gone.signal,
+      (reason): RejectedValue => ({ digest: reportFailure(reason, context, 'deferred') }),
+    )
   }
 
-  context.onAbort((reason) => {
-    if (reason.cause === 'gone') drop()
+  isOpen(): boolean {
+    return this.#opened !== undefined
+  }
+
+  open(status: number, head: Head, headers: HeaderList = []): void {
+    this.#opened = { status, headers }
+    if (head.redirect !== undefined) this.#context.left = true
+    if (this.#hasBody) this.#writer.head({ build: this.#context.data?.build ?? '', ...head })
+    this.#whenOpen?.(this)
+  }
+
+  segment(id: string, values: SegmentValues, meta: SegmentMeta): void {
+    if (this.#hasBody) this.#writer.segment(id, values, meta)
+  }
+
+  outcome(outcome: RouteDataOutcome): void {
+    if (outcome.kind !== 'error') this.#context.left = true
+    if (this.#hasBody) this.#writer.outcome(outcome)
+  }
+
+  redirect(redirect: RouteDataRedirect): void {
+    this.#context.left = true
+    if (this.#hasBody) this.#writer.redirect(redirect)
+  }
+
+  async finish(): Promise<void> {
+    const context = this.#context
+    try {
+      if (this.#hasBody) await this.#writer.finish()
+    } catch (thrown) {
+      if (this.#over) return
+      reportFailure(thrown, context, 'deferred')
+      return this.breakOff()
+    }
+    this.#flush(true)
+    if (this.#sentHeaders !== undefined && this.#sentHeaders !== givenText(context)) {
+      context.log.warn({ route: context.route }, 'a loader has set headers after the answer had begun')
+    }
+  }
+
+  breakOff(): void {
+    if (this.#over) return
+    this.#flush(true)
+    this.#gone.abort()
+  }
+
+  abort(cause: 'gone' | 'timeout'): void {
+    if (cause === 'gone') return this.#drop()
     // Open values have been rejected by the abort itself, and are written within this turn. What is then still open
     // is no deferred member and listens to nobody.
-    else setImmediate(() => setImmediate(() => breakOff()))
-  })
-
-  /** Nobody listens any more. */
-  function drop(): void {
-    if (over) return
-    over = true
-    clearImmediate(scheduled)
-    gone.abort()
-    body?.destroy()
+    setImmediate(() => setImmediate(() => this.breakOff()))
   }
 
-  function flush(last: boolean): void {
-    clearImmediate(scheduled)
-    scheduled = undefined
-    if (over || opened === undefined) return
-    const text = lines
-    lines = ''
-    if (last) over = true
-    if (body === undefined) {
-      sentHeaders = givenText(context)
-      if (!hasBody || (last && Buffer.byteLength(text) < MIN_ENCODED_BYTES)) return sendWhole(opened, text)
-      body = startBody(opened)
+  #write(line: string): void {
+    if (this.#over) return
+    this.#lines += line
+    this.#scheduled ??= setImmediate(() => this.#flush(false))
+  }
+
+  #drop(): void {
+    if (this.#over) return
+    this.#over = true
+    clearImmediate(this.#scheduled)
+    this.#gone.abort()
+    this.#body?.destroy()
+  }
+
+  #flush(last: boolean): void {
+    clearImmediate(this.#scheduled)
+    this.#scheduled = undefined
+    if (this.#over || this.#opened === undefined) return
+    const text = this.#lines
+    this.#lines = ''
+    if (last) this.#over = true
+    if (this.#body === undefined) {
+      this.#sentHeaders = givenText(this.#context)
+      const isSmall = last && Buffer.byteLength(text) < MIN_ENCODED_BYTES
+      if (!this.#hasBody || isSmall) return this.#sendWhole(this.#opened, text)
+      this.#body = this.#startBody(this.#opened)
     }
-    if (text !== '') body.write(text)
-    if (last) body.end()
+    if (text !== '') this.#body.write(text)
+    if (last) this.#body.end()
   }
 
-  function sendWhole({ status, headers }: NonNullable<typeof opened>, text: string): void {
-    const all = dataHeaders(status, context, progress).concat(headers)
-    if (hasBody) all.push('Content-Length', String(Buffer.byteLength(text)))
+  #sendWhole({ status, headers }: Opening, text: string): void {
+    const context = this.#context
+    const all = dataHeaders(status, context, this.#progress).concat(headers)
+    if (this.#hasBody) all.push('Content-Length', String(Buffer.byteLength(text)))
     send(context, status, all)
-    over = true
-    res.end(hasBody ? text : undefined)
+    this.#over = true
+    context.res.end(this.#hasBody ? text : undefined)
     // Values that nobody will read need not be made.
-    if (!hasBody) context.abort('gone')
+    if (!this.#hasBody) context.abort('gone')
   }
 
-  function startBody({ status, headers }: NonNullable<typeof opened>): BodyStream {
+  #startBody({ status, headers }: Opening): BodyStream {
+    const { req, res } = this.#context
     const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
-    const all = dataHeaders(status, context, progress).concat(headers)
+    const all = dataHeaders(status, this.#context, this.#progress).concat(headers)
     if (encoding !== undefined) all.push('Content-Encoding', encoding)
-    send(context, status, all)
+    send(this.#context, status, all)
     return createBodyStream(res, encoding)
-  }
-
-  function breakOff(): void {
-    if (over) return
-    flush(true)
-    gone.abort()
-  }
-
-  return {
-    isOpen: () => opened !== undefined,
-    open(status, head, headers = []) {
-      opened = { status, headers }
-      if (head.redirect !== undefined) context.left = true
-      if (hasBody) writer.head({ build, ...head })
-    },
-    segment(id, values, meta) {
-      if (hasBody) writer.segment(id, values, meta)
-    },
-    outcome(outcome) {
-      if (outcome.kind !== 'error') context.left = true
-      if (hasBody) writer.outcome(outcome)
-    },
-    redirect(redirect) {
-      context.left = true
-      if (hasBody) writer.redirect(redirect)
-    },
-    async finish() {
-      try {
-        if (hasBody) await writer.finish()
-      } catch (thrown) {
-        if (over) return
-        reportFailure(thrown, context, 'deferred')
-        return breakOff()
-      }
-      flush(true)
-      if (sentHeaders !== undefined && sentHeaders !== givenText(context)) {
-        context.log.warn({ route: context.route }, 'a loader has set headers after the answer had begun')
-      }
-    },
-    breakOff,
   }
 }
 

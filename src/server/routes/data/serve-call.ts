@@ -103,16 +103,11 @@ function sendThrown(
   page: Pick<RunningPage, 'head' | 'chain'>,
   context: RequestContext,
 ): Promise<void> {
-  const answer = createDataAnswer(context, NO_PROGRESS)
-  const opensWithResult: DataAnswer = {
-    ...answer,
-    open(...opening) {
-      answer.open(...opening)
-      // What the action has done before it threw is done.
-      if (result.revalidate !== undefined) putResult(answer, { ...result, thrown: true })
-    },
-  }
-  sendStopped(stopped, page, opensWithResult, context)
+  // What the action has done before it threw is done.
+  const hasDone = result.revalidate !== undefined
+  const tell = (answer: DataAnswer): void => putResult(answer, { ...result, thrown: true })
+  const answer = createDataAnswer(context, NO_PROGRESS, hasDone ? tell : undefined)
+  sendStopped(stopped, page, answer, context)
   return answer.finish()
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import { isCrawler } from './crawler.ts'
 import type { DocumentProps } from '../../../client/module-types.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
@@ -82,124 +82,163 @@ export interface RendererParts {
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
-/** Makes the renderer of an application. */
-export function createDocumentRenderer({
-  document,
-  modules,
-  manifest,
-  shared,
-  renderTimeoutMs,
-  scope,
-}: RendererParts): DocumentRenderer {
-  const handOffOf = createHandOffWriter(manifest.buildId, scope)
-  const assetsOf = createDocumentAssets(manifest, shared)
-  /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
-  const suspending = new Set<string>()
+/** What a failed attempt shows instead: the view with its fallback, and the failure that decides the status. */
+interface Attempt {
+  readonly view: RouteView
+  readonly failure?: JudgedFailure | undefined
+}
 
-  async function serve(first: RouteView, request: DocumentRequest, context: RequestContext): Promise<void> {
-    let { thrown } = request
-    let view = first
-    let failure: JudgedFailure | undefined
-    for (;;) {
-      if (context.aborted?.cause === 'gone') return
-      if (thrown !== undefined) {
-        const judged = judgeFor(view, thrown.value)
-        if (judged.kind === 'redirect') return sendPageRedirect(context, judged)
-        failure = judged.kind === 'failure' ? judged : undefined
-        // Most have been reported where they were met. A redirect that must not be sent is found to be a failure here.
-        if (failure !== undefined) reportFailure(failure.thrown, context, 'loader')
-        const fallback = fallbackFor(view, judged, thrown.boundaryFrom)
-        if (fallback === undefined) return sendLastResort(judged, context)
-        view = withFallback(view, fallback)
-      }
-      try {
-        const attempt = await render(view, failure, request, context)
+/** Makes the renderer of an application. */
+export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
+  const rendering = new DocumentRendering(parts)
+  return {
+    async serve(first, request, context) {
+      let { thrown } = request
+      let attempt: Attempt | undefined = { view: first }
+      while (context.aborted?.cause !== 'gone') {
+        if (thrown !== undefined) attempt = fallBack(attempt, thrown, context)
         if (attempt === undefined) return
-        thrown = { value: attempt.thrown, boundaryFrom: nextBoundary(view) }
-      } catch (met) {
-        const error = normalizeThrown(met)
-        reportFailure(error, context, 'render')
-        if (context.res.headersSent) return void context.res.destroy()
-        thrown = { value: error, boundaryFrom: nextBoundary(view) }
+        const { view } = attempt
+        try {
+          const stopped = await rendering.send(attempt, request, context)
+          if (stopped === undefined) return
+          thrown = { value: stopped.thrown, boundaryFrom: nextBoundary(view) }
+        } catch (met) {
+          const error = normalizeThrown(met)
+          reportFailure(error, context, 'render')
+          if (context.res.headersSent) return void context.res.destroy()
+          thrown = { value: error, boundaryFrom: nextBoundary(view) }
+        }
       }
-    }
+    },
+  }
+}
+
+/** @returns what to render next; `undefined` where the request has been answered: by a redirect, or the last resort. */
+function fallBack(
+  { view }: Attempt,
+  { value, boundaryFrom }: NonNullable<DocumentRequest['thrown']>,
+  context: RequestContext,
+): Attempt | undefined {
+  const judged = judgeFor(view, value)
+  if (judged.kind === 'redirect') return void sendPageRedirect(context, judged)
+  const failure = judged.kind === 'failure' ? judged : undefined
+  // Most have been reported where they were met. A redirect that must not be sent is found to be a failure here.
+  if (failure !== undefined) reportFailure(failure.thrown, context, 'loader')
+  const fallback = fallbackFor(view, judged, boundaryFrom)
+  if (fallback === undefined) return void sendLastResort(judged, context)
+  return { view: withFallback(view, fallback), failure }
+}
+
+/** A rendered page that is about to be sent. */
+interface Rendering {
+  readonly tree: ReactNode
+  readonly forms: FormTarget
+  /** @param posted the state that React takes over. */
+  readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HandOffExtras['streamed']) => DocumentParts
+}
+
+/** Renders and sends: whole where nothing has to be waited for, else as a stream. */
+class DocumentRendering {
+  readonly #parts: RendererParts
+  readonly #handOffOf: ReturnType<typeof createHandOffWriter>
+  readonly #assetsOf: ReturnType<typeof createDocumentAssets>
+  /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
+  readonly #suspending = new Set<string>()
+
+  constructor(parts: RendererParts) {
+    this.#parts = parts
+    this.#handOffOf = createHandOffWriter(parts.manifest.buildId, parts.scope)
+    this.#assetsOf = createDocumentAssets(parts.manifest, parts.shared)
   }
 
-  /** Renders and sends; returns what was thrown when there was nothing to send. */
-  async function render(
-    view: RouteView,
-    failure: JudgedFailure | undefined,
-    request: DocumentRequest,
-    context: RequestContext,
-  ): Promise<Thrown | undefined> {
-    const loading = modules.load(viewModules(view))
+  /** @returns what was thrown when there was nothing to send. */
+  async send(attempt: Attempt, request: DocumentRequest, context: RequestContext): Promise<Thrown | undefined> {
+    const loading = this.#parts.modules.load(viewModules(attempt.view))
     if (loading !== undefined) await loading
-    const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
-    const tree = routeTree({ document, view, modules, metadata })
-    let { posted } = request
-    const forms = formTarget(context)
-    const parts = (streamed?: HandOffExtras['streamed']): DocumentParts => ({
-      status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
-      retryAfter: failure?.retryAfter,
-      view,
-      metadata,
-      assets: assetsOf(view),
-      handOff: handOffOf({ ...view, search: request.search }, request.route, context, {
-        metas: request.meta,
-        posted: posted?.state,
-        streamed,
-      }),
-      handOffForAll: () => {
-        const search = request.searchForAll?.(forms.namesQuery === true)
-        return search === undefined || search === request.search
-          ? undefined
-          : handOffOf({ ...view, search }, request.route, context, { metas: request.meta })
-      },
-      timings: request.timings,
-      keep: request.keep,
-    })
-
+    const rendering = this.#prepare(attempt, request, context)
     const shape = request.route ?? ''
-    const startedAt = performance.now()
     // Only a stream takes over a posted state.
     const canBeWhole =
-      posted === undefined && !Object.keys(view.data).some((id) => request.deferred.has(id)) && !suspending.has(shape)
+      request.posted === undefined &&
+      !Object.keys(attempt.view.data).some((id) => request.deferred.has(id)) &&
+      !this.#suspending.has(shape)
+    const startedAt = performance.now()
     if (canBeWhole) {
-      const attempt = withForms(forms, () => renderWhole(tree))
-      if (attempt?.kind === 'thrown') return attempt
-      if (attempt?.kind === 'whole' && forms.stateForms.length === 0) {
+      const { tree, forms, partsOf } = rendering
+      const whole = withForms(forms, () => renderWhole(tree))
+      if (whole?.kind === 'thrown') return whole
+      if (whole?.kind === 'whole' && forms.stateForms.length === 0) {
         context.addSpan('render', 'whole', startedAt, performance.now())
-        await sendWhole(attempt.html, parts(), context)
+        await sendWhole(whole.html, partsOf(), context)
         return undefined
       }
     }
-    context.startDeadline(renderTimeoutMs)
+    const stopped = await this.#stream(rendering, request, context, startedAt)
+    if (canBeWhole && stopped === undefined) this.#suspending.add(shape)
+    return stopped
+  }
+
+  #prepare({ view, failure }: Attempt, request: DocumentRequest, context: RequestContext): Rendering {
+    const { document, modules } = this.#parts
+    const { meta: metas, route, timings, keep } = request
+    const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
+    const forms = formTarget(context)
+    return {
+      tree: routeTree({ document, view, modules, metadata }),
+      forms,
+      partsOf: (posted, streamed) => ({
+        status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
+        retryAfter: failure?.retryAfter,
+        view,
+        metadata,
+        assets: this.#assetsOf(view),
+        handOff: this.#handOffOf({ ...view, search: request.search }, route, context, {
+          metas,
+          posted: posted?.state,
+          streamed,
+        }),
+        handOffForAll: () => {
+          const search = request.searchForAll?.(forms.namesQuery === true)
+          return search === undefined || search === request.search
+            ? undefined
+            : this.#handOffOf({ ...view, search }, route, context, { metas })
+        },
+        timings,
+        keep,
+      }),
+    }
+  }
+
+  async #stream(
+    { tree, forms, partsOf }: Rendering,
+    request: DocumentRequest,
+    context: RequestContext,
+    startedAt: number,
+  ): Promise<Thrown | undefined> {
+    const { renderTimeoutMs: deadline } = this.#parts
+    context.startDeadline(deadline)
+    let { posted } = request
     const whole = isCrawler(context.req.headers['user-agent'])
-    const stream = (to: FormTarget, toTheEnd: () => boolean) =>
+    const render = (to: FormTarget, toTheEnd: () => boolean) =>
       withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
     // The form that was sent may stand in a hole, or be known by another name here.
-    let attempt = await stream(forms, () => whole || (posted && !hasForm(posted.state, forms.stateForms)) === true)
+    let attempt = await render(forms, () => whole || (posted && !hasForm(posted.state, forms.stateForms)) === true)
     const keyed = posted && withKey(posted, forms.stateForms)
     if (posted !== undefined && keyed !== undefined && attempt.kind === 'stream') {
       // Only React can name the form that the state is for, and does so while it renders it.
       giveUp(attempt.stream)
       posted = { ...posted, state: keyed }
-      attempt = await stream(formTarget(context), () => whole)
+      attempt = await render(formTarget(context), () => whole)
     }
     if (attempt.kind === 'thrown') return attempt
-    if (canBeWhole) suspending.add(shape)
     const shellAt = performance.now()
     context.addSpan('render', 'shell', startedAt, shellAt)
     context.addSpan('stream', 'holes', shellAt)
-    sendStream(
-      attempt.stream,
-      parts({ deadline: renderTimeoutMs, react: { identifierPrefix: idPrefix(context.nonce) } }),
-      context,
-    )
+    const react = { identifierPrefix: idPrefix(context.nonce) }
+    sendStream(attempt.stream, partsOf(posted, { deadline, react }), context)
     return undefined
   }
-
-  return { serve }
 }
 
 /** The browser gets only the data of what is shown: the page that was refused may hold what nobody should see. */

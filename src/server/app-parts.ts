@@ -1,0 +1,224 @@
+import { pino } from 'pino'
+import type { DestinationStream, Logger } from 'pino'
+import { createModuleCache } from '../client/react/module-cache.ts'
+import { compileRules } from '../shared/rules/compile-rules.ts'
+import { createRouteTable } from '../shared/route-table.ts'
+import { validateRouteTable } from '../shared/route-table-faults.ts'
+import type { AppDefinition } from './api/define-app.ts'
+import { DAY_MS } from './assets/kept-builds.ts'
+import { createKeptFiles, type KeptFiles } from './assets/kept-files.ts'
+import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
+import { checkTunnelPath } from './config/check-tunnel-path.ts'
+import { readConfig, type Config } from './config/config.ts'
+import { createHeldBodies } from './http/body/held-bodies.ts'
+import { checkOrigins } from './http/named-origins.ts'
+import { createShares, warnOfOneAddress } from './http/shares.ts'
+import { createServices, type Services } from './open-services.ts'
+import { createReadiness } from './process/readiness.ts'
+import { createReports } from './reports/create-reports.ts'
+import { SYSTEM_CLOCK } from './reports/delivery/delivery.ts'
+import { followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
+import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
+import { createServerReporter } from './reports/sdk/server-reporter.ts'
+import { createAdmission } from './request/admission/admission.ts'
+import { limitVisitors } from './request/admission/visitor-limits.ts'
+import { createRequestJudge } from './request/judge-request.ts'
+import { requestLogThrough, requestLogTo, type RequestObserver } from './request/request-log.ts'
+import { createCallsOnce } from './routes/actions/call-once.ts'
+import { createActionRegistry, type ActionModules } from './routes/actions/registry.ts'
+import type { ActionParts } from './routes/actions/serve-action.ts'
+import type { CallJudge } from './routes/actions/take-action.ts'
+import { createDocumentPolicies, type PolicyOptions } from './routes/render/document-policy.ts'
+import { createImportMap } from './routes/render/import-map.ts'
+import type { SharedMarkup } from './routes/render/route-assets.ts'
+import { createDocumentRenderer } from './routes/render/serve-document.ts'
+import { createAppRules } from './routes/rules/apply-rules.ts'
+import { loadExpressionEngine } from './routes/rules/expression-engine.ts'
+import { routeScope } from './routes/rules/route-scope.ts'
+import { createDocumentCache } from './stores/cache/document-cache.ts'
+
+/** What `createApp` is given. */
+export interface CreateAppOptions {
+  readonly app: AppDefinition
+  /** `readConfig({})` when absent. */
+  readonly config?: Config
+  /** What the build wrote; documents carry no scripts and styles without it. */
+  readonly assets?: {
+    readonly manifest: AssetManifest
+    /** Absolute path of the folder behind `/_m/assets/`. */
+    readonly folder: string
+    /** Absolute path of the source maps of those files, for the embedded inbox. */
+    readonly maps?: string
+    /** Absolute path of the folder in which the build has kept those before it. */
+    readonly former?: string
+  }
+  /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
+  readonly actions?: ActionModules
+  /**
+   * Whether failures of this server are reported as those of browsers are; they are logged in any case. Default: only
+   * where a DSN is set.
+   */
+  readonly reportFailures?: boolean
+  /** A logger of your own. */
+  readonly log?: Logger
+  /** Where the runtime's own logger writes its JSON lines, stdout when absent; not used with `log`. */
+  readonly logDestination?: DestinationStream
+  /** Told of each request when it is over. */
+  readonly observe?: RequestObserver
+  /** Has tags and paths that are dropped here dropped by the other processes that serve the same URL. Does not reject. */
+  readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
+  /** Which of several processes this is, for the log. */
+  readonly worker?: number | undefined
+}
+
+/** What an application is made of. */
+export type AppParts = ReturnType<typeof createAppParts>
+
+/**
+ * Makes the parts of an application. Express meets them in `createApp`.
+ * @throws as `createApp`.
+ */
+export function createAppParts(options: CreateAppOptions) {
+  const { app: definition, config = readConfig({}), assets, onRevalidate } = options
+  validateRouteTable(definition.routes)
+  const table = createRouteTable(definition.routes)
+  checkTunnelPath(config.reportTunnelPath, table)
+  const { log, requestLog } = createLogs(options, config)
+  const manifest = assets?.manifest ?? NO_ASSETS
+  const modules = createModuleCache()
+  const readiness = createReadiness()
+  const onGreedy = warnOfOneAddress(config.trustProxy, log)
+  const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
+  const judge = createRequestJudge(config)
+  const scope = routeScope(definition)
+  const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
+  const reporting = createReporting(options, config, services, log)
+  const visitorLimits = limitVisitors(definition.security?.limits)
+  const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}), origins: config.origins }
+  const actions: ActionParts = {
+    registry: calls.registry,
+    modules,
+    calls: createCallsOnce(services, Date.now),
+    admission,
+    bodyLimit: config.actionBodyLimit,
+    heldBodies: createHeldBodies(),
+    refusesForm: visitorLimits?.refusesForm,
+  }
+  return {
+    ...reporting,
+    definition,
+    config,
+    table,
+    log,
+    requestLog,
+    manifest,
+    modules,
+    readiness,
+    onGreedy,
+    admission,
+    streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
+    judge,
+    rules: createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge, config.origins),
+    scope,
+    services,
+    documents: createDocumentCache(services, () => Date.now()),
+    visitorLimits,
+    calls,
+    actions,
+    actionSegments: new Set(manifest.actionSegments),
+    keptFiles: assets && keptFilesOf(assets.former, config),
+    renderer: createDocumentRenderer({
+      document: definition.document,
+      modules,
+      manifest,
+      shared: sharedMarkup(definition, manifest, reporting.recorder, reporting.reports.tunnelPath),
+      renderTimeoutMs: config.renderTimeoutMs,
+      scope,
+    }),
+  }
+}
+
+function createLogs({ log: given, logDestination, worker }: CreateAppOptions, { logLevel }: Config) {
+  if (given !== undefined) return { log: given, requestLog: requestLogThrough(given) }
+  const destination = logDestination ?? pino.destination(1)
+  const base = worker === undefined ? null : { worker }
+  const log = pino({ level: logLevel, base, serializers: { err: keepDescribed } }, destination)
+  return { log, requestLog: requestLogTo(destination, log, worker) }
+}
+
+/** Where failures go, of this server and of its pages. */
+function createReporting(
+  { app: { reports: asked }, assets, reportFailures }: CreateAppOptions,
+  config: Config,
+  services: Services,
+  log: Logger,
+) {
+  const { sentryTracesSampleRate: sampleRate, sentryEnvironment: environment } = config
+  const { buildId, reports: script } = assets?.manifest ?? NO_ASSETS
+  const release = config.sentryRelease || buildId
+  const reports = createReports(config, services, log)
+  const { dsn, tunnelPath, intake } = reports
+  const consent = asked?.consent === 'ask' ? { consent: true as const } : {}
+  const recorder =
+    script &&
+    createPageRecorder(script, { dsn, tunnel: tunnelPath, release, environment, rate: sampleRate, ...consent })
+  const now = (): number => performance.now()
+  const reporter =
+    (reportFailures ?? config.sentryDsn !== '')
+      ? createServerReporter({
+          intake,
+          dsn,
+          relayPath: tunnelPath,
+          release,
+          environment,
+          sampleRate,
+          log,
+          now,
+          timeOrigin: performance.timeOrigin,
+          random: Math.random,
+          after: SYSTEM_CLOCK.after,
+        })
+      : undefined
+  const traceOrigins = checkOrigins('reports.traceOrigins', asked?.traceOrigins)
+  const isTracing = reporter !== undefined && (sampleRate > 0 || traceOrigins.length > 0)
+  return {
+    reports,
+    recorder,
+    reporter,
+    outgoing: isTracing ? followOutgoingRequests({ traceOrigins, now }) : undefined,
+    policyReports: { path: tunnelPath, origins: config.origins, release, environment, intake, now: Date.now },
+  }
+}
+
+function sharedMarkup(
+  { reports, security }: AppDefinition,
+  manifest: AssetManifest,
+  recorder: PageRecorder | undefined,
+  tunnelPath: string,
+): SharedMarkup {
+  const importMap = security?.integrity === 'all' ? createImportMap(manifest) : undefined
+  // Nobody can be asked before the browser tells what a policy has kept from happening.
+  const tells = recorder !== undefined && reports?.consent !== 'ask'
+  const options: PolicyOptions = {
+    reportPath: tells ? tunnelPath : undefined,
+    trustedTypes: security?.trustedTypes,
+    formTargets: checkOrigins('security.formTargets', security?.formTargets),
+    sources: security?.sources,
+    inline: [recorder?.source, importMap?.source].filter((source) => source !== undefined),
+  }
+  const [plain, secure] = [createDocumentPolicies(options, false), createDocumentPolicies(options, true)]
+  return { recorder, importMap, policiesFor: (isSecure) => (isSecure ? secure : plain) }
+}
+
+function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir' | 'keepAssetsDays'>): KeptFiles {
+  return createKeptFiles({
+    folders: [former, config.assetsDir].filter((folder) => folder !== undefined),
+    keepMs: config.keepAssetsDays * DAY_MS,
+    now: Date.now,
+  })
+}
+
+/** Errors are described where they are logged; pino's own serializer would take the description for an error. */
+function keepDescribed(described: unknown): unknown {
+  return described
+}
