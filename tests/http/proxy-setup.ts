@@ -72,7 +72,7 @@ export async function startProxy(upstreamPort: number, credentials = ''): Promis
   })
   server.maxHeadersCount = 100
   server.on('upgrade', (req, socket, head) => {
-    running.push(proxyUpgrade(req, socket, head, targetOf(req), options))
+    running.push(proxyUpgrade(req, { socket, head }, targetOf(req), options))
   })
   const listening = await listen(server)
   return {

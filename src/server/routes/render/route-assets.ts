@@ -71,11 +71,11 @@ function describeAssets(
   }
   const shown = shownChain(view)
   for (const { key } of shown) {
-    for (const kind of ['layout', 'loading']) addModule(manifest, key, kind, scripts, styles)
+    for (const kind of ['layout', 'loading']) addFiles(manifest.segments[key]?.[kind], scripts, styles)
   }
   const { outcome } = view
   const leaf = outcome === undefined ? view.chain.at(-1) : view.chain[outcome.at]
-  if (leaf !== undefined) addModule(manifest, leaf.key, outcome === undefined ? 'page' : outcome.kind, scripts, styles)
+  if (leaf !== undefined) addFiles(manifest.segments[leaf.key]?.[outcome?.kind ?? 'page'], scripts, styles)
 
   const styleTags = [...styles].map(
     (href) => `<link rel="stylesheet" href="${escapeHtml(href)}" data-precedence="route"/>`,
@@ -126,14 +126,11 @@ function stamp(template: string): (nonce: string) => string {
   return parts.length === 1 ? () => template : (nonce) => parts.join(nonce)
 }
 
-function addModule(
-  manifest: AssetManifest,
-  key: string,
-  kind: string,
+function addFiles(
+  files: AssetManifest['segments'][string][string] | undefined,
   scripts: Set<string>,
   styles: Set<string>,
 ): void {
-  const files = manifest.segments[key]?.[kind]
   for (const file of files?.scripts ?? []) scripts.add(file)
   for (const file of files?.styles ?? []) styles.add(file)
 }

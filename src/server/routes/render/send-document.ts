@@ -88,7 +88,8 @@ function sendFinished(
   const lengths = body.map((part) => Buffer.byteLength(part))
   const length = lengths.reduce((sum, part) => sum + part, 0)
   const finish = (coded?: readonly [Encoding, Buffer]): void => {
-    const headers = documentHeaders(parts, context, nonce, caching, coded?.[0])
+    const headers = documentHeaders(parts, context, nonce, caching)
+    if (coded !== undefined) headers.push('Content-Encoding', coded[0])
     headers.push('Content-Length', String(coded?.[1].length ?? length))
     if (etag !== undefined) {
       headers.push('ETag', etag)
@@ -170,7 +171,9 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const { nonce, req, res } = context
   const encoding = negotiate(context)
   const caching = privateCaching(documentCaching(parts, context))
-  send(context, parts.status, documentHeaders(parts, context, nonce, caching, encoding))
+  const headers = documentHeaders(parts, context, nonce, caching)
+  if (encoding !== undefined) headers.push('Content-Encoding', encoding)
+  send(context, parts.status, headers)
   if (req.method === 'HEAD') {
     res.end()
     context.abort('gone')
@@ -256,13 +259,11 @@ function documentHeaders(
   context: RequestContext,
   nonce: string,
   caching: Caching,
-  encoding: Encoding | undefined,
 ): HeaderList {
   const headers = contentHeaders(assets, context, nonce, caching)
   headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
-  if (encoding !== undefined) headers.push('Content-Encoding', encoding)
   headers.push(...retryHeaders({ retryAfter }))
   addGivenHeaders(headers, context)
   return headers

@@ -67,7 +67,8 @@ export function createAppRules(
   function leadsElsewhere(req: IncomingMessage): boolean {
     const { target, provenance, refusal } = judge(req)
     if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
-    const request = ruleRequest(req, target.pathname, target.search, provenance.host)
+    const { pathname, search } = target
+    const request = ruleRequest(req, { pathname, search, host: provenance.host })
     return redirectFor(rules, request) === undefined && resolveRoute(rules, match, request).kind === 'proxy'
   }
 
@@ -75,11 +76,40 @@ export function createAppRules(
     return namesNothing ? undefined : redirectFor(rules, asked.request, asked)
   }
 
+  async function proxy({ url: target, crossSite }: ProxyTarget, context: RequestContext): Promise<void> {
+    const { provenance, req, res } = context
+    context.route = `-> ${target.origin}`
+    const options = {
+      timeoutMs: UPSTREAM_TIMEOUT_MS,
+      forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
+      onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
+    }
+    const upgrade = upgradeOf(req)
+    // Browsers send the visitor's cookies along, and let any page read what comes back.
+    if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
+      context.refusal = 'a handshake of another site'
+      return sendText(context, 403, 'Refused')
+    }
+    if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
+    const tunnel = new AbortController()
+    let forget: (() => void) | undefined
+    return proxyUpgrade(req, upgrade, target, {
+      ...options,
+      res,
+      signal: AbortSignal.any([closing.signal, tunnel.signal]),
+      onSwitch() {
+        context.switched = true
+        // It has no end of its own, and its visitor connects anew: elsewhere, or to who takes this server's place.
+        forget = context.services.onDraining(() => tunnel.abort())
+      },
+    }).finally(() => forget?.())
+  }
+
   return {
     redirect,
     subjectOf: ({ req, res, pathname, search, provenance }) =>
       subjectOf(
-        ruleRequest(req, pathname, search, provenance.host, (name) => {
+        ruleRequest(req, { pathname, search, host: provenance.host }, (name) => {
           if (!res.headersSent) addVary(res, name)
         }),
       ),
@@ -99,34 +129,7 @@ export function createAppRules(
       return true
     },
     resolve: (asked) => resolveRoute(rules, match, asked.request, asked),
-    async proxy({ url: target, crossSite }, context) {
-      const { provenance, req, res } = context
-      context.route = `-> ${target.origin}`
-      const options = {
-        timeoutMs: UPSTREAM_TIMEOUT_MS,
-        forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
-        onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
-      }
-      const upgrade = upgradeOf(req)
-      // Browsers send the visitor's cookies along, and let any page read what comes back.
-      if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
-        context.refusal = 'a handshake of another site'
-        return sendText(context, 403, 'Refused')
-      }
-      if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
-      const tunnel = new AbortController()
-      let forget: (() => void) | undefined
-      return proxyUpgrade(req, upgrade.socket, upgrade.head, target, {
-        ...options,
-        res,
-        signal: AbortSignal.any([closing.signal, tunnel.signal]),
-        onSwitch() {
-          context.switched = true
-          // It has no end of its own, and its visitor connects anew: elsewhere, or to who takes this server's place.
-          forget = context.services.onDraining(() => tunnel.abort())
-        },
-      }).finally(() => forget?.())
-    },
+    proxy,
     shouldUpgrade: (req) => isHandshake(req) && leadsElsewhere(req),
     dispose() {
       closing.abort()
@@ -143,16 +146,12 @@ function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestCo
 /** @param onRead told the name of each header that a condition looks at. */
 function ruleRequest(
   req: IncomingMessage,
-  pathname: string,
-  search: string,
-  host: string,
+  url: Pick<RuleRequest, 'pathname' | 'search' | 'host'>,
   onRead?: (name: string) => void,
 ): RuleRequest {
   let cookies: Readonly<Record<string, string>> | undefined
   return {
-    pathname,
-    search,
-    host,
+    ...url,
     header(name) {
       onRead?.(name)
       const value = req.headers[name]

@@ -23,20 +23,27 @@ export function sendFailure(
   req.resume()
 }
 
+/** How the answer of an upstream may end. */
+export interface AnswerEnd {
+  /** All of it is out. */
+  done(): void
+  /**
+   * The upstream has ended in the middle. The caller then ends the visitor's connection with `breakOff`, so that nobody
+   * takes the answer for a whole one.
+   */
+  cutOff(cause: Error): void
+}
+
 /**
  * Passes an upstream's answer on as it comes, as fast as the visitor reads it.
  * What the runtime sends with every answer goes along where the upstream says nothing of it.
- * @param done called when all of it is out.
- * @param cutOff called when the upstream ends in the middle. The caller then ends the visitor's connection with
- * `breakOff`, so that nobody takes the answer for a whole one.
  * @returns whether the answer's head could be passed on; if not, nothing was sent and nothing will be called.
  */
 export function relayAnswer(
   answer: IncomingMessage,
   res: ServerResponse,
   { proto }: Pick<Forwarded, 'proto'>,
-  done: () => void,
-  cutOff: (cause: Error) => void,
+  { done, cutOff }: AnswerEnd,
 ): boolean {
   const coding = answer.headers['transfer-encoding']
   // What another coding than chunked has wrapped would reach the visitor wrapped and undeclared.

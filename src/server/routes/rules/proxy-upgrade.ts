@@ -2,6 +2,7 @@ import { ServerResponse } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { PendingUpgrade } from './pending-upgrade.ts'
 import type { ProxyFailure, ProxyOptions } from './proxy-options.ts'
 import { openUpstream } from './open-upstream.ts'
 import { createPatience } from './patience.ts'
@@ -24,14 +25,11 @@ const IDLE_MS = 120_000
 /**
  * Passes the handshake of a WebSocket on to another origin. When the upstream accepts, bytes go both ways until one
  * side ends; when it refuses, its answer is the answer. Other protocols get 501: nothing here knows their first bytes.
- * @param socket the visitor's connection, from the server's `upgrade` event.
- * @param head what the visitor has sent behind the handshake.
  * @returns settled when the visitor's connection is closed; never rejects.
  */
 export async function proxyUpgrade(
   req: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
+  { socket, head }: PendingUpgrade,
   target: URL,
   options: ProxyUpgradeOptions,
 ): Promise<void> {
@@ -44,15 +42,14 @@ export async function proxyUpgrade(
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   const abort = (): void => void socket.destroy()
   options.signal?.addEventListener('abort', abort, { once: true })
-  startHandshake(req, socket, head, target, options)
+  startHandshake(req, { socket, head }, target, options)
   await closed
   options.signal?.removeEventListener('abort', abort)
 }
 
 function startHandshake(
   req: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
+  { socket, head }: PendingUpgrade,
   target: URL,
   options: ProxyUpgradeOptions,
 ): void {
@@ -98,7 +95,7 @@ function startHandshake(
     patience.renew()
     answer.on('data', patience.renew)
     const res = answerOn()
-    state.answered = relayAnswer(answer, res, options.forwarded, () => patience.stop(), cutOff)
+    state.answered = relayAnswer(answer, res, options.forwarded, { done: patience.stop, cutOff })
     if (state.answered) return
     upstream.destroy()
     fail({ status: 502, reason: 'bad-answer' }, res)

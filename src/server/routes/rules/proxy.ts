@@ -77,7 +77,8 @@ function runExchange(
     state.answered = true
     patience.renew()
     const cutOff = (cause: Error): void => fail({ status: 502, reason: 'cut-off', cause })
-    if (!relayAnswer(answer, res, options.forwarded, settle, cutOff)) return fail({ status: 502, reason: 'bad-answer' })
+    if (!relayAnswer(answer, res, options.forwarded, { done: settle, cutOff }))
+      return fail({ status: 502, reason: 'bad-answer' })
     answer.on('data', patience.renew)
   })
   upstream.on('error', (cause: NodeJS.ErrnoException) => {
