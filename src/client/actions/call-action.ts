@@ -4,10 +4,11 @@ import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/data/known-routes.ts'
 import type { Retry } from '../core/data/retry.ts'
 import type { Flight, FlightWorld, startFlight } from '../core/data/route-flight.ts'
+import type { dataIds } from '../core/data/route-store.ts'
 import type { RouterScreen } from '../core/navigation/router-parts.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
-import { dataIds, type RouteView } from '../react/route-view.ts'
+import type { RouteView } from '../react/route-view.ts'
 import { callBody, invalidInput } from './call-body.ts'
 import type { UploadProgress } from '../react/router-types.ts'
 import { focusFirstFault } from './focus-first-fault.ts'
@@ -22,6 +23,7 @@ export interface CallHost {
   readonly world: FlightWorld
   readonly known: KnownRoutes
   readonly startFlight: typeof startFlight
+  readonly dataIds: typeof dataIds
   readonly document: Document
   readonly retry: Retry
   /** Path and query of the page that a redirect leads to, as the navigation that follows it will name them. */
@@ -223,7 +225,7 @@ async function send(
  * @param view of the page that the call was made on, which the visitor may have left before it could be sent.
  */
 function startCall(
-  { known, revalidate, startFlight, pageOf }: CallHost,
+  { known, revalidate, startFlight, dataIds, pageOf }: CallHost,
   world: FlightWorld,
   { chain, outcome: shown }: RouteView,
   { href, ...call }: NonNullable<Flight['call']> & { readonly href: string },

@@ -3,7 +3,7 @@ import type { KnownRoutes } from '../core/data/known-routes.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
 import type { Retry } from '../core/data/retry.ts'
 import { startFlight, type FlightWorld } from '../core/data/route-flight.ts'
-import type { RouteStore } from '../core/data/route-store.ts'
+import { dataIds, type RouteStore } from '../core/data/route-store.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { NavigationKind, Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
@@ -80,6 +80,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
       world,
       known,
       startFlight,
+      dataIds,
       document: window.document,
       retry: parts.retry,
       pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),

@@ -75,7 +75,7 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
 /** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
-  readonly digest: string | undefined
+  declare readonly digest: string | undefined
   /** Of the answer; absent where that had begun before it failed. */
   declare readonly status?: number
 

@@ -109,8 +109,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       params,
       search: page.search ?? rawSearch(new URL(href, origin).searchParams),
       data,
-      ...(outcome && { outcome }),
-      ...(publicOrigin !== undefined && { origin: publicOrigin }),
+      outcome,
+      origin: publicOrigin,
     }
   }
 
