@@ -68,16 +68,18 @@ export interface CallHost {
  * Calls an action by its id, and gives what `useActionState` is to hold.
  * @param form whose call it is, where a form is being sent.
  * @param by what was pressed.
+ * @param label its text at that moment.
  */
 export type CallAction = (
   id: string,
   args: readonly unknown[],
   form?: HTMLFormElement,
   by?: Element,
+  label?: string | null,
 ) => Promise<unknown>
 
 /** A call on its way. */
-interface Call extends Pick<MadeCall, 'form' | 'by'> {
+interface Call extends Pick<MadeCall, 'form' | 'by' | 'label'> {
   readonly id: string
   readonly args: readonly unknown[]
   /** What it asks the visitor by, once it was not sent. */
@@ -91,7 +93,7 @@ export function createActionCalls(host: CallHost): CallAction {
   const answered: Answered = { count: 0 }
   /** Those of scripts that are not over, by what they hold. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
-  return (id, args, form, by) => {
+  return (id, args, form, by, label) => {
     const content = args.at(-1) instanceof FormData ? undefined : id + JSON.stringify(args)
     const former = content === undefined ? undefined : made.get(content)
     // Somebody who presses again what was not sent wants it to be sent, and not twice.
@@ -99,7 +101,7 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const call: Call = { id, args, form, by }
+    const call: Call = { id, args, form, by, label }
     const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, answered))
     const over = result.catch(() => undefined)
     last.set(id, over)
@@ -177,7 +179,7 @@ async function send(
   href: string,
   view: RouteView,
 ): Promise<Flight | 'taken back' | 'given up'> {
-  const { id, args, form, by } = call
+  const { id, args, form, by, label } = call
   const { body, type } = callBody(args)
   const headers = {
     [ONCE_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
@@ -208,7 +210,7 @@ async function send(
       if (signal.aborted) return 'taken back'
       if (!passing && reason !== 'offline') throw failed
       if (hasFile) host.progress(id, undefined)
-      call.unsent ??= await host.unsent({ madeAt, hasFile, form, by }).catch(() => {
+      call.unsent ??= await host.unsent({ madeAt, hasFile, form, by, label }).catch(() => {
         throw failed
       })
       if (!(await call.unsent.ask(reason === 'offline' ? 'offline' : 'busy'))) return 'given up'

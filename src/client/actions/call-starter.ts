@@ -71,6 +71,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     args: readonly unknown[],
     form: HTMLFormElement | undefined,
     by: Element | undefined,
+    label: string | null | undefined,
   ): Promise<unknown> {
     const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
       keepDrafts()
@@ -123,7 +124,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
         for (const listener of listeners.changes) listener()
       },
     })
-    return calls(id, args, form, by)
+    return calls(id, args, form, by, label)
   }
 
   function isBusy(): boolean {
@@ -142,9 +143,14 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     call(id, args, event = window.event) {
       // React calls actions while the form's event is under way.
       const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
-      const by = (form && (event as SubmitEvent).submitter) ?? event?.target
+      const target = (form && (event as SubmitEvent).submitter) ?? event?.target
+      const by = target instanceof Element ? target : undefined
+      // Now: a button may say something else as long as its call is under way.
+      const pressed = by?.closest('button,input,a,[role=button]')
       running += 1
-      const result = callBy(id, args, form, by instanceof Element ? by : undefined).finally(() => (running -= 1))
+      const result = callBy(id, args, form, by, pressed?.ariaLabel ?? pressed?.textContent).finally(
+        () => (running -= 1),
+      )
       const fields = args.at(-1)
       if (form && fields instanceof FormData) {
         suppressDoubleSubmits(form, fields, result, (isSame) => unsent?.submitted(form, isSame))
