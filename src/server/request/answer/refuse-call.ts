@@ -33,6 +33,8 @@ export function refuseCall(
   const headers = status === 503 || status === 429 ? ['Retry-After', String(retryAfterSeconds)] : []
   if (status === 405) headers.push('Allow', 'GET, HEAD, OPTIONS')
   dropBody(context.req, context.res)
-  if (context.data === undefined) sendConstantPage(context, { status, message: reason }, headers)
+  // By how many bytes, or fields, is for the log.
+  const message = status === 413 ? REASONS[status] : reason
+  if (context.data === undefined) sendConstantPage(context, { status, message }, headers)
   else sendText(context, status, reason, headers)
 }
