@@ -155,6 +155,8 @@ describe('a form that is sent without a network', () => {
     await press(page, 'Cancel')
     await page.locator('.millrace-unsent').waitFor({ state: 'detached' })
     await expect.poll(() => page.getByRole('button', { name: 'Send note' }).isEnabled()).toBe(true)
+    // And not to the first field, for which a telephone would bring up its keyboard.
+    expect(await focused(page)).toBe('Send note')
     expect(await note(page).inputValue()).toBe('half a thought')
     await page.context().setOffline(false)
     await press(page, 'Send note')

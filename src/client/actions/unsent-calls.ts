@@ -214,7 +214,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
           if (!entries.delete(entry)) return
           if (entries.size === 0)
             for (const [type, listener] of listening) window.removeEventListener(type, listener, true)
-          row.end(sent ? texts.sent : '', call.form ?? call.by)
+          row.end(sent ? texts.sent : '', call.by, call.form)
           delay = FIRST_LOOK_MS
         },
       }

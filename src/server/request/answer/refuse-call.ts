@@ -9,7 +9,7 @@ const REASONS = {
   405: 'There is nothing to send to here.',
   408: 'The form took too long to arrive.',
   409: 'This form has been sent already, and is still being worked on.',
-  413: 'What was sent is too large.',
+  413: 'That is more than this page takes. Go back, and send less.',
   415: 'Forms of this kind are not understood here.',
   429: 'Too many at once. Please try again in a moment.',
   500: 'The form could not be read.',
