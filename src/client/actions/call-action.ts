@@ -234,7 +234,7 @@ function startCall(
   signal: AbortSignal,
 ): Promise<Flight> {
   const leaf = chain.at(-1)
-  const wants = leaf === undefined || shown !== undefined ? [] : dataIds({ ...leaf, chain })
+  const wants = dataIds(shown ? undefined : leaf && { ...leaf, chain })
   return new Promise((resolve) => {
     const flight = startFlight({ href, wants, prefetch: false, force: false, call }, world, {
       head({ params = {} }) {

@@ -18,7 +18,7 @@ const FIRST_LOAD_LIMIT_BYTES = 4540
 const TOTAL_LIMIT_BYTES = 25_930
 
 // What pages load that have forms.
-const ACTIONS_LIMIT_BYTES = 3050
+const ACTIONS_LIMIT_BYTES = 3030
 
 // What they load ahead, after everything else, for the moment when nothing can be loaded.
 const TROUBLES_LIMIT_BYTES = 3000
