@@ -44,7 +44,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   const href = pathname + asked + hash
   if (asked !== search) history.replaceState(history.state, '', href)
   const modules = createModuleCache()
-  const shape = { chain: chainOf(routes, route ?? '/'), ...(outcome && { outcome: outcome as Outcome }) }
+  const shape = { chain: chainOf(routes, route ?? '/'), outcome: outcome as Outcome | undefined }
   const load = async () => modules.load(viewModules(shape))
   // Without them the page would not respond, and nothing on it would say so.
   const [values] = await Promise.all([handOff.values, load().catch(load)]).catch((reason: unknown) => {
@@ -52,7 +52,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
     throw reason
   })
   const { posted, search: parsed, data } = values
-  const view: RouteView = { ...shape, params, search: parsed, data, ...(origin && { origin }) }
+  const view: RouteView = { ...shape, params, search: parsed, data, origin }
   const first: Screen = { href, view, visit: 0 }
 
   const router = createRouterHandle(window, first, async (listeners) => {
@@ -70,7 +70,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
 
   function treeOf(screen: Screen): ReactNode {
     const { view: shown, visit, fallback } = screen
-    const metadata = viewMetadata({ ...shown, ...(fallback && { outcome: fallback }) }, modules)
+    const metadata = viewMetadata({ ...shown, outcome: fallback ?? shown.outcome }, modules)
     const client = {
       visit,
       // A page outlives its search params: a form that sets them must not lose its focus.

@@ -8,7 +8,7 @@ export function offerReload({ document, location }: Window): void {
   bar.role = 'alert'
   // Through the object model: a policy may forbid `style` attributes.
   bar.style.cssText = 'position:fixed;inset:auto 0 0;z-index:99;padding:1em;background:#712;color:#fff'
-  button.style.all = 'revert'
+  button.style.cssText = 'all:revert;font:inherit;padding:0 1em'
   button.textContent = 'Reload'
   button.addEventListener('click', () => location.reload())
   bar.append('A part of this page did not load. ', button)

@@ -17,10 +17,10 @@ export type RefusalKind = keyof typeof REFUSAL_STATUS
 /** Thrown by `redirect()`. `to` is as the application wrote it; the Location guard judges it before it is sent. */
 export class RedirectSignal extends Error {
   override readonly name = 'RedirectSignal'
-  readonly to: string
-  readonly status: RedirectStatus
+  declare readonly to: string
+  declare readonly status: RedirectStatus
   /** Whether an absolute URL of another site is meant. */
-  readonly external: boolean
+  declare readonly external: boolean
 
   constructor(to: string, status: RedirectStatus, external = false) {
     super(`Redirect to ${to}`)
@@ -33,7 +33,7 @@ export class RedirectSignal extends Error {
 /** Thrown by `notFound()`, `forbidden()` and `unauthorized()`. */
 export class RefusalSignal extends Error {
   override readonly name = 'RefusalSignal'
-  readonly kind: RefusalKind
+  declare readonly kind: RefusalKind
 
   constructor(kind: RefusalKind) {
     super(kind)
@@ -110,10 +110,10 @@ export function controlFlowDigest(thrown: unknown): string | undefined {
 export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal | undefined {
   if (thrown instanceof RedirectSignal || thrown instanceof RefusalSignal) return thrown
   const digest = digestOf(thrown)
-  if (digest === undefined || !digest.startsWith(DIGEST_PREFIX)) return undefined
+  if (!digest?.startsWith(DIGEST_PREFIX)) return undefined
   const verdict = digest.slice(DIGEST_PREFIX.length)
   const redirected = /^redirect:(30[12378]):(external)?:(.*)$/s.exec(verdict)
-  if (redirected !== null) {
+  if (redirected) {
     const [, status, external, to = ''] = redirected
     return new RedirectSignal(to, Number(status) as RedirectStatus, external !== undefined)
   }
@@ -122,6 +122,7 @@ export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal |
 
 /** The digest an error carries, if it carries one. */
 export function digestOf(thrown: unknown): string | undefined {
-  if (typeof thrown !== 'object' || thrown === null || !('digest' in thrown)) return undefined
-  return typeof thrown.digest === 'string' ? thrown.digest : undefined
+  const held = Object(thrown) as { readonly digest?: unknown }
+  // Asked for first: reading it may throw where it is not there.
+  return 'digest' in held && typeof held.digest === 'string' ? held.digest : undefined
 }

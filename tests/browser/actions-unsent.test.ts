@@ -117,6 +117,9 @@ describe('a form that is sent without a network', () => {
     await press(page, 'Open')
     await press(page, 'Send it')
     await status(page).waitFor()
+    // What was pressed, whatever it says meanwhile.
+    expect(await status(page).innerText()).toContain('“Send it” was not sent.')
+    expect(await page.getByRole('button', { name: 'Sending it' }).count()).toBe(1)
     await sendNothingByItself(page)
     await page.context().setOffline(false)
     // Beside the dialog the button would be out of reach.
@@ -129,6 +132,20 @@ describe('a form that is sent without a network', () => {
     expect(await ran(page).innerText()).toBe('quiet')
   })
 
+  browserTest('leaves the end of the page within reach', async ({ open }) => {
+    const page = await openUnsent(await open({ allow: OFFLINE, context: { viewport: { width: 390, height: 400 } } }))
+    await goOffline(page)
+    await press(page, 'Send note')
+    await status(page).waitFor()
+    const gap = await page.evaluate(() => {
+      window.scrollTo(0, document.body.scrollHeight)
+      const [button] = [...document.querySelectorAll('form button')].slice(-1)
+      const bar = document.querySelector('.millrace-unsent')
+      return (bar?.getBoundingClientRect().top ?? 0) - (button?.getBoundingClientRect().bottom ?? 0)
+    })
+    expect(gap).toBeGreaterThan(0)
+  })
+
   browserTest('and given up keeps what was typed', async ({ open }) => {
     const page = await openUnsent(await open({ allow: OFFLINE }))
     await goOffline(page)
@@ -138,6 +155,8 @@ describe('a form that is sent without a network', () => {
     await press(page, 'Cancel')
     await page.locator('.millrace-unsent').waitFor({ state: 'detached' })
     await expect.poll(() => page.getByRole('button', { name: 'Send note' }).isEnabled()).toBe(true)
+    // And not to the first field, for which a telephone would bring up its keyboard.
+    expect(await focused(page)).toBe('Send note')
     expect(await note(page).inputValue()).toBe('half a thought')
     await page.context().setOffline(false)
     await press(page, 'Send note')

@@ -1,7 +1,7 @@
 /** Fallbacks and traversals by computed styles; the same table runs in other engines (tests/engines/fallbacks). */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { AREA, JOURNEYS, readShown, SHEETS, WAYS, type Shown } from '../support/fallback-ways.ts'
+import { AREA, HOME, JOURNEYS, readShown, SHEETS, WAYS, type Shown } from '../support/fallback-ways.ts'
 import { fallbacksTest as browserTest } from '../support/router-app.ts'
 import { untilAlive } from '../support/router-page.ts'
 
@@ -38,9 +38,9 @@ async function untilListed(page: Page): Promise<void> {
 }
 
 describe('a fallback has its own styles and those of the layouts above it', () => {
-  browserTest.for(WAYS)('$name', async ({ at, press: name, ...shown }, { open }) => {
+  browserTest.for(WAYS)('$name', async ({ at, press: name, status = 200, ...shown }, { open }) => {
     const page = await open({ allow: ALLOWED })
-    await page.goto(at)
+    expect((await page.goto(at))?.status()).toBe(status)
     if (name !== undefined) {
       await untilAlive(page)
       await press(page, name)
@@ -54,6 +54,16 @@ describe('a fallback has its own styles and those of the layouts above it', () =
     if (name === undefined) return
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(shown.heading)
     await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe(shown.title)
+  })
+})
+
+describe('without JavaScript a fallback has its styles, its title and a way on', () => {
+  browserTest.for(WAYS.filter(({ status }) => status))('$name', async ({ at, status, ...shown }, { open }) => {
+    const page = await open({ allow: ALLOWED, javaScript: false })
+    expect((await page.goto(at))?.status()).toBe(status)
+    await expectShown(page, shown)
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
+    await expectShown(page, HOME)
   })
 })
 

@@ -82,6 +82,29 @@ describe('a server that goes away in the middle of a document', () => {
   })
 })
 
+describe('a server that has gone, as far as anybody knows with a network', () => {
+  browserTest.for([
+    ['a page with a loader', '/area/missing'],
+    ['a page without one', '/area/throws'],
+  ] as const)(
+    'leaves the error page after a click on %s, and no page of the browser',
+    async ([, path], { open, server }) => {
+      const gate = await openDeployment(server)
+      onTestFinished(() => gate.close())
+      const page = await open({ allow: ALLOWED })
+      await page.goto(`${gate.origin}/area`)
+      await untilAlive(page)
+      await expect.poll(() => page.locator('link[href*="/error-"][rel=stylesheet]').count()).toBe(1)
+      gate.close()
+      await page.getByRole('link', { name: path, exact: true }).click()
+      await page.getByRole('heading', { name: 'Failed on the client' }).waitFor()
+      expect(await focused(page)).toBe('Failed on the client')
+      expect(new URL(page.url()).pathname).toBe(path)
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1)
+    },
+  )
+})
+
 describe('a page whose error page does not load', () => {
   browserTest('gets it later, once it can be loaded', async ({ open }) => {
     const page = await open({ allow: ALLOWED })
@@ -96,6 +119,19 @@ describe('a page whose error page does not load', () => {
     await untilAlive(page)
     await page.getByRole('button', { name: 'Throw' }).click()
     await page.getByRole('heading', { name: 'Failed on the client' }).waitFor()
+  })
+})
+
+describe('a page whose list of files does not load', () => {
+  browserTest('has its error page all the same, without the styles of that', async ({ open }) => {
+    const page = await open({ allow: ALLOWED })
+    await page.route(/\/segments-[^/]*\.json$/, (route) => route.abort())
+    await page.goto('/area')
+    await untilAlive(page)
+    await page.getByRole('button', { name: 'Throw' }).click()
+    await page.getByRole('heading', { name: 'Failed on the client' }).waitFor()
+    await expect.poll(() => page.title()).toBe('Failed · Fallbacks')
+    expect(await page.getByRole('link', { name: 'Home' }).count()).toBe(1)
   })
 })
 
@@ -141,6 +177,9 @@ describe('a page whose router does not load', () => {
     await page.getByRole('button', { name: 'Throw' }).click()
     await page.getByRole('link', { name: 'Reload' }).waitFor()
     expect(await page.title()).toBe('Application error')
+    expect(await focused(page)).toBe('Application error: a client-side exception has occurred')
+    // Not at the very edge of the window, whatever stylesheets it has.
+    expect((await page.locator('h1').boundingBox())?.x).toBeGreaterThan(20)
     await page.unroute(ROUTER)
     await page.getByRole('link', { name: 'Reload' }).click()
     await page.getByRole('heading', { name: 'Area' }).waitFor()

@@ -41,6 +41,35 @@ describe('a path with dot segments', () => {
   })
 })
 
+describe('a request that is refused for its address', () => {
+  const { app } = tinyApp({ routes: { '/': fallbacks('root') } })
+  const asBrowser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+  test.for([
+    ['undecodable percent sequence', 400, '/%E0%A4%A'],
+    ['URL too long', 414, `/${'a'.repeat(9_000)}`],
+  ] as const)('(%s) is a page with a way on to a browser, and text to others', async ([reason, status, path]) => {
+    await withServer(app, async (port) => {
+      const page = await requestRaw(port, getRequest(path, asBrowser))
+      expect(page.status).toBe(status)
+      expect(page.header('content-type')).toBe('text/html; charset=utf-8')
+      expect(page.text).toContain(`This request was refused: ${reason}.`)
+      expect(page.text).toContain('<a href="/">Home</a>')
+      const text = await requestRaw(port, getRequest(path))
+      expect(text.status).toBe(status)
+      expect(text.header('content-type')).toBe('text/plain; charset=utf-8')
+    })
+  })
+
+  test('is text where data is asked for, whatever is accepted', async () => {
+    await withServer(app, async (port) => {
+      const answer = await requestRaw(port, getRequest('/_m/data/%E0%A4%A', asBrowser))
+      expect(answer.status).toBe(400)
+      expect(answer.header('content-type')).toBe('text/plain; charset=utf-8')
+    })
+  })
+})
+
 describe('a request', () => {
   test.for([
     ['/a%20b?x=1', '/a%20b?x=1'],

@@ -27,6 +27,15 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
   })
   afterAll(() => stop())
 
+  test('a search in the handbook shows what was searched for, and no chapter as the one on screen', async () => {
+    const found = await get('/docs?q=caches')
+    expect(found.text).toMatch(/<input id="handbook-search"[^>]* value="caches"/)
+    expect(found.text).not.toContain('aria-current="page"')
+    const chapter = await get('/docs/routes')
+    expect(chapter.text).toMatch(/<input id="handbook-search"[^>]* value=""/)
+    expect(chapter.text).toContain('aria-current="page"')
+  })
+
   describe('URLs', () => {
     test.for(vectors.urls)('$id', async ({ request, status, location }) => {
       const { method, target } = request

@@ -20,6 +20,8 @@ export interface FallbackWay extends Shown {
   readonly at: string
   /** What is pressed there, by its text: a link or a button. */
   readonly press?: string
+  /** Status of the document, where that is the fallback. */
+  readonly status?: number
 }
 
 /** All stylesheets of the application. */
@@ -40,19 +42,24 @@ const UNAUTHORIZED: Shown = {
 
 /** @see FallbackWay */
 export const WAYS: readonly FallbackWay[] = [
-  { name: 'a document whose loader fails', at: '/area/loader', ...ON_SERVER },
-  { name: 'a document whose page throws', at: '/area/throws', ...ON_SERVER },
-  { name: 'a document that is not found', at: '/area/missing', ...MISSING },
-  { name: 'a document that is forbidden', at: '/area/forbidden', ...FORBIDDEN },
-  { name: 'a document that asks to sign in', at: '/area/unauthorized', ...UNAUTHORIZED },
+  { name: 'a document whose loader fails', at: '/area/loader', status: 500, ...ON_SERVER },
+  { name: 'a document whose page throws', at: '/area/throws', status: 500, ...ON_SERVER },
+  { name: 'a document that is not found', at: '/area/missing', status: 404, ...MISSING },
+  { name: 'a document that is forbidden', at: '/area/forbidden', status: 403, ...FORBIDDEN },
+  { name: 'a document that asks to sign in', at: '/area/unauthorized', status: 401, ...UNAUTHORIZED },
   { name: 'a hole of a document that fails', at: '/area/late-crash', ...ON_SERVER },
   { name: 'a hole of a document that is not found', at: '/area/late-missing', ...MISSING },
   { name: 'a click on a page whose loader fails', at: '/', press: '/area/loader', ...ON_SERVER },
   { name: 'a click on a page that is not found', at: '/area', press: '/area/missing', ...MISSING },
+  { name: 'a click on a page that is forbidden', at: '/area', press: '/area/forbidden', ...FORBIDDEN },
+  { name: 'a click on a page that asks to sign in', at: '/', press: '/area/unauthorized', ...UNAUTHORIZED },
   { name: 'a click on a page that throws', at: '/', press: '/area/throws', ...IN_BROWSER },
   { name: 'a click on a page with a hole that fails', at: '/', press: '/area/late-crash', ...ON_SERVER },
   { name: 'a click on a page with a hole that is not found', at: '/area', press: '/area/late-missing', ...MISSING },
   { name: 'a component that throws', at: '/area', press: 'Throw', ...IN_BROWSER },
+  { name: 'an effect that throws', at: '/area', press: 'Break in an effect', ...IN_BROWSER },
+  { name: 'a component that does not find', at: '/area', press: 'Do not find', ...MISSING },
+  { name: 'an action of a script that fails', at: '/area', press: 'Fail by script', ...ON_SERVER },
   { name: 'an action that does not find', at: '/area', press: 'Refuse: notFound', ...MISSING },
   { name: 'an action that forbids', at: '/area', press: 'Refuse: forbidden', ...FORBIDDEN },
   { name: 'an action that asks to sign in', at: '/area', press: 'Refuse: unauthorized', ...UNAUTHORIZED },

@@ -4,10 +4,18 @@ import { searchHandbook } from './search-handbook.ts'
 import { SearchHits } from './search-hits.tsx'
 import styles from './handbook-search.module.css'
 
+/** Props of `HandbookSearch`. */
+export interface HandbookSearchProps {
+  readonly chapters: readonly ChapterSummary[]
+  /** What the page on screen shows the hits for; empty where it is a chapter. */
+  readonly asked: string
+}
+
 /** The search box. Without JavaScript it is a form that the server answers; with it, hits show while typing. */
-export function HandbookSearch({ chapters }: { readonly chapters: readonly ChapterSummary[] }) {
+export function HandbookSearch({ chapters, asked }: HandbookSearchProps) {
   const [query, setQuery] = useState('')
-  const typed = query.trim()
+  // What was asked for is on the page already.
+  const typed = query.trim() === asked ? '' : query.trim()
   const hits = searchHandbook(chapters, typed)
   return (
     <search>
@@ -19,6 +27,7 @@ export function HandbookSearch({ chapters }: { readonly chapters: readonly Chapt
           type="search"
           maxLength={100}
           autoComplete="off"
+          defaultValue={asked}
           onChange={(event) => setQuery(event.target.value)}
         />
         <button type="submit">Search</button>

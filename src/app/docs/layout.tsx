@@ -1,3 +1,4 @@
+import { useSearch } from '#client'
 import type { LayoutProps } from '#client'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
@@ -10,13 +11,17 @@ type Props = LayoutProps<'/docs', typeof import('./layout-loader.server.ts')>
 /** The handbook: search and chapters beside the text. */
 export default function DocsLayout({ data, children, params }: Props) {
   const { slug } = params as { readonly slug?: readonly string[] }
-  const currentPath = ['/docs', ...(slug ?? [])].join('/')
+  const [search] = useSearch()
+  // Without the schema of the page where that is not found.
+  const query = typeof search['q'] === 'string' ? search['q'] : ''
+  // What a search has found is no chapter.
+  const currentPath = query === '' ? ['/docs', ...(slug ?? [])].join('/') : ''
   return (
     <>
       <SiteHeader current="docs" />
       <div className={styles['columns']}>
         <div className={styles['side']}>
-          <HandbookSearch chapters={data.chapters} />
+          <HandbookSearch chapters={data.chapters} asked={query} />
           <ChapterNav chapters={data.chapters} currentPath={currentPath} />
         </div>
         <MainArea>{children}</MainArea>

@@ -4,10 +4,11 @@ import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/data/known-routes.ts'
 import type { Retry } from '../core/data/retry.ts'
 import type { Flight, FlightWorld, startFlight } from '../core/data/route-flight.ts'
+import type { dataIds } from '../core/data/route-store.ts'
 import type { RouterScreen } from '../core/navigation/router-parts.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
-import { dataIds, type RouteView } from '../react/route-view.ts'
+import type { RouteView } from '../react/route-view.ts'
 import { callBody, invalidInput } from './call-body.ts'
 import type { UploadProgress } from '../react/router-types.ts'
 import { focusFirstFault } from './focus-first-fault.ts'
@@ -22,6 +23,7 @@ export interface CallHost {
   readonly world: FlightWorld
   readonly known: KnownRoutes
   readonly startFlight: typeof startFlight
+  readonly dataIds: typeof dataIds
   readonly document: Document
   readonly retry: Retry
   /** Path and query of the page that a redirect leads to, as the navigation that follows it will name them. */
@@ -66,16 +68,18 @@ export interface CallHost {
  * Calls an action by its id, and gives what `useActionState` is to hold.
  * @param form whose call it is, where a form is being sent.
  * @param by what was pressed.
+ * @param label its text at that moment.
  */
 export type CallAction = (
   id: string,
   args: readonly unknown[],
   form?: HTMLFormElement,
   by?: Element,
+  label?: string | null,
 ) => Promise<unknown>
 
 /** A call on its way. */
-interface Call extends Pick<MadeCall, 'form' | 'by'> {
+interface Call extends Pick<MadeCall, 'form' | 'by' | 'label'> {
   readonly id: string
   readonly args: readonly unknown[]
   /** What it asks the visitor by, once it was not sent. */
@@ -89,7 +93,7 @@ export function createActionCalls(host: CallHost): CallAction {
   const answered: Answered = { count: 0 }
   /** Those of scripts that are not over, by what they hold. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
-  return (id, args, form, by) => {
+  return (id, args, form, by, label) => {
     const content = args.at(-1) instanceof FormData ? undefined : id + JSON.stringify(args)
     const former = content === undefined ? undefined : made.get(content)
     // Somebody who presses again what was not sent wants it to be sent, and not twice.
@@ -97,7 +101,7 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const call: Call = { id, args, form, by }
+    const call: Call = { id, args, form, by, label }
     const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, answered))
     const over = result.catch(() => undefined)
     last.set(id, over)
@@ -175,7 +179,7 @@ async function send(
   href: string,
   view: RouteView,
 ): Promise<Flight | 'taken back' | 'given up'> {
-  const { id, args, form, by } = call
+  const { id, args, form, by, label } = call
   const { body, type } = callBody(args)
   const headers = {
     [ONCE_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
@@ -206,7 +210,7 @@ async function send(
       if (signal.aborted) return 'taken back'
       if (!passing && reason !== 'offline') throw failed
       if (hasFile) host.progress(id, undefined)
-      call.unsent ??= await host.unsent({ madeAt, hasFile, form, by }).catch(() => {
+      call.unsent ??= await host.unsent({ madeAt, hasFile, form, by, label }).catch(() => {
         throw failed
       })
       if (!(await call.unsent.ask(reason === 'offline' ? 'offline' : 'busy'))) return 'given up'
@@ -223,14 +227,14 @@ async function send(
  * @param view of the page that the call was made on, which the visitor may have left before it could be sent.
  */
 function startCall(
-  { known, revalidate, startFlight, pageOf }: CallHost,
+  { known, revalidate, startFlight, dataIds, pageOf }: CallHost,
   world: FlightWorld,
   { chain, outcome: shown }: RouteView,
   { href, ...call }: NonNullable<Flight['call']> & { readonly href: string },
   signal: AbortSignal,
 ): Promise<Flight> {
   const leaf = chain.at(-1)
-  const wants = leaf === undefined || shown !== undefined ? [] : dataIds({ ...leaf, chain })
+  const wants = dataIds(shown ? undefined : leaf && { ...leaf, chain })
   return new Promise((resolve) => {
     const flight = startFlight({ href, wants, prefetch: false, force: false, call }, world, {
       head({ params = {} }) {

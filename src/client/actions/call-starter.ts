@@ -3,7 +3,7 @@ import type { KnownRoutes } from '../core/data/known-routes.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
 import type { Retry } from '../core/data/retry.ts'
 import { startFlight, type FlightWorld } from '../core/data/route-flight.ts'
-import type { RouteStore } from '../core/data/route-store.ts'
+import { dataIds, type RouteStore } from '../core/data/route-store.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { NavigationKind, Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
@@ -71,6 +71,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     args: readonly unknown[],
     form: HTMLFormElement | undefined,
     by: Element | undefined,
+    label: string | null | undefined,
   ): Promise<unknown> {
     const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
       keepDrafts()
@@ -80,6 +81,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
       world,
       known,
       startFlight,
+      dataIds,
       document: window.document,
       retry: parts.retry,
       pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
@@ -122,7 +124,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
         for (const listener of listeners.changes) listener()
       },
     })
-    return calls(id, args, form, by)
+    return calls(id, args, form, by, label)
   }
 
   function isBusy(): boolean {
@@ -141,9 +143,14 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     call(id, args, event = window.event) {
       // React calls actions while the form's event is under way.
       const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
-      const by = (form && (event as SubmitEvent).submitter) ?? event?.target
+      const target = (form && (event as SubmitEvent).submitter) ?? event?.target
+      const by = target instanceof Element ? target : undefined
+      // Now: a button may say something else as long as its call is under way.
+      const pressed = by?.closest('button,input,a,[role=button]')
       running += 1
-      const result = callBy(id, args, form, by instanceof Element ? by : undefined).finally(() => (running -= 1))
+      const result = callBy(id, args, form, by, pressed?.ariaLabel ?? pressed?.textContent).finally(
+        () => (running -= 1),
+      )
       const fields = args.at(-1)
       if (form && fields instanceof FormData) {
         suppressDoubleSubmits(form, fields, result, (isSame) => unsent?.submitted(form, isSame))

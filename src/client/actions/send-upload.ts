@@ -26,10 +26,6 @@ export function sendUpload(
 }
 
 function answerHeaders(request: XMLHttpRequest): Headers {
-  const headers = new Headers()
-  for (const line of request.getAllResponseHeaders().trim().split('\r\n')) {
-    const at = line.indexOf(':')
-    if (at > 0) headers.append(line.slice(0, at), line.slice(at + 1).trim())
-  }
-  return headers
+  const lines = request.getAllResponseHeaders().matchAll(/^([^:\s]+):(.*)/gm)
+  return new Headers([...lines].map(([, name = '', value = '']) => [name, value]))
 }

@@ -9,9 +9,9 @@ export interface UnsentRow {
   /**
    * It is over; the row goes away.
    * @param text said until then, if any.
-   * @param back where the focus belongs that the row has.
+   * @param back where the focus belongs that the row has, the best place first.
    */
-  end(text: string, back: Element | undefined): void
+  end(text: string, ...back: readonly (Element | undefined)[]): void
 }
 
 /** The bar at the lower edge of the window, with a row for each call that was not sent. */
@@ -66,7 +66,7 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
       return {
         show: (message) => say(message, false),
         busy: (message) => say(message, true),
-        end(message, back) {
+        end(message, ...back) {
           const hadFocus = row.contains(document.activeElement)
           const leave = (): void => {
             row.remove()
@@ -95,13 +95,15 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
   }
 
   /** To what was pressed, else to the form that it was in, else to the page. */
-  function giveBack(element: Element | undefined): void {
-    const near = element?.isConnected ? element : undefined
-    const inside = near?.querySelectorAll<HTMLElement>('button,input:not([type=hidden]),textarea,select') ?? []
+  function giveBack(places: readonly (Element | undefined)[]): void {
     const heading = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('h1')
-    for (const wish of [near as HTMLElement | undefined, ...inside]) {
-      wish?.focus()
-      if (wish && document.activeElement === wish) return
+    for (const place of places) {
+      const inside = place?.querySelectorAll<HTMLElement>('button,input:not([type=hidden]),textarea,select') ?? []
+      for (const wish of [place as HTMLElement | undefined, ...inside]) {
+        // What has left the document does not take it.
+        wish?.focus()
+        if (wish && document.activeElement === wish) return
+      }
     }
     heading?.setAttribute('tabindex', '-1')
     heading?.focus()

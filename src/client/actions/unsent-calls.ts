@@ -32,6 +32,8 @@ export interface MadeCall {
   /** The form that was sent, or what was clicked. */
   readonly by: Element | undefined
   readonly form: HTMLFormElement | undefined
+  /** The text of what was pressed, as it was then. */
+  readonly label?: string | null | undefined
 }
 
 /** One of them that was not sent. */
@@ -108,7 +110,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   const sendsItself = (entry: Entry): boolean => !entry.call.hasFile && !entry.edited && !isLate(entry)
 
   function textOf(entry: Entry): string {
-    const name = nameOf(entry.call.by)
+    const name = nameOf(entry.call)
     const what = name === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => name)
     if (entry.back) return `${what} ${isLate(entry) ? texts.backLate : texts.back}`
     const why = entry.why === 'busy' ? texts.busy : navigator.onLine ? texts.unreachable : texts.offline
@@ -212,7 +214,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
           if (!entries.delete(entry)) return
           if (entries.size === 0)
             for (const [type, listener] of listening) window.removeEventListener(type, listener, true)
-          row.end(sent ? texts.sent : '', call.form ?? call.by)
+          row.end(sent ? texts.sent : '', call.by, call.form)
           delay = FIRST_LOOK_MS
         },
       }
@@ -242,9 +244,8 @@ function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElemen
 
 const MOST_OF_A_NAME = 40 // characters
 
-function nameOf(by: Element | undefined): string {
-  const button = by?.closest('button,input,a,[role=button]')
-  const text = button?.ariaLabel ?? (button?.textContent || (button as HTMLInputElement | null)?.value) ?? ''
+function nameOf({ by, label }: MadeCall): string {
+  const text = label || by?.closest('input')?.value || ''
   const name = text.replaceAll(/\s+/g, ' ').trim()
   return name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
 }

@@ -10,6 +10,8 @@ section:where(.millrace-unsent) {
   overflow: auto; z-index: 2147483000; border: 0; border-top: 3px solid #ffb454; background: #14191f; color: #f4f6f8;
   font: 1rem/1.5 system-ui, sans-serif; text-align: start;
 }
+html:has(> body > .millrace-unsent) { scroll-padding-bottom: 8rem; }
+body:has(> .millrace-unsent) { padding-bottom: 8rem; }
 :where(.millrace-unsent) div { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; padding: 0.25rem 0; }
 :where(.millrace-unsent) p { flex: 1 1 16rem; margin: 0; color: inherit; font: inherit; }
 :where(.millrace-unsent) button {

@@ -50,10 +50,11 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     if (at >= 0) throw value
     const digest = digestOf(value)
     return (
-      <main>
+      // As its stylesheets may be what is missing; by the object model, which no policy refuses.
+      <main style={{ padding: '10vh 8vw' }}>
         {asks}
         <title>Application error</title>
-        <h1 data-testid="error">
+        <h1 data-testid="error" tabIndex={-1} ref={focus}>
           {`Application error: a ${value instanceof ServerFailure ? 'server' : 'client'}-side exception has occurred`}
         </h1>
         {digest && <p data-testid="digest">{`Digest: ${digest}`}</p>}
@@ -72,10 +73,15 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   }
 }
 
+/** The router, which would do it, may be what has not come. */
+function focus(heading: { focus(): void } | null): void {
+  heading?.focus()
+}
+
 /** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
-  readonly digest: string | undefined
+  declare readonly digest: string | undefined
   /** Of the answer; absent where that had begun before it failed. */
   declare readonly status?: number
 

@@ -18,11 +18,9 @@ export function createModuleCache(): ModuleCache {
 
   function start(loader: ModuleLoader): Promise<void> {
     const running = pending.get(loader)
-    if (running !== undefined) return running
+    if (running) return running
     const started = loader()
-      .then((module) => {
-        loaded.set(loader, module)
-      })
+      .then((module) => void loaded.set(loader, module))
       .finally(() => pending.delete(loader))
     pending.set(loader, started)
     return started

@@ -47,10 +47,11 @@ export function routeTree({ document: Document, view, modules, metadata, client 
   const chain = shownChain(view)
   for (let at = chain.length - 1; at >= 0; at -= 1) {
     const segment = chain[at]
-    if (segment === undefined) continue
+    if (!segment) continue
     const { definition } = segment
-    if (definition.loading !== undefined) {
-      const Loading = (modules.get(definition.loading) as FallbackModule).default
+    const { layout, loading } = definition
+    if (loading) {
+      const Loading = (modules.get(loading) as FallbackModule).default
       node = (
         <Suspense key={key} fallback={<Loading />}>
           {node}
@@ -64,8 +65,8 @@ export function routeTree({ document: Document, view, modules, metadata, client 
         </SegmentBoundary>
       )
     }
-    if (definition.layout !== undefined) {
-      const Layout = (modules.get(definition.layout) as LayoutModule).default as ComponentType<AnyProps>
+    if (layout) {
+      const Layout = (modules.get(layout) as LayoutModule).default as ComponentType<AnyProps>
       const id = layoutId(segment.key)
       key = client?.keyOf(id)
       node = (
@@ -102,25 +103,18 @@ function leafNode(
   client: ClientTree | undefined,
 ): ReactNode {
   const leaf = leafModule(view)
-  if (leaf === undefined) return null
-  const { outcome } = view
-  if (outcome === undefined) {
-    const Page = (modules.get(leaf) as PageModule).default as ComponentType<AnyProps>
-    const id = pageId(view.chain.at(-1)?.key ?? '')
-    return <Page key={key} params={view.params} search={view.search} data={view.data[id]} />
-  }
-  if (outcome.kind === 'error') {
-    const ErrorPage = (modules.get(leaf) as ErrorModule).default
-    const { origin = 'server', digest, reason = 'server', status = 500 } = outcome
-    const props = { origin, reason, digest, status: status || undefined, retry: client?.retry ?? doNothing }
-    return <ErrorPage key={key} {...(props as ErrorProps)} />
-  }
-  const Fallback = (modules.get(leaf) as FallbackModule).default
-  return <Fallback key={key} />
+  if (!leaf) return null
+  const Leaf = (modules.get(leaf) as PageModule | FallbackModule | ErrorModule).default as ComponentType<AnyProps>
+  const { params, search, data, outcome } = view
+  if (!outcome) return <Leaf key={key} params={params} search={search} data={data[leafId(view)]} />
+  if (outcome.kind !== 'error') return <Leaf key={key} />
+  const { origin = 'server', digest, reason = 'server', status = 500 } = outcome
+  const props = { origin, reason, digest, status: status || undefined, retry: client?.retry ?? doNothing }
+  return <Leaf key={key} {...(props satisfies Partial<Record<keyof ErrorProps, unknown>>)} />
 }
 
 function doNothing(): void {}
 
 function hasBoundary({ error, notFound, forbidden, unauthorized }: SegmentDefinition): boolean {
-  return (error ?? notFound ?? forbidden ?? unauthorized) !== undefined
+  return !!(error ?? notFound ?? forbidden ?? unauthorized)
 }

@@ -1,14 +1,5 @@
 import type { BoundaryKind, ModuleLoader, SegmentDefinition } from '../../shared/route-definition.ts'
-import type {
-  ErrorModule,
-  ErrorProps,
-  FallbackModule,
-  LayoutModule,
-  Metadata,
-  MetadataExport,
-  PageModule,
-} from '../module-types.ts'
-import type { Route } from '../../shared/route-table.ts'
+import type { ErrorModule, ErrorProps, FallbackModule, LayoutModule, Metadata, PageModule } from '../module-types.ts'
 import type { ModuleCache } from './module-cache.ts'
 
 /** One entry of the matched chain, root first. */
@@ -42,9 +33,9 @@ export interface RouteView {
   /** By segment id (`layoutId`, `pageId`). */
   readonly data: Readonly<Record<string, unknown>>
   /** Absent while the page itself is shown. */
-  readonly outcome?: Outcome
+  readonly outcome?: Outcome | undefined
   /** The public origin, for absolute URLs in the head. */
-  readonly origin?: string
+  readonly origin?: string | undefined
 }
 
 /** Params of a route, decoded. */
@@ -60,22 +51,6 @@ export function pageId(key: string): string {
   return `${key}#page`
 }
 
-/**
- * Ids of the segments of a route whose data comes from the server, root first.
- * @param outcome where a fallback is shown: what it leaves out has no data.
- */
-export function dataIds(
-  route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined,
-  outcome?: Outcome,
-): readonly string[] {
-  if (!route) return []
-  const { chain, key, definition } = route
-  const ids = shownChain({ chain, ...(outcome && { outcome }) }).flatMap((segment) =>
-    segment.definition.layoutLoader ? layoutId(segment.key) : [],
-  )
-  return definition.loader && !outcome ? [...ids, pageId(key)] : ids
-}
-
 /** The segments that are rendered: all of them, or those down to the one whose fallback is shown. */
 export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ViewSegment[] {
   return view.outcome === undefined ? view.chain : view.chain.slice(0, view.outcome.at + 1)
@@ -83,14 +58,8 @@ export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly
 
 /** The modules that must be here before the view can be rendered without suspending. */
 export function viewModules(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ModuleLoader[] {
-  const loaders: ModuleLoader[] = []
-  for (const { definition } of shownChain(view)) {
-    if (definition.layout !== undefined) loaders.push(definition.layout)
-    if (definition.loading !== undefined) loaders.push(definition.loading)
-  }
-  const leaf = leafModule(view)
-  if (leaf !== undefined) loaders.push(leaf)
-  return loaders
+  const around = shownChain(view).flatMap(({ definition: { layout, loading } }) => [layout, loading])
+  return [...around, leafModule(view)].filter((loader) => loader !== undefined)
 }
 
 /** The loader of what stands innermost: the page, or the fallback in its place. */
@@ -102,41 +71,23 @@ export function leafModule(view: Pick<RouteView, 'chain' | 'outcome'>): ModuleLo
 
 /** The metadata of the view, deeper segments over outer ones, title templates applied. */
 export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
-  let merged: Metadata = {}
+  const { params, search, data, outcome } = view
+  const merged: { -readonly [Member in keyof Metadata]: Metadata[Member] } = {}
   let template: string | undefined
-  const add = (own: Metadata | undefined): void => {
-    if (own === undefined) return
-    const title = own.title
-    if (title === undefined) {
-      merged = { ...merged, ...own }
-    } else if (typeof title === 'string') {
-      merged = { ...merged, ...own, title: template === undefined ? title : template.replace('%s', () => title) }
-    } else {
-      merged = { ...merged, ...own, title: title.default }
+  const add = (loader: ModuleLoader | undefined, props: object): void => {
+    if (!loader) return
+    const { metadata } = modules.get(loader) as LayoutModule | PageModule | FallbackModule | ErrorModule
+    const own = typeof metadata === 'function' ? (metadata as (props: object) => Metadata)(props) : metadata
+    Object.assign(merged, own)
+    const { title } = own ?? {}
+    if (typeof title === 'string') merged.title = template?.replace('%s', () => title) ?? title
+    else if (title) {
+      merged.title = title.default
       template = title.template
     }
   }
-  for (const { key, definition } of shownChain(view)) {
-    if (definition.layout === undefined) continue
-    const module = modules.get(definition.layout) as LayoutModule
-    add(evaluate(module.metadata, { params: view.params, data: view.data[layoutId(key)] }))
-  }
-  const leaf = leafModule(view)
-  const leafKey = view.chain.at(-1)?.key
-  if (leaf !== undefined && leafKey !== undefined) {
-    const module = modules.get(leaf) as PageModule | FallbackModule | ErrorModule
-    add(
-      evaluate(module.metadata, {
-        params: view.params,
-        search: view.search,
-        data: view.data[pageId(leafKey)],
-        ...view.outcome,
-      }),
-    )
-  }
-  return view.outcome === undefined ? merged : { ...merged, robots: 'noindex' }
-}
-
-function evaluate(metadata: MetadataExport<never> | undefined, props: object): Metadata | undefined {
-  return typeof metadata === 'function' ? (metadata as (props: object) => Metadata)(props) : metadata
+  for (const { key, definition } of shownChain(view)) add(definition.layout, { params, data: data[layoutId(key)] })
+  add(leafModule(view), { params, search, data: data[pageId(view.chain.at(-1)?.key ?? '')], ...outcome })
+  if (outcome) merged.robots = 'noindex'
+  return merged
 }

@@ -27,14 +27,14 @@ export interface RouteLoadErrorOptions {
 /** A part of a route that did not come. */
 export class RouteLoadError extends Error {
   override readonly name = 'RouteLoadError'
-  readonly part: RoutePart
+  declare readonly part: RoutePart
   /** Whether another try may go better: a server's 5xx, a dead connection, an answer that broke off. */
-  readonly passing: boolean
+  declare readonly passing: boolean
   /** Milliseconds after which the server wants to be asked again. */
-  readonly retryAfterMs: number | undefined
+  declare readonly retryAfterMs: number | undefined
   /** HTTP status of an answer that was another than asked for; 413 where what was sent is too large. */
-  readonly status: number | undefined
-  readonly reason: FailureReason
+  declare readonly status: number | undefined
+  declare readonly reason: FailureReason
 
   constructor(part: RoutePart, url: string, options: RouteLoadErrorOptions = {}) {
     super(`Failed to load ${part}: ${url}`, { cause: options.cause })

@@ -5,7 +5,7 @@ import { isDataPath } from '../http/data-url.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { Config } from '../config/config.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
-import { sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
+import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../request/request-log.ts'
 import type { ServerReporter } from '../request/request-reporter.ts'
 import { attachContext } from '../request/attached-context.ts'
@@ -95,7 +95,12 @@ function nameBuild({ req, res }: RequestContext, buildId: string): void {
 
 function reject(context: RequestContext, { status, reason }: Refusal): void {
   context.refusal = reason
-  sendText(context, status, reason, status === 505 ? ['Connection', 'close'] : [])
+  const headers = status === 505 ? ['Connection', 'close'] : []
+  const { url, headers: asked } = context.req
+  // Somebody looks at the answer to a link that was mistyped.
+  const isForPerson = asked.accept?.includes('text/html') && !url?.startsWith(`${ROUTE_DATA_PREFIX}/`)
+  if (isForPerson) sendConstantPage(context, { status, message: `This request was refused: ${reason}.` }, headers)
+  else sendText(context, status, reason, headers)
 }
 
 /** One log line a request, and the end of its work when the client goes away. */

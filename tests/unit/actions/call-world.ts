@@ -7,6 +7,7 @@ import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts
 import { withoutHash } from '../../../src/client/core/data/local-href.ts'
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import { startFlight, type Flight } from '../../../src/client/core/data/route-flight.ts'
+import { dataIds } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import type { MadeCall, UnsentCall } from '../../../src/client/actions/unsent-calls.ts'
@@ -86,6 +87,7 @@ export function world() {
       () => undefined,
     ),
     startFlight,
+    dataIds,
     retry: createRetry(
       () => 0.5,
       (milliseconds) => {

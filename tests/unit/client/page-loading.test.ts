@@ -249,7 +249,20 @@ describe('without a network', () => {
     const world = createWorld()
     withoutPages(world)
     await world.click('/a')
+    await world.request(0).done(...pageOf('/a'))
     expect(world.rendered).toEqual([])
     expect(world.left).toEqual(['push /a'])
+  })
+
+  test('and where the data does not come either, the server is gone: the error page, as without a network', async () => {
+    const world = createWorld()
+    withoutPages(world)
+    await world.click('/a')
+    for (const delay of [300, 600, 1200, 0]) {
+      await world.requests.at(-1)?.fail()
+      await pass(delay)
+    }
+    expect(world.rendered.at(-1)?.view.outcome).toMatchObject({ kind: 'error', origin: 'client', reason: 'offline' })
+    expect(world.left).toEqual([])
   })
 })

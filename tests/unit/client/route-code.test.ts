@@ -116,6 +116,19 @@ test.for([
   expect(String(end.reason)).toBe(`RouteLoadError: Failed to load script: ${url}`)
 })
 
+test.for<[string, () => Promise<void>, () => Promise<unknown>]>([
+  ['a stylesheet', () => Promise.reject(new Error('gone')), list],
+  ['the list of files', here, () => Promise.reject(new Error('gone'))],
+])('%s that fails is heard of once the module is here: a fallback is shown without it', async ([, style, files]) => {
+  const page = Promise.withResolvers<unknown>()
+  const { end } = load(() => page.promise, style, files)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(end).toEqual({})
+  page.resolve({})
+  await vi.advanceTimersByTimeAsync(0)
+  expect(String(end.reason)).toMatch(/gone|stylesheet/)
+})
+
 test('nobody waits for it any more: it is cancelled', async () => {
   const { controller, end } = load(never, here, list)
   controller.abort()

@@ -19,7 +19,7 @@ import { createPrefetcher } from '../../../src/client/core/prefetch/prefetcher.t
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import type { RouteCode } from '../../../src/client/core/page/route-code.ts'
 import { startFlight } from '../../../src/client/core/data/route-flight.ts'
-import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
+import { createRouteStore, dataIds } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { type RouterScreen } from '../../../src/client/core/navigation/router-parts.ts'
 import { createRouter, type RouterCore } from '../../../src/client/core/navigation/router.ts'
@@ -297,6 +297,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     world,
     known,
     startFlight,
+    dataIds,
     document: window.document,
     online: () => true,
     outdated: () => lifecycle.outdated,

@@ -2,9 +2,18 @@ import { useSyncExternalStore } from 'react'
 import { Link } from '#client'
 import type { ErrorProps } from '#client'
 
+/** Titles of what is no failure of the application, by status. */
+const TITLES: Readonly<Record<number, string>> = {
+  401: 'Refused',
+  403: 'Refused',
+  413: 'Too large',
+  429: 'Too many requests',
+  503: 'Not available',
+}
+
 /** Where nothing has failed but the network, the title does not say otherwise. */
-export const metadata = ({ reason }: Partial<ErrorProps>) => ({
-  title: reason === 'offline' ? 'Not arrived' : 'Application error',
+export const metadata = ({ reason, status = 500 }: Partial<ErrorProps>) => ({
+  title: reason === 'offline' ? 'Not arrived' : (TITLES[status] ?? 'Application error'),
 })
 
 const neverChanges = () => () => undefined
@@ -12,7 +21,7 @@ const inBrowser = () => true
 const onServer = () => false
 
 /** What a visitor is told: what has happened, and whose matter it is. */
-function wordsFor({ origin, reason, status }: ErrorProps): { readonly title: string; readonly text: string } {
+function wordsFor({ origin, reason, status, digest }: ErrorProps): { readonly title: string; readonly text: string } {
   const exception = `Application error: a ${origin}-side exception has occurred`
   if (reason === 'crash') {
     return { title: exception, text: 'Something failed in this browser tab. What you typed elsewhere is untouched.' }
@@ -29,10 +38,14 @@ function wordsFor({ origin, reason, status }: ErrorProps): { readonly title: str
   if (status === 429) {
     return { title: 'Too many requests', text: 'That was more than we take from one visitor at a time. Wait a moment.' }
   }
-  const isKnown = status === undefined || status === 500
+  // Where something between browser and site has answered in its place, nothing is known of what the site would say.
+  if (status === 401 || status === 403) {
+    return { title: 'Refused', text: 'What you asked for was refused on the way. Load the page again: it may say why.' }
+  }
+  const isFailure = (status === undefined || status === 500) && digest !== undefined
   return {
     title: status === 503 && origin === 'client' ? 'Too busy' : exception,
-    text: isKnown
+    text: isFailure
       ? 'Something failed on our side. The log knows this failure by its digest.'
       : 'This is not available right now. It may be in a moment.',
   }
@@ -40,12 +53,14 @@ function wordsFor({ origin, reason, status }: ErrorProps): { readonly title: str
 
 /** The page in the place of one that failed or did not come. The digest is all that is told: the log has the rest under it. */
 export default function ErrorFallback(props: ErrorProps) {
-  const { reason, digest, retry, status = 500 } = props
+  const { origin, reason, digest, retry } = props
+  // Behind the shell a failure of the server has no status any more.
+  const status = props.status ?? (origin === 'server' ? 500 : undefined)
   const isAlive = useSyncExternalStore(neverChanges, inBrowser, onServer)
   const { title, text } = wordsFor(props)
   return (
     <div className="fallback">
-      {reason === 'server' ? (
+      {reason === 'server' && status !== undefined ? (
         <p className="fallback-status" aria-hidden="true">
           {status}
         </p>
@@ -53,7 +68,7 @@ export default function ErrorFallback(props: ErrorProps) {
       <h1 data-testid="error">{title}</h1>
       {digest === undefined ? null : <p data-testid="digest">{`Digest: ${digest}`}</p>}
       <p>{text}</p>
-      <p>
+      <p className="fallback-ways">
         {isAlive ? (
           <button type="button" onClick={retry}>
             Try again

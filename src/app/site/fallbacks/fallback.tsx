@@ -20,7 +20,7 @@ export function Fallback({ status, title, children }: FallbackProps) {
       </p>
       <h1 data-testid="fallback">{title}</h1>
       <p>{children}</p>
-      <p>
+      <p className="fallback-ways">
         <Link href="/">Home</Link> <Link href="/docs">Handbook</Link> <Link href="/lab">Lab</Link>
       </p>
     </div>

@@ -1,4 +1,4 @@
-import { dataIds, type RouteParams } from '../../react/route-view.ts'
+import { layoutId, pageId, shownChain, type Outcome, type RouteParams } from '../../react/route-view.ts'
 import type { RouteDataOutcome, RouteDataRedirect, SegmentValues } from '../../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
 import { pathOf, segmentPath, type KnownRoutes, type Verdict } from './known-routes.ts'
@@ -253,6 +253,22 @@ export function createRouteStore(
       known.revalidate(targets)
     },
   }
+}
+
+/**
+ * Ids of the segments of a route whose data comes from the server, root first.
+ * @param outcome where a fallback is shown: what it leaves out has no data.
+ */
+export function dataIds(
+  route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined,
+  outcome?: Outcome,
+): readonly string[] {
+  if (!route) return []
+  const { chain, key, definition } = route
+  const ids = shownChain({ chain, outcome }).flatMap((segment) =>
+    segment.definition.layoutLoader ? layoutId(segment.key) : [],
+  )
+  return definition.loader && !outcome ? [...ids, pageId(key)] : ids
 }
 
 /**

@@ -35,7 +35,7 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       forms.leaving()
     },
     arrived({ href, view: { chain, outcome }, fallback = outcome, arrival }) {
-      code.show({ chain, ...(fallback && { outcome: fallback }) })
+      code.show({ chain, outcome: fallback })
       // Beside the fallback somebody may be typing; these have the focus only because the page has come.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
       forms.arrived(arrival.kind === 'traverse')

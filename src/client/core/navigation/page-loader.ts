@@ -109,8 +109,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       params,
       search: page.search ?? rawSearch(new URL(href, origin).searchParams),
       data,
-      ...(outcome && { outcome }),
-      ...(publicOrigin !== undefined && { origin: publicOrigin }),
+      outcome,
+      origin: publicOrigin,
     }
   }
 
@@ -151,11 +151,13 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
         const { route } = store.plan(path).page
         const guessed = route ? code.load({ chain: route.chain }, signal) : undefined
         const instead = (failure: unknown) => withCode(href, signal, pageInstead(href, failure), failure)
+        const loading = loadData(path, options)
         let loaded: LoadedRoute
         try {
-          loaded = await Promise.race([loadData(path, options), rejection(guessed)])
+          loaded = await Promise.race([loading, rejection(guessed)])
         } catch (thrown) {
-          return instead(thrown)
+          // Where the data does not come either nobody is there, and a document would not come.
+          return instead((online() && (await failureOf(loading))) || thrown)
         }
         if (loaded.kind === 'document') return { kind: 'document', href }
         if (loaded.kind === 'page') {
@@ -172,6 +174,14 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       }
     },
   }
+}
+
+/** What the work fails with, if it does. */
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
 }
 
 /** Fails with the work, and never ends with it. */

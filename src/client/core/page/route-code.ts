@@ -17,7 +17,8 @@ type ViewShape = Pick<RouteView, 'chain' | 'outcome'>
 export interface RouteCode {
   /**
    * Loads modules and stylesheets of a view.
-   * @throws {RouteLoadError} when something did not come, or not within `ROUTE_LOAD_TIMEOUT_MS`.
+   * @throws {RouteLoadError} when something did not come, or not within `ROUTE_LOAD_TIMEOUT_MS`; for a stylesheet only once
+   * the modules are here.
    */
   load(shape: ViewShape, signal?: AbortSignal): Promise<void>
   /**
@@ -82,8 +83,12 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
           reject(new RouteLoadError(part, missingFile(shape, sort)))
         }, ROUTE_LOAD_TIMEOUT_MS)
         signal?.addEventListener('abort', () => reject(new RouteCancelled()))
-        Promise.all([loadStyles(shape), loadModules(shape)])
-          .then(() => resolve(), reject)
+        const styled = loadStyles(shape)
+        styled.catch(() => undefined) // heard of below
+        // A fallback is shown without its styles, too: who hears that those are missing has the code.
+        loadModules(shape)
+          .then(() => styled)
+          .then(resolve, reject)
           .finally(() => clearTimeout(late))
       })
     },

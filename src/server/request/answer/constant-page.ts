@@ -10,6 +10,14 @@ export interface ConstantPage {
   readonly digest?: string
 }
 
+/** Readable in any window, and in the dark; a policy names it by its hash. */
+export const CONSTANT_PAGE_STYLE =
+  ':root{color-scheme:light dark;background:Canvas;color:CanvasText;font:1.0625rem/1.6 system-ui,sans-serif}' +
+  'main{max-width:40rem;margin:10vh auto;padding:0 1.5rem;overflow-wrap:anywhere}h1{line-height:1.2}a{margin-right:1rem;color:LinkText}'
+
+/** The other ones say no again, however often they are asked. */
+const MAY_PASS = new Set([408, 429])
+
 /**
  * A page without React and without the application, for when these have failed or were never asked. The wording for
  * failures is that of the contract, section 7.
@@ -19,10 +27,12 @@ export function constantPage({ status, message, digest }: ConstantPage): string 
   const testId = digest === undefined ? '' : ' data-testid="error"'
   return (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
-    `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title></head><body><main>` +
+    `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title>` +
+    `<style>${CONSTANT_PAGE_STYLE}</style></head><body><main>` +
     `<h1${testId}>${escapeHtml(title)}</h1>` +
     (message === undefined ? '' : `<p>${escapeHtml(message)}</p>`) +
     (digest === undefined ? '' : `<p data-testid="digest">Digest: ${escapeHtml(digest)}</p>`) +
+    `<p>${status >= 500 || MAY_PASS.has(status) ? '<a href="">Try again</a>' : ''}<a href="/">Home</a></p>` +
     '</main></body></html>'
   )
 }

@@ -9,7 +9,7 @@ const REASONS = {
   405: 'There is nothing to send to here.',
   408: 'The form took too long to arrive.',
   409: 'This form has been sent already, and is still being worked on.',
-  413: 'What was sent is too large.',
+  413: 'That is more than this page takes. Go back, and send less.',
   415: 'Forms of this kind are not understood here.',
   429: 'Too many at once. Please try again in a moment.',
   500: 'The form could not be read.',
@@ -33,6 +33,8 @@ export function refuseCall(
   const headers = status === 503 || status === 429 ? ['Retry-After', String(retryAfterSeconds)] : []
   if (status === 405) headers.push('Allow', 'GET, HEAD, OPTIONS')
   dropBody(context.req, context.res)
-  if (context.data === undefined) sendConstantPage(context, { status, message: reason }, headers)
+  // By how many bytes, or fields, is for the log.
+  const message = status === 413 ? REASONS[status] : reason
+  if (context.data === undefined) sendConstantPage(context, { status, message }, headers)
   else sendText(context, status, reason, headers)
 }

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { CONSTANT_PAGE_STYLE } from './constant-page.ts'
+
 const CONSTANT: readonly string[] = [
   'X-Content-Type-Options',
   'nosniff',
@@ -21,5 +24,7 @@ export function securityHeaders(secure: boolean): readonly string[] {
   return secure ? SECURE : CONSTANT
 }
 
-/** Policy of the constant pages, which hold nothing but text. */
-export const CONSTANT_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+const STYLE_HASH = createHash('sha256').update(CONSTANT_PAGE_STYLE).digest('base64')
+
+/** Policy of the constant pages, which hold nothing but text and their own style. */
+export const CONSTANT_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`
