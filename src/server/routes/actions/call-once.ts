@@ -69,7 +69,7 @@ export function createCallsOnce(
 
   async function finish(key: OnceKey, text: string, context: RequestContext): Promise<void> {
     const setCookies = context.givenHeaders?.getSetCookie() ?? []
-    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies)
+    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
     const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
     await Promise.all(keys.map((each) => services.once.finish(each, text, now())))
   }
