@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ONCE_TABLE } from './once-store.ts'
+import { ONCE_CLIENTS, ONCE_TABLE } from './once-store.ts'
 import { openDatabase, type Database } from './open-database.ts'
 import { RATE_TABLE } from './rate-limits.ts'
 
@@ -8,5 +8,5 @@ import { RATE_TABLE } from './rate-limits.ts'
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openRuntimeDatabase(dataDir: string): Database {
-  return openDatabase({ path: join(dataDir, 'runtime.sqlite'), migrations: [ONCE_TABLE + RATE_TABLE] })
+  return openDatabase({ path: join(dataDir, 'runtime.sqlite'), migrations: [ONCE_TABLE + RATE_TABLE, ONCE_CLIENTS] })
 }
