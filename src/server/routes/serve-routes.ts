@@ -36,7 +36,7 @@ export interface RouteParts {
   readonly renderer: DocumentRenderer
   readonly modules: ModuleCache
   readonly admission: Admission
-  /** Answers of resource routes in progress. */
+  /** Answers of resource routes and of other origins in progress. */
   readonly streams: Shares
   readonly documents: DocumentCache
   readonly config: Config
@@ -71,7 +71,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
     switch (resolution.kind) {
       case 'proxy':
-        return rules.proxy(resolution, context)
+        return admitResource(streams, context, () => rules.proxy(resolution, context))
       case 'undecodable':
         context.refusal = 'undecodable percent sequence'
         return sendText(context, 400, context.refusal)
