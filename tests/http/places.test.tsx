@@ -123,6 +123,17 @@ describe('requests that are pipelined on one connection', () => {
     expect(begun.pages).toBe(0)
   })
 
+  test('are counted by what they take in memory: with many headers, far fewer may wait', async () => {
+    const { begun, send, status } = await site()
+    const headers = Object.fromEntries(Array.from({ length: 180 }, (_, at) => [`X-${at}`, 'x'.repeat(50)]))
+    const [plain] = await send(many(1_500, '/slow'), 'same')
+    await expect.poll(() => begun.pages).toBe(1)
+    const [connection] = await send(many(1_500, '/slow', headers), 'same')
+    expect((await connection?.end())?.how).toBe('reset')
+    expect(plain?.socket.closed).toBe(false)
+    expect(await status('/')).toBe(200)
+  })
+
   test('open one event stream, whatever their number', async () => {
     const { begun, send, status } = await site({ MAX_OPEN_STREAMS: '8' })
     await send(many(1_100, '/events'), 'same')
