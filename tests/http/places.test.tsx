@@ -175,6 +175,24 @@ describe('a client with many connections', () => {
     expect(await status('/', GREEDY)).toBe(200)
   })
 
+  test('has no more requests with long headers in progress than its share, and keeps nobody else out', async () => {
+    const { begun, send, status } = await site({ TRUST_PROXY: '192.0.2.1', MAX_OPEN_STREAMS: '10000' })
+    const headers = Object.fromEntries(Array.from({ length: 180 }, (_, at) => [`X-${at}`, 'x'.repeat(70)]))
+    const opened = await send(many(900, '/events', headers))
+    const isReset = (connection: RawConnection): boolean => connection.socket.destroyed
+    await expect.poll(() => opened.filter(isReset).length).toBeGreaterThan(200)
+    expect(opened.filter(isReset).length).toBeLessThan(500)
+    expect(await status('/')).toBe(200)
+    const most = begun.streams
+    for (const connection of opened) connection.socket.destroy()
+    await expect
+      .poll(async () => {
+        await send(many(1, '/events', headers))
+        return begun.streams
+      })
+      .toBeGreaterThan(most)
+  })
+
   test('gives its places back when it goes away', async () => {
     const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
     const connections = await send(many(4, '/slow'))
