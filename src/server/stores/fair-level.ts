@@ -19,3 +19,22 @@ export function judgeLevel(greediest: readonly HeldByClient[], total: number, mo
   }
   return Number.MAX_SAFE_INTEGER
 }
+
+/**
+ * Makes the clients that hold most come down to the level of `judgeLevel`, as few of them as are needed.
+ * @param greediest as there.
+ * @param cut has a client keep so much.
+ */
+export function cutGreediest(
+  { total, most }: { readonly total: number; readonly most: number },
+  greediest: readonly HeldByClient[],
+  cut: (client: string, level: number) => void,
+): void {
+  const level = judgeLevel(greediest, total, most)
+  let excess = total - most
+  for (const { client, amount } of greediest) {
+    if (excess <= 0) return
+    cut(client, level)
+    excess -= amount - level
+  }
+}

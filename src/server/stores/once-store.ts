@@ -3,7 +3,7 @@
  * does not run again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results. Beyond that, the clients that hold
  * most lose their oldest, so that no client pushes out what others have.
  */
-import { judgeLevel, type HeldByClient } from './fair-level.ts'
+import { cutGreediest, type HeldByClient } from './fair-level.ts'
 import { createGroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
@@ -113,16 +113,12 @@ export function createOnceStore(
   function makeRoom(measure: 'keys' | 'bytes'): void {
     const totals = database.statement(TOTALS).get()
     const [total, clients] = [Number(totals?.[measure]), Number(totals?.['clients'])]
-    let excess = total - bounds[measure]
-    if (excess <= 0) return
-    const mean = Math.floor(bounds[measure] / clients)
-    const greediest = database.statement(GREEDIEST[measure]).all(mean) as unknown as readonly HeldByClient[]
-    const level = judgeLevel(greediest, total, bounds[measure])
-    for (const { client, amount } of greediest) {
-      if (excess <= 0) return
+    const most = bounds[measure]
+    if (total <= most) return
+    const greediest = database.statement(GREEDIEST[measure]).all(Math.floor(most / clients))
+    cutGreediest({ total, most }, greediest as unknown as readonly HeldByClient[], (client, level) => {
       database.statement(DROP_BEYOND[measure]).run(client, level)
-      excess -= amount - level
-    }
+    })
   }
 
   function begin(key: string, now: number, client: string): OnceState {

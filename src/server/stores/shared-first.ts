@@ -37,10 +37,10 @@ export function watchSharedStore(log: Pick<Logger, 'error'>): SharedStoreWatch {
 /** Limits that count on all instances together, and while the shared store is away on this one. */
 export function sharedRateLimits(shared: RateLimits, own: RateLimits, watch: SharedStoreWatch): RateLimits {
   return {
-    async take(key, limit, now) {
+    async take(key, limit, now, client) {
       rateCells(limit) // a wrong limit is the caller's fault
-      const answer = await watch.ask(() => shared.take(key, limit, now))
-      return answer === undefined ? own.take(key, limit, now) : answer.result
+      const answer = await watch.ask(() => shared.take(key, limit, now, client))
+      return answer === undefined ? own.take(key, limit, now, client) : answer.result
     },
   }
 }
