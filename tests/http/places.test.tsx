@@ -123,6 +123,17 @@ describe('requests that are pipelined on one connection', () => {
     expect(begun.pages).toBe(0)
   })
 
+  test('are counted by what they take in memory: with many headers, far fewer may wait', async () => {
+    const { begun, send, status } = await site()
+    const headers = Object.fromEntries(Array.from({ length: 180 }, (_, at) => [`X-${at}`, 'x'.repeat(50)]))
+    const [plain] = await send(many(1_500, '/slow'), 'same')
+    await expect.poll(() => begun.pages).toBe(1)
+    const [connection] = await send(many(1_500, '/slow', headers), 'same')
+    expect((await connection?.end())?.how).toBe('reset')
+    expect(plain?.socket.closed).toBe(false)
+    expect(await status('/')).toBe(200)
+  })
+
   test('open one event stream, whatever their number', async () => {
     const { begun, send, status } = await site({ MAX_OPEN_STREAMS: '8' })
     await send(many(1_100, '/events'), 'same')
@@ -162,6 +173,24 @@ describe('a client with many connections', () => {
     await send(many(3, '/slow'))
     await expect.poll(() => begun.pages).toBe(3)
     expect(await status('/', GREEDY)).toBe(200)
+  })
+
+  test('has no more requests with long headers in progress than its share, and keeps nobody else out', async () => {
+    const { begun, send, status } = await site({ TRUST_PROXY: '192.0.2.1', MAX_OPEN_STREAMS: '10000' })
+    const headers = Object.fromEntries(Array.from({ length: 180 }, (_, at) => [`X-${at}`, 'x'.repeat(70)]))
+    const opened = await send(many(900, '/events', headers))
+    const isReset = (connection: RawConnection): boolean => connection.socket.destroyed
+    await expect.poll(() => opened.filter(isReset).length).toBeGreaterThan(200)
+    expect(opened.filter(isReset).length).toBeLessThan(500)
+    expect(await status('/')).toBe(200)
+    const most = begun.streams
+    for (const connection of opened) connection.socket.destroy()
+    await expect
+      .poll(async () => {
+        await send(many(1, '/events', headers))
+        return begun.streams
+      })
+      .toBeGreaterThan(most)
   })
 
   test('gives its places back when it goes away', async () => {

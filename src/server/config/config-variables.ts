@@ -210,7 +210,7 @@ export const VARIABLES = {
   maxOpenStreams: {
     name: 'MAX_OPEN_STREAMS',
     fallback: '2000',
-    meaning: 'answers of resource routes in progress in one process, event streams too, above which new ones get 503',
+    meaning: 'answers of resource routes and of other origins in progress in one process, above which new ones get 503',
     example: '2000',
     schema: wholeNumber(1, 1_000_000),
   },

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { openDatabase, type Database } from '../stores/open-database.ts'
 import { CLIENT_TABLES } from './client-tables.ts'
-import { INBOX_TABLES } from './inbox/inbox-tables.ts'
 import { SPOOL_MIGRATIONS } from './spool/spool-tables.ts'
+import { GROUP_TABLES, INBOX_TABLES } from './inbox/inbox-tables.ts'
 
 /**
  * 64 MiB of log. Under load a thread brings it into the file long before (`checkpoint-thread.ts`); what that has left is
@@ -23,6 +23,6 @@ export function reportDatabasePath(dataDir: string): string {
  */
 export function openReportDatabase(dataDir: string): Database {
   const [first, ...later] = SPOOL_MIGRATIONS
-  const migrations = [first + INBOX_TABLES, ...later, CLIENT_TABLES]
+  const migrations = [first + INBOX_TABLES, ...later, CLIENT_TABLES, GROUP_TABLES]
   return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

@@ -14,6 +14,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Provenance } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
+import { clientKey } from '../http/client-key.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { OnceStore } from '../stores/once-store.ts'
@@ -239,7 +240,7 @@ export class RequestContext implements LoaderContext {
   }
 
   limit(key: string, limit: RateLimit): Promise<RateVerdict> {
-    return this.services.limits.take(key, limit, Date.now())
+    return this.services.limits.take(key, limit, Date.now(), clientKey(this.provenance.address))
   }
 
   cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {

@@ -22,6 +22,8 @@ export interface RequestSpan {
 export interface TracedAnswer {
   readonly trace: RequestTrace
   readonly requestId: string
+  /** As `clientKey` names it; no part of the transaction. */
+  readonly client: string
   readonly method: string
   /** Pattern of the route. */
   readonly route: string
@@ -68,6 +70,8 @@ export interface FailedRequest {
   /** Pattern of the matched route. */
   readonly route: string | undefined
   readonly trace: RequestTrace | undefined
+  /** Where it came from: counts for whom, and is no part of the report. */
+  readonly provenance: { readonly address: string }
 }
 
 /** Where an exception came from, for the log. */

@@ -14,6 +14,7 @@ import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
 import { first, type Refusal, type RequestJudge } from '../request/judge-request.ts'
 import { judgeTarget, type TargetVerdict } from '../http/url-guard.ts'
+import { clientKey } from '../http/client-key.ts'
 
 /** Ids that another machine may hand us: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
@@ -139,6 +140,7 @@ function reportTrace(context: RequestContext): void {
   reporter.answered({
     trace,
     requestId: context.requestId,
+    client: clientKey(context.provenance.address),
     method: req.method ?? '',
     route,
     kind: context.action !== undefined ? 'action' : context.data !== undefined ? 'data' : 'document',

@@ -25,8 +25,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const RETRY_SECONDS = 2
 
 /**
- * Answers a resource route if its client may have one more answer in progress: an event stream holds its place for as
- * long as it is open.
+ * Answers a resource route, or passes a request on, if its client may have one more such answer in progress: an event
+ * stream and a WebSocket hold their place for as long as they are open.
  */
 export function admitResource(
   streams: Shares,

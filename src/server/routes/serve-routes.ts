@@ -20,7 +20,7 @@ import { admitResource, serveResource } from './serve-resource.ts'
 export interface RouteParts extends PageParts {
   readonly table: RouteTable
   readonly rules: AppRules
-  /** Answers of resource routes in progress. */
+  /** Answers of resource routes and of other origins in progress. */
   readonly streams: Shares
   readonly actions: ActionParts
   /** Ids of the segments whose modules import an action. Empty where nothing was built: then nobody knows. */
@@ -51,7 +51,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
     switch (resolution.kind) {
       case 'proxy':
-        return rules.proxy(resolution, context)
+        return admitResource(streams, context, () => rules.proxy(resolution, context))
       case 'undecodable':
         context.refusal = 'undecodable percent sequence'
         return sendText(context, 400, context.refusal)

@@ -1,7 +1,9 @@
 /**
  * Idempotency: what has become of calls that carry a key, so that a call which is sent again after its answer was lost
- * does not run again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results, the oldest go first.
+ * does not run again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results. Beyond that, the clients that hold
+ * most lose their oldest, so that no client pushes out what others have.
  */
+import { cutGreediest, type HeldByClient } from './fair-level.ts'
 import { createGroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
@@ -27,10 +29,13 @@ export type OnceState =
 
 /** Remembers which calls have run. Times are in milliseconds since the epoch. */
 export interface OnceStore {
-  /** Asks for the right to run. Of several that ask at once, one is told `new`. */
-  begin(key: string, now: number): Promise<OnceState>
-  /** Keeps the result. */
-  finish(key: string, result: string, now: number): Promise<void>
+  /**
+   * Asks for the right to run. Of several that ask at once, one is told `new`.
+   * @param client whose call it is, as `clientKey` names it; those without one count as one client.
+   */
+  begin(key: string, now: number, client?: string): Promise<OnceState>
+  /** Keeps the result. @param client as for `begin`. */
+  finish(key: string, result: string, now: number, client?: string): Promise<void>
   /** Forgets the key, so that the call may run again. */
   abandon(key: string): Promise<void>
 }
@@ -51,25 +56,41 @@ export const ONCE_TABLE = `
 CREATE TABLE once (key TEXT PRIMARY KEY, at INTEGER NOT NULL, result TEXT, bytes INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX once_age ON once (at, bytes);
 `
+/** What came later, for the same. */
+export const ONCE_CLIENTS = `
+ALTER TABLE once ADD COLUMN client TEXT NOT NULL DEFAULT '';
+CREATE INDEX once_clients ON once (client, at, bytes);
+`
 
 const BEGIN = `
-INSERT INTO once (key, at) VALUES (:key, :now)
-ON CONFLICT (key) DO UPDATE SET at = :now, result = NULL, bytes = 0 WHERE at <= :now - ${ONCE_LIFETIME_MS}`
+INSERT INTO once (key, at, client) VALUES (:key, :now, :client)
+ON CONFLICT (key) DO UPDATE SET at = :now, client = :client, result = NULL, bytes = 0 WHERE at <= :now - ${ONCE_LIFETIME_MS}`
 const READ = 'SELECT result FROM once WHERE key = ?'
 const FINISH = `
-INSERT INTO once (key, at, result, bytes) VALUES (:key, :now, :result, :bytes)
+INSERT INTO once (key, at, client, result, bytes) VALUES (:key, :now, :client, :result, :bytes)
 ON CONFLICT (key) DO UPDATE SET at = :now, result = :result, bytes = :bytes`
 const ABANDON = 'DELETE FROM once WHERE key = ?'
 const DROP_OLD = 'DELETE FROM once WHERE at <= ?'
-const DROP_MOST = `
-DELETE FROM once WHERE rowid IN (SELECT rowid FROM once ORDER BY at DESC, rowid DESC LIMIT -1 OFFSET ?)`
-const ALL_BYTES = 'SELECT sum(bytes) AS total FROM once'
-const DROP_LARGE = `
+const TOTALS = 'SELECT count(*) AS keys, coalesce(sum(bytes), 0) AS bytes, count(DISTINCT client) AS clients FROM once'
+/** Clients that hold more than the mean, which no level is below. */
+const GREEDIEST = {
+  keys: 'SELECT client, count(*) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC',
+  bytes: 'SELECT client, sum(bytes) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC',
+} as const
+/** Of one client, the oldest beyond a level. */
+const DROP_BEYOND = {
+  keys: `
+DELETE FROM once WHERE rowid IN (
+  SELECT rowid FROM once WHERE client = ? ORDER BY at DESC, rowid DESC LIMIT -1 OFFSET ?
+)`,
+  bytes: `
 DELETE FROM once WHERE rowid IN (
   SELECT id FROM (
-    SELECT rowid AS id, bytes, sum(bytes) OVER (ORDER BY at DESC, rowid DESC ROWS UNBOUNDED PRECEDING) AS total FROM once
+    SELECT rowid AS id, bytes, sum(bytes) OVER (ORDER BY at DESC, rowid DESC ROWS UNBOUNDED PRECEDING) AS total
+    FROM once WHERE client = ?
   ) WHERE total > ? AND bytes > 0
-)`
+)`,
+} as const
 
 /** An `OnceStore` in an SQLite file that has `ONCE_TABLE`; shared by all processes that have it open. */
 export function createOnceStore(
@@ -84,23 +105,34 @@ export function createOnceStore(
     if (begun % bounds.sweepEvery === 0) database.statement(DROP_OLD).run(now - ONCE_LIFETIME_MS)
     if (begun % bounds.countEvery !== 0 && addedBytes * COUNT_SHARE < bounds.bytes) return
     addedBytes = 0
-    database.statement(DROP_MOST).run(bounds.keys)
-    const total = Number(database.statement(ALL_BYTES).get()?.['total'] ?? 0)
-    if (total > bounds.bytes) database.statement(DROP_LARGE).run(bounds.bytes)
+    makeRoom('keys')
+    makeRoom('bytes')
   }
 
-  function begin(key: string, now: number): OnceState {
+  /** As much as is needed, of those who hold most. */
+  function makeRoom(measure: 'keys' | 'bytes'): void {
+    const totals = database.statement(TOTALS).get()
+    const [total, clients] = [Number(totals?.[measure]), Number(totals?.['clients'])]
+    const most = bounds[measure]
+    if (total <= most) return
+    const greediest = database.statement(GREEDIEST[measure]).all(Math.floor(most / clients))
+    cutGreediest({ total, most }, greediest as unknown as readonly HeldByClient[], (client, level) => {
+      database.statement(DROP_BEYOND[measure]).run(client, level)
+    })
+  }
+
+  function begin(key: string, now: number, client: string): OnceState {
     sweep(now)
     begun += 1
-    if (database.statement(BEGIN).run({ key, now }).changes > 0) return { state: 'new' }
+    if (database.statement(BEGIN).run({ key, now, client }).changes > 0) return { state: 'new' }
     const result = database.statement(READ).get(key)?.['result']
     return typeof result === 'string' ? { state: 'done', result } : { state: 'running' }
   }
 
   return {
-    begin: (key, now) => writes.write(() => begin(storedKey(key), now)),
-    finish(key, result, now) {
-      const row = { key: storedKey(key), now, result, bytes: Buffer.byteLength(result) }
+    begin: (key, now, client = '') => writes.write(() => begin(storedKey(key), now, storedKey(client))),
+    finish(key, result, now, client = '') {
+      const row = { key: storedKey(key), now, client: storedKey(client), result, bytes: Buffer.byteLength(result) }
       addedBytes += row.bytes
       return writes.write(() => void database.statement(FINISH).run(row))
     },

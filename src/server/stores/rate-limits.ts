@@ -1,3 +1,11 @@
+/**
+ * Rate limits by the generic cell rate algorithm (ITU-T I.371): a key holds the moment at which all its points will be
+ * back. So many calls may come at once, and one more whenever a point is back; there is no window at whose edge twice as
+ * many get through. At most 100,000 keys; full ones are dropped, and beyond the bound the clients with most keys lose
+ * those that are soonest back to full: an application may count by what visitors send, an address of mail for one, and no
+ * visitor may lift the limits of others by making keys up.
+ */
+import { cutGreediest, type HeldByClient } from './fair-level.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
@@ -11,10 +19,11 @@ export interface RateLimits {
    * Takes a point; a refused call takes none. A key goes with one limit: name what is limited in it.
    * @param limit `points` is a whole number, 1 or more, and `seconds` more than 0.
    * @param now milliseconds since the epoch.
+   * @param client on whose behalf, as `clientKey` names it; keys without one count as one client's.
    * @throws {RangeError} for another limit.
    * @returns `retryAfterSeconds` in whole seconds.
    */
-  take(key: string, limit: RateLimit, now: number): Promise<RateVerdict>
+  take(key: string, limit: RateLimit, now: number, client?: string): Promise<RateVerdict>
 }
 
 /** A limit in whole microseconds. */
@@ -62,17 +71,28 @@ export const RATE_TABLE = `
 CREATE TABLE rate_limits (key TEXT PRIMARY KEY, full_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX rate_limits_age ON rate_limits (full_at);
 `
+/** What came later, for the same. */
+export const RATE_CLIENTS = `
+ALTER TABLE rate_limits ADD COLUMN client TEXT NOT NULL DEFAULT '';
+CREATE INDEX rate_limits_clients ON rate_limits (client, full_at);
+`
 
 const TAKEN = 'max(full_at, :now) + :interval'
 const TAKE = `
-INSERT INTO rate_limits (key, full_at) VALUES (:key, :now + :interval)
+INSERT INTO rate_limits (key, full_at, client) VALUES (:key, :now + :interval, :client)
 ON CONFLICT (key) DO UPDATE SET full_at = ${TAKEN} WHERE ${TAKEN} <= :now + :window`
 const READ = 'SELECT full_at FROM rate_limits WHERE key = ?'
 // A clock that was set back must lock nobody out: no moment lies further ahead than the limit reaches.
 const BRING_BACK = 'UPDATE rate_limits SET full_at = :latest WHERE key = :key AND full_at > :latest'
 const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
-const DROP_OVERFLOW = `
-DELETE FROM rate_limits WHERE key IN (SELECT key FROM rate_limits ORDER BY full_at DESC LIMIT -1 OFFSET ?)`
+const TOTALS = 'SELECT count(*) AS keys, count(DISTINCT client) AS clients FROM rate_limits'
+/** Clients that hold more than the mean, which no level is below. */
+const GREEDIEST =
+  'SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC'
+const DROP_BEYOND = `
+DELETE FROM rate_limits WHERE key IN (
+  SELECT key FROM rate_limits WHERE client = ? ORDER BY full_at DESC LIMIT -1 OFFSET ?
+)`
 
 /** `RateLimits` in an SQLite file that has `RATE_TABLE`; shared by all processes that have it open. */
 export function createRateLimits(
@@ -80,18 +100,31 @@ export function createRateLimits(
   bounds: RateBounds = { keys: MOST_KEYS, sweepEvery: SWEEP_EVERY },
 ): RateLimits {
   let taken = 0
+
+  function makeRoom(): void {
+    const totals = database.statement(TOTALS).get()
+    const [total, clients] = [Number(totals?.['keys']), Number(totals?.['clients'])]
+    const most = bounds.keys
+    if (total <= most) return
+    const greediest = database.statement(GREEDIEST).all(Math.floor(most / clients))
+    cutGreediest({ total, most }, greediest as unknown as readonly HeldByClient[], (client, level) => {
+      database.statement(DROP_BEYOND).run(client, level)
+    })
+  }
+
   return {
-    async take(key, limit, nowMs) {
+    async take(key, limit, nowMs, client = '') {
       const cells = rateCells(limit)
       const { window, interval } = cells
       const now = rateMoment(nowMs)
       if (taken % bounds.sweepEvery === 0) {
         database.statement(DROP_FULL).run(now)
-        database.statement(DROP_OVERFLOW).run(bounds.keys)
+        makeRoom()
       }
       taken += 1
       const stored = storedKey(key)
-      const { changes } = database.statement(TAKE).run({ key: stored, now, window, interval })
+      const by = storedKey(client)
+      const { changes } = database.statement(TAKE).run({ key: stored, now, window, interval, client: by })
       if (changes > 0) return { allowed: true, retryAfterSeconds: 0 }
       const latest = now + window
       const stands = Number(database.statement(READ).get(stored)?.['full_at'] ?? latest)

@@ -1,12 +1,21 @@
 /**
  * Idempotency over instances: as in `once-store.ts`, each key by itself for ten minutes. A result of more than 1 MiB is not
- * kept: its call counts as running for as long, so that it is refused and not run again.
+ * kept: its call counts as running for as long, so that it is refused and not run again. Of one client, 50,000 calls that
+ * have ended and 32 MiB of their results are kept; beyond that, its own oldest go.
  */
-import { ONCE_LIFETIME_MS, type OnceState, type OnceStore } from './once-store.ts'
+import {
+  MOST_KEYS,
+  MOST_RESULT_BYTES,
+  ONCE_LIFETIME_MS,
+  type OnceBounds,
+  type OnceState,
+  type OnceStore,
+} from './once-store.ts'
 import type { RedisLink } from './redis-link.ts'
 import { sharedKey } from './shared-key.ts'
 
-const MOST_RESULT_BYTES = 1_048_576
+const MOST_BYTES_A_RESULT = 1_048_576
+const MOST_DROPPED = 256 // in one call, which adds one or two
 
 const BEGIN = `
 local now, lifetime = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -27,20 +36,64 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `
 
+/** Counts a call that has ended for its client. Gives the names of calls that this pushes out. */
+const COUNT = `
+local now, lifetime, size = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
+local mostKeys, mostBytes, mostDropped = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local function drop(member)
+  redis.call('ZREM', KEYS[1], member)
+  redis.call('DECRBY', KEYS[2], string.match(member, '^%d+'))
+end
+if redis.call('ZADD', KEYS[1], now, size .. ' ' .. ARGV[3]) == 1 then redis.call('INCRBY', KEYS[2], size) end
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - lifetime, 'LIMIT', 0, mostDropped)) do
+  drop(member)
+end
+local dropped = {}
+while #dropped < mostDropped
+  and (redis.call('ZCARD', KEYS[1]) > mostKeys or tonumber(redis.call('GET', KEYS[2]) or 0) > mostBytes) do
+  local member = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
+  if not member then break end
+  drop(member)
+  dropped[#dropped + 1] = string.match(member, ' (.*)$')
+end
+redis.call('PEXPIRE', KEYS[1], lifetime)
+redis.call('PEXPIRE', KEYS[2], lifetime)
+return dropped
+`
+
+/** What one client may have kept. */
+const MOST_OF_ONE_CLIENT: Pick<OnceBounds, 'keys' | 'bytes'> = { keys: MOST_KEYS / 2, bytes: MOST_RESULT_BYTES / 2 }
+
 /** An `OnceStore` in Redis. @throws {RedisGone} from all of its members. */
-export function createRedisOnceStore(link: Pick<RedisLink, 'script' | 'run'>): OnceStore {
+export function createRedisOnceStore(
+  link: Pick<RedisLink, 'script' | 'run'>,
+  bounds: Pick<OnceBounds, 'keys' | 'bytes'> = MOST_OF_ONE_CLIENT,
+): OnceStore {
   const run = (lua: string, key: string, now: number, ...more: readonly string[]): Promise<unknown> => {
     const given = [String(Math.trunc(now)), String(ONCE_LIFETIME_MS), ...more]
     return link.script({ lua, keys: [sharedKey('once', key)], arguments: given })
   }
+  async function count(key: string, bytes: number, now: number, client: string): Promise<void> {
+    const numbers = [bounds.keys, bounds.bytes, MOST_DROPPED].map(String)
+    const dropped = await link.script({
+      lua: COUNT,
+      keys: [sharedKey('calls', client), sharedKey('call-bytes', client)],
+      arguments: [String(Math.trunc(now)), String(ONCE_LIFETIME_MS), sharedKey('once', key), String(bytes), ...numbers],
+    })
+    // Each by itself: in a cluster they are in different places.
+    await Promise.all((dropped as readonly string[]).map((name) => link.run((redis) => redis.del(name))))
+  }
+
   return {
     async begin(key, now): Promise<OnceState> {
       const [state, result] = (await run(BEGIN, key, now)) as readonly [OnceState['state'], string?]
       return state === 'done' ? { state, result: result ?? '' } : { state }
     },
-    async finish(key, result, now) {
-      const kept = Buffer.byteLength(result) <= MOST_RESULT_BYTES ? [result] : []
-      await run(FINISH, key, now, ...kept)
+    async finish(key, result, now, client = '') {
+      const bytes = Buffer.byteLength(result)
+      const isKept = bytes <= MOST_BYTES_A_RESULT
+      await run(FINISH, key, now, ...(isKept ? [result] : []))
+      await count(key, isKept ? bytes : 0, now, client)
     },
     async abandon(key) {
       await link.run((client) => client.del(sharedKey('once', key)))

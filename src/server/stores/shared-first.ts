@@ -37,10 +37,10 @@ export function watchSharedStore(log: Pick<Logger, 'error'>): SharedStoreWatch {
 /** Limits that count on all instances together, and while the shared store is away on this one. */
 export function sharedRateLimits(shared: RateLimits, own: RateLimits, watch: SharedStoreWatch): RateLimits {
   return {
-    async take(key, limit, now) {
+    async take(key, limit, now, client) {
       rateCells(limit) // a wrong limit is the caller's fault
-      const answer = await watch.ask(() => shared.take(key, limit, now))
-      return answer === undefined ? own.take(key, limit, now) : answer.result
+      const answer = await watch.ask(() => shared.take(key, limit, now, client))
+      return answer === undefined ? own.take(key, limit, now, client) : answer.result
     },
   }
 }
@@ -61,14 +61,14 @@ export function sharedOnceStore(shared: OnceStore, own: OnceStore, watch: Shared
   }
 
   return {
-    async begin(key, now) {
+    async begin(key, now, client) {
       const failure: { thrown?: unknown } = {}
-      const here = await own.begin(key, now).catch((thrown: unknown) => {
+      const here = await own.begin(key, now, client).catch((thrown: unknown) => {
         failure.thrown = thrown
         return { state: 'new' } as const
       })
       if (here.state === 'done') return here
-      const answer = await watch.ask(() => shared.begin(key, now))
+      const answer = await watch.ask(() => shared.begin(key, now, client))
       if (answer === undefined) {
         if ('thrown' in failure) throw failure.thrown
         return here
@@ -80,9 +80,9 @@ export function sharedOnceStore(shared: OnceStore, own: OnceStore, watch: Shared
       if (here.state === 'new') await also(true, () => own.abandon(key))
       return there
     },
-    async finish(key, result, now) {
-      const answer = await watch.ask(() => shared.finish(key, result, now))
-      await also(answer !== undefined, () => own.finish(key, result, now))
+    async finish(key, result, now, client) {
+      const answer = await watch.ask(() => shared.finish(key, result, now, client))
+      await also(answer !== undefined, () => own.finish(key, result, now, client))
     },
     async abandon(key) {
       const answer = await watch.ask(() => shared.abandon(key))

@@ -103,12 +103,40 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
     await once.begin('b', Date.now())
     await once.finish('b', 'x', Date.now())
     const keys = await link.run((client) => client.keys('*'))
-    expect(keys.toSorted()).toEqual(['millrace:1:once:{=a}', 'millrace:1:once:{=b}', 'millrace:1:rate:{=a}'])
+    expect(keys.toSorted()).toEqual([
+      'millrace:1:call-bytes:{=}',
+      'millrace:1:calls:{=}',
+      'millrace:1:once:{=a}',
+      'millrace:1:once:{=b}',
+      'millrace:1:rate:{=a}',
+    ])
     const left = await Promise.all(keys.toSorted().map((key) => link.run((client) => client.pTTL(key))))
-    expect(left.map((ms) => ms > 0)).toEqual([true, true, true])
+    expect(left.map((ms) => ms > 0)).toEqual(keys.map(() => true))
     expect(Math.max(...left)).toBeLessThanOrEqual(600_000)
     expect(left.at(-1)).toBeLessThanOrEqual(30_000)
   })
+
+  test.for([
+    ['keys', { keys: 5, bytes: 1_000_000 }, ''],
+    ['bytes', { keys: 1_000_000, bytes: 500 }, 'x'.repeat(100)],
+  ] as const)(
+    'lose the oldest of a client that has too many, by %s, and nothing of others',
+    async ([, bounds, result]) => {
+      const { link } = await startInstance()
+      const store = createRedisOnceStore(link, bounds)
+      const call = async (key: string, client: string, at: number): Promise<void> => {
+        await store.begin(key, at, client)
+        await store.finish(key, result, at, client)
+      }
+      await call('honest', '203.0.113.9', NOW)
+      for (let at = 0; at < 50; at += 1) await call(`greedy ${at}`, '198.51.100.7', NOW + at)
+      expect((await store.begin('honest', NOW + 50)).state).toBe('done')
+      expect((await store.begin('greedy 49', NOW + 50)).state).toBe('done')
+      expect((await link.run((client) => client.keys('*:once:*'))).length).toBe(6)
+      await call('greedy later', '198.51.100.7', NOW + 600_050)
+      expect(await link.run((client) => client.zCard('millrace:1:calls:{=198.51.100.7}'))).toBe(1)
+    },
+  )
 
   test('hold no large results, and run their calls no second time for it', async () => {
     const [one, other] = [await startInstance(), await startInstance()]

@@ -8,7 +8,7 @@ import { requestRaw } from '../../support/raw-http.ts'
 import { AMPLE, disposition, FINAL, MULTIPART, part, URLENCODED } from './body-server.ts'
 
 const MOST = 1_000_000
-const FREE = 16_384
+const FREE = 4_096
 
 /** The status of what is refused. */
 function hold(body: HeldBody, bytes: number): number | 'held' {

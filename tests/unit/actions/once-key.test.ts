@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { onceKey } from '../../../src/server/routes/actions/once-key.ts'
 
+const NOW = 1_800_000_000_000
 const DECLARED = { id: 'a', definition: {} } as never
 
 async function keyOf(cookie?: string, input: unknown = { name: 'Ann' }) {
@@ -24,7 +25,27 @@ test('a call is known by its session cookies and its input, in any order of cook
 test('the repetition of a call that started a session is known by the cookie of the answer', async () => {
   const first = await keyOf()
   const again = await keyOf('__Host-session=1')
-  expect(first.repeated(['__Host-session=1; Path=/; HttpOnly'])).toBe(again.sent)
-  expect(first.repeated(['__Host-session=2; Path=/'])).not.toBe(again.sent)
-  expect(again.repeated(['__Host-session=; Max-Age=0; Path=/'])).toBe(first.sent)
+  expect(first.repeated(['__Host-session=1; Path=/; HttpOnly'], NOW)).toBe(again.sent)
+  expect(first.repeated(['__Host-session=2; Path=/'], NOW)).not.toBe(again.sent)
 })
+
+test.for([
+  ['Max-Age=0', true],
+  ['max-age=-1', true],
+  ['Max-Age=9; Max-Age=0', true],
+  ['Expires=Thu, 01 Jan 1970 00:00:00 GMT', true],
+  ['expires=Thu, 01-Jan-1970 00:00:00 GMT', true],
+  ['Max-Age=soon; Expires=Thu, 01 Jan 1970 00:00:00 GMT', true],
+  ['Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=9', false],
+  ['Max-Age=9', false],
+  ['Max-Age=', false],
+  ['Expires=Thu, 01 Jan 2099 00:00:00 GMT', false],
+  ['Expires=never', false],
+] as const)(
+  'the repetition of a call that set a cookie with %s comes without it: %s',
+  async ([attributes, isDeleted]) => {
+    const [visitor, stranger] = [await keyOf('__Host-session='), await keyOf()]
+    const repeated = visitor.repeated([`__Host-session=; Path=/; ${attributes}`], NOW)
+    expect(repeated).toBe(isDeleted ? stranger.sent : visitor.sent)
+  },
+)

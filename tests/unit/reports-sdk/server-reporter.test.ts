@@ -2,9 +2,13 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { ReportClient } from '../../../src/server/reports/sdk/report-client.ts'
 import type { TracedAnswer } from '../../../src/server/request/request-reporter.ts'
-import { createServerReporter } from '../../../src/server/reports/sdk/server-reporter.ts'
+import { createServerReporter, type ServerReporterParts } from '../../../src/server/reports/sdk/server-reporter.ts'
 
-function reporterAt(clock: { now: number }) {
+async function importClient() {
+  return (await import('../../../src/server/reports/sdk/report-client.ts')).createReportClient
+}
+
+function reporterAt(clock: { now: number }, parts: Partial<ServerReporterParts> = {}) {
   const captured = { failures: 0, losses: [] as [string, number][], transactions: [] as (string | undefined)[] }
   const alarms: (() => void)[] = []
   const client: ReportClient = {
@@ -30,9 +34,16 @@ function reporterAt(clock: { now: number }) {
       return () => void alarms.splice(alarms.indexOf(run), 1)
     },
     loadClient: () => Promise.resolve(() => client),
+    ...parts,
   })
-  const fail = (thrown: unknown = new Error('broken')): void =>
-    reporter.failed(thrown, 'd', 'loader', { requestId: '1', req: {}, route: '/', trace: undefined })
+  const fail = (thrown: unknown = new Error('broken'), address = '203.0.113.9'): void =>
+    reporter.failed(thrown, 'd', 'loader', {
+      requestId: '1',
+      req: {},
+      route: '/',
+      trace: undefined,
+      provenance: { address },
+    })
   return { captured, reporter, fail, alarms }
 }
 
@@ -40,10 +51,13 @@ describe('a storm of failures', () => {
   test('is reported up to a bound, and the rest is told as a number, once in a while', async () => {
     const clock = { now: 0 }
     const { captured, reporter, fail } = reporterAt(clock)
-    for (let count = 0; count < 150; count += 1) fail()
+    const storm = (failures: number): void => {
+      for (let count = 0; count < failures; count += 1) fail(undefined, `203.0.113.${count}`)
+    }
+    storm(150)
     await reporter.flush()
     expect(captured).toMatchObject({ failures: 100, losses: [] })
-    for (clock.now = 1_000; clock.now <= 5_000; clock.now += 1_000) for (let count = 0; count < 30; count += 1) fail()
+    for (clock.now = 1_000; clock.now <= 5_000; clock.now += 1_000) storm(30)
     await reporter.flush()
     expect(captured).toMatchObject({ failures: 200, losses: [['error', 50]] })
     clock.now = 60_000
@@ -53,6 +67,45 @@ describe('a storm of failures', () => {
       ['error', 50],
       ['error', 50],
     ])
+  })
+
+  test('that one visitor provokes keeps no failure of others from being reported', async () => {
+    const clock = { now: 0 }
+    const { captured, reporter, fail } = reporterAt(clock)
+    for (; clock.now < 60_000; clock.now += 100) {
+      for (let count = 0; count < 10; count += 1) fail(undefined, '198.51.100.7')
+    }
+    await reporter.flush()
+    const greedy = captured.failures
+    // Where nobody else fails, what there is for all is theirs but for the reserve.
+    expect(greedy).toBeGreaterThan(1_000)
+    for (let count = 0; count < 25; count += 1) fail(undefined, '203.0.113.9')
+    await reporter.flush()
+    expect(captured.failures).toBe(greedy + 25)
+  })
+
+  test('is kept apart by the visitor who has provoked it, whom the reports do not name', async () => {
+    const taken: [client: string, envelope: string][] = []
+    const intake: ServerReporterParts['intake'] = {
+      take: async (bytes, { client }) => {
+        taken.push([client, bytes.toString()])
+        return { eventId: undefined, kept: true }
+      },
+    }
+    const { reporter, fail } = reporterAt({ now: 0 }, { intake, loadClient: importClient })
+    fail(new Error('of one'), '203.0.113.9')
+    fail(new Error('of another'), '198.51.100.7')
+    fail('of one, no error', '203.0.113.9')
+    await reporter.fatal(new Error('of nobody'))
+    await reporter.flush()
+    reporter.dispose()
+    expect(taken.map(([client]) => client).toSorted()).toEqual([
+      'server',
+      'server for 198.51.100.7',
+      'server for 203.0.113.9',
+      'server for 203.0.113.9',
+    ])
+    for (const [, envelope] of taken) expect(envelope).not.toMatch(/203\.0|198\.51/)
   })
 
   test('of what is no failure takes nothing from it', async () => {
@@ -68,6 +121,7 @@ describe('a storm of failures', () => {
 describe('data that a page asks for again', () => {
   const request = (traceId: string, route = '/_m/data/rye', method = 'GET') => ({
     requestId: '1',
+    provenance: { address: '203.0.113.9' },
     req: { method },
     route,
     trace: { traceId, spanId: 'b'.repeat(16), parentSpanId: undefined, sampled: false, sampling: {} },
@@ -106,6 +160,7 @@ describe('requests that were sampled', () => {
   const answer = (route: string): TracedAnswer => ({
     trace: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: undefined, sampled: true, sampling: {} },
     requestId: '1',
+    client: '203.0.113.9',
     method: 'GET',
     route,
     kind: 'document',

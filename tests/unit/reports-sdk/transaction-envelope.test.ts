@@ -16,6 +16,7 @@ const ANSWER: TracedAnswer = {
     sampled: true,
     sampling: { trace_id: 'a'.repeat(32), public_key: 'public', sample_rate: '0.05', sampled: 'true' },
   },
+  client: '203.0.113.9',
   requestId: 'r-1',
   method: 'GET',
   route: '/mills/[id]',

@@ -54,3 +54,59 @@ test('a kind that is limited is left out at once, and goes first when it may aga
   expect(await take(errors)).toBe(4)
   expect([await take(), await take(), await take()]).toEqual([2, 5, undefined])
 })
+
+test('the queue of one client keeps nobody behind it waiting, and comes in order', async () => {
+  const greedy = (id: number): SpooledEntry => entryOf(id, 'greedy')
+  const waiting = Array.from({ length: 20_000 }, (_, at) => greedy(at + 1))
+  waiting.push(entryOf(20_001, 'honest'), greedy(20_002), entryOf(20_003, 'honest'))
+  const read: number[] = []
+  const window = createDeliveryWindow({
+    kinds: () => ['error', 'session'],
+    list(kind, after, most) {
+      read.push(after)
+      return waiting.filter((entry) => entry.kind === kind && entry.id > after).slice(0, most)
+    },
+  })
+  const take = async (...busy: string[]): Promise<number | undefined> =>
+    (await window.take(all, (client) => busy.includes(client)))?.id
+  expect([await take(), await take('greedy'), await take('greedy', 'honest')]).toEqual([1, 20_001, undefined])
+  const walked = read.length
+  const order: (number | undefined)[] = []
+  for (let count = 0; count < 300; count += 1) order.push(await take())
+  expect(order).toEqual(Array.from({ length: 300 }, (_, at) => at + 2))
+  // One look at each kind brings what is sent next of it, and not all that waits.
+  expect(read.length - walked).toBeLessThan(30)
+  expect([await take('greedy'), await take('greedy')]).toEqual([20_003, undefined])
+  for (let id = 302; id <= 20_000; id += 1) if ((await take()) !== id) throw new Error(`${id} is out of order`)
+  expect([await take(), await take()]).toEqual([20_002, undefined])
+})
+
+test('what many clients have is sent once, in the order of each, however their entries lie', async () => {
+  const clients = ['a', 'b', 'c', 'd', 'e']
+  const waiting = Array.from({ length: 3_000 }, (_, at) => entryOf(at + 1, clients[(at * at + (at >> 5)) % 5] ?? 'a'))
+  const window = createDeliveryWindow({
+    kinds: () => ['error', 'session'],
+    list: (kind, after, most) => waiting.filter((entry) => entry.kind === kind && entry.id > after).slice(0, most),
+  })
+  const sent: SpooledEntry[] = []
+  const underWay: string[] = []
+  for (;;) {
+    const entry = await window.take(all, (client) => underWay.includes(client))
+    if (entry === undefined && underWay.length === 0) break
+    if (entry !== undefined) {
+      sent.push(entry)
+      underWay.push(entry.client)
+    }
+    if (entry === undefined || underWay.length === 3) underWay.shift()
+  }
+  expect(sent.map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(waiting.map(({ id }) => id))
+  for (const client of clients) {
+    const ids = sent.filter((entry) => entry.client === client).map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((one, other) => one - other))
+  }
+})
+
+function entryOf(id: number, client: string): SpooledEntry {
+  const kind = id % 3 === 0 ? 'session' : 'error'
+  return { id, kind, client, eventId: undefined, categories: { [kind]: 1 }, bytes: 1 }
+}

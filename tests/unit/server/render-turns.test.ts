@@ -18,7 +18,7 @@ function setUp() {
       order.push(turn === 'now' ? name : `${name} late`)
       if (turn === 'now') clock.now += milliseconds
     }
-    const turn = turns.take({ requestClass: 'document', isGone: () => false, ...request })
+    const turn = turns.take({ requestClass: 'document', client: '203.0.113.9', isGone: () => false, ...request })
     if (turn instanceof Promise) void turn.then(work)
     else work(turn)
   }
@@ -60,7 +60,7 @@ describe('pages', () => {
     const { order, render, nextTurn, turns } = setUp()
     render('first', 30)
     for (const name of ['a', 'b']) {
-      const turn = turns.take({ requestClass: 'document', isGone: () => false })
+      const turn = turns.take({ requestClass: 'document', client: '203.0.113.9', isGone: () => false })
       void Promise.resolve(turn).then(async () => {
         order.push(`${name} begins`)
         await hops(3)
@@ -76,13 +76,13 @@ describe('pages', () => {
     const turns = createRenderTurns({ now: () => clock.now })
     const order: string[] = []
     const render = async (name: string): Promise<void> => {
-      await turns.take({ requestClass: 'document', isGone: () => false })
+      await turns.take({ requestClass: 'document', client: '203.0.113.9', isGone: () => false })
       order.push(`${name} begins`)
       clock.now += 5
       await hops(20)
       order.push(`${name} is done`)
     }
-    await turns.take({ requestClass: 'document', isGone: () => false })
+    await turns.take({ requestClass: 'document', client: '203.0.113.9', isGone: () => false })
     clock.now = 30 // this turn of the loop has lasted long enough
     const names = ['a', 'b', 'c']
     await Promise.all(names.map(render))
@@ -153,6 +153,38 @@ describe('pages', () => {
     render('second', 1)
     await nextTurn()
     expect(order).toEqual(['first', 'gone late', 'second'])
+  })
+
+  test('of one client, however many, take no turn of another one in a row', async () => {
+    const { order, render, nextTurn } = setUp()
+    const greedy = { client: '198.51.100.7' }
+    render('first', 30, greedy)
+    for (let index = 0; index < 20; index += 1) {
+      render('greedy', 30, greedy)
+      render('greedy, loaded', 30, { ...greedy, loaded: true })
+    }
+    render('page', 30)
+    render('data', 30, { requestClass: 'data' })
+    render('guess', 30, { requestClass: 'prefetch' })
+    while (order.length < 44) await nextTurn()
+    expect(order.slice(0, 8)).toEqual([
+      'first',
+      'page',
+      'greedy, loaded',
+      'data',
+      'greedy, loaded',
+      'guess',
+      'greedy, loaded',
+      'greedy, loaded',
+    ])
+  })
+
+  test('of several clients come in turns, those of each in order', async () => {
+    const { order, render, nextTurn } = setUp()
+    render('first', 30)
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) render(name, 30, { client: name.slice(0, 1) })
+    while (order.length < 7) await nextTurn()
+    expect(order.slice(1)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
   })
 
   test('tell how long somebody has waited, still waiting or not, since it was last asked', async () => {

@@ -106,6 +106,21 @@ describe('rate limits in SQLite', () => {
     expect((await limits.take('key 49', limit, NOW + 50)).allowed).toBe(false)
   })
 
+  it('of one client push out that client’s own, those soonest back to full first, and none of others', async () => {
+    const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })
+    const [honest, greedy] = ['203.0.113.9', '198.51.100.7']
+    const [short, long] = [
+      { points: 1, seconds: 60 },
+      { points: 1, seconds: 3_600 },
+    ]
+    for (const key of ['a', 'b', 'c']) await limits.take(key, short, NOW, honest)
+    for (let key = 0; key < 50; key += 1) await limits.take(`greedy ${key}`, long, NOW + key, greedy)
+    await limits.take('of nobody', short, NOW + 50)
+    for (const key of ['a', 'b', 'c']) expect((await limits.take(key, short, NOW + 51, honest)).allowed).toBe(false)
+    expect((await limits.take('greedy 49', long, NOW + 51, greedy)).allowed).toBe(false)
+    expect((await limits.take('greedy 0', long, NOW + 51, greedy)).allowed).toBe(true)
+  })
+
   it('forget keys that have all their points back', async () => {
     const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })
     for (const key of ['a', 'b', 'c']) await limits.take(key, { points: 1, seconds: 60 }, NOW)

@@ -12,7 +12,7 @@ const MOST_HELD_BYTES = 67_108_864
 /** Or so many bodies of the largest size that has been asked for, where one is large: two of these keep no others away. */
 const LARGEST_BODIES = 4
 /** Of each body, and not counted: what people type is taken even where somebody else has filled the rest. */
-const FREE_BYTES = 16_384
+const FREE_BYTES = 4_096
 /** Times as much may be held by calls whose handlers run: these have been let in, and cost their senders a place each. */
 const RUNNING_TIMES = 3
 

@@ -2,6 +2,8 @@
 export interface ReportBudget {
   /** Takes one. @param now milliseconds. @returns whether there was one to take. */
   take(now: number): boolean
+  /** How many are there to take. */
+  left(now: number): number
   /** How many were refused since the last call. */
   refused(): number
   /** From the next one on, other numbers hold; see `createReportBudget`. */
@@ -17,10 +19,19 @@ export function createReportBudget(perSecond: number, most: number): ReportBudge
   let left = most
   let lastAt = Number.NEGATIVE_INFINITY
   let refused = 0
+
+  function refill(now: number): void {
+    left = Math.min(rate.most, left + (Math.max(0, now - lastAt) / 1_000) * rate.perSecond)
+    lastAt = now
+  }
+
   return {
+    left(now) {
+      refill(now)
+      return left
+    },
     take(now) {
-      left = Math.min(rate.most, left + (Math.max(0, now - lastAt) / 1_000) * rate.perSecond)
-      lastAt = now
+      refill(now)
       if (left < 1) {
         refused += 1
         return false

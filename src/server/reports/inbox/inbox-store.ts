@@ -26,6 +26,7 @@ const GROUPS_A_PAGE = 50
 const EVICTION_BATCH = 64 // rows looked at together
 const MOST_EVICTED = 2_048 // in one call
 const MOST_SHOWN = 50
+const SIDES: readonly ReportSide[] = ['browser', 'elsewhere', 'server']
 
 /** Envelopes and what they take. */
 interface Amounts {
@@ -80,18 +81,18 @@ const OLDEST_OF = {
   envelopes: 'SELECT id, 1 AS amount FROM inbox WHERE client = ? AND id > ? ORDER BY id LIMIT ?',
   bytes: 'SELECT id, bytes AS amount FROM inbox WHERE client = ? AND id > ? ORDER BY id LIMIT ?',
 } as const
-/** Which groups first, and then what is known of each: in one step, all that is kept would be read for any of them. */
 const groupsOf = (which: string): string => `
-WITH shown AS (${which}), groups AS (
-  SELECT group_id, count(*) AS count, min(received_at) AS first_at, max(received_at) AS last_at, max(id) AS newest,
-    group_concat(DISTINCT side) AS sides
-  FROM inbox_items WHERE group_id IN (SELECT group_id FROM shown) GROUP BY group_id
-)
-SELECT groups.*, title, route FROM groups JOIN inbox_items ON id = newest ORDER BY newest DESC`
+WITH shown AS (${which})
+SELECT shown.*, last.title, last.route, last.received_at AS last_at,
+  (SELECT received_at FROM inbox_items WHERE group_id = shown.group_id ORDER BY id LIMIT 1) AS first_at
+FROM shown JOIN inbox_items AS last ON last.id = newest ORDER BY newest DESC`
+/** By the index alone: a page is found there without a look at those before it. */
 const PAGE_OF_GROUPS = groupsOf(`
-SELECT group_id FROM inbox_items WHERE group_id IS NOT NULL GROUP BY group_id ORDER BY max(id) DESC LIMIT ? OFFSET ?`)
-const GROUP = groupsOf('SELECT ? AS group_id')
-const COUNT_GROUPS = 'SELECT count(DISTINCT group_id) AS total FROM inbox_items WHERE group_id IS NOT NULL'
+SELECT * FROM inbox_failures WHERE group_id IN (
+  SELECT group_id FROM inbox_failures ORDER BY newest DESC LIMIT ? OFFSET ?
+)`)
+const GROUP = groupsOf('SELECT * FROM inbox_failures WHERE group_id = ?')
+const COUNT_GROUPS = 'SELECT count(*) AS total FROM inbox_failures'
 const ITEMS = 'SELECT * FROM inbox_items WHERE group_id = ? ORDER BY id DESC LIMIT ?'
 const ITEM = 'SELECT * FROM inbox_items WHERE group_id = ? AND id = ?'
 const TRACE = 'SELECT * FROM inbox_items WHERE trace = ? AND id <> ? ORDER BY id LIMIT ?'
@@ -262,8 +263,8 @@ function toGroup(row: Row): ReportGroup {
     id: String(row['group_id']),
     title: String(row['title']),
     route: optional(row['route']),
-    sides: String(row['sides']).split(',').toSorted() as ReportSide[],
-    count: Number(row['count']),
+    sides: SIDES.filter((side) => Number(row[side]) > 0),
+    count: Number(row['events']),
     firstAt: Number(row['first_at']),
     lastAt: Number(row['last_at']),
   }

@@ -33,3 +33,38 @@ CREATE TRIGGER inbox_removed AFTER DELETE ON inbox BEGIN
   DELETE FROM inbox_items WHERE envelope = old.id;
 END;
 `
+
+/**
+ * What came later: what the list of groups shows of each, kept by triggers, so that a page of it is read and not the index
+ * of all that has failed.
+ */
+export const GROUP_TABLES = `
+CREATE TABLE inbox_failures (
+  group_id TEXT PRIMARY KEY,
+  newest INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  server INTEGER NOT NULL,
+  browser INTEGER NOT NULL,
+  elsewhere INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_failures_order ON inbox_failures (newest);
+INSERT INTO inbox_failures
+SELECT group_id, max(id), count(*), sum(side = 'server'), sum(side = 'browser'), sum(side = 'elsewhere')
+FROM inbox_items WHERE group_id IS NOT NULL GROUP BY group_id;
+CREATE TRIGGER inbox_failure_added AFTER INSERT ON inbox_items WHEN new.group_id IS NOT NULL BEGIN
+  INSERT INTO inbox_failures
+  VALUES (new.group_id, new.id, 1, new.side = 'server', new.side = 'browser', new.side = 'elsewhere')
+  ON CONFLICT (group_id) DO UPDATE SET
+    newest = excluded.newest, events = events + 1, server = server + excluded.server,
+    browser = browser + excluded.browser, elsewhere = elsewhere + excluded.elsewhere;
+END;
+CREATE TRIGGER inbox_failure_removed AFTER DELETE ON inbox_items WHEN old.group_id IS NOT NULL BEGIN
+  UPDATE inbox_failures SET
+    newest = CASE newest WHEN old.id
+      THEN coalesce((SELECT max(id) FROM inbox_items WHERE group_id = old.group_id), 0) ELSE newest END,
+    events = events - 1, server = server - (old.side = 'server'), browser = browser - (old.side = 'browser'),
+    elsewhere = elsewhere - (old.side = 'elsewhere')
+  WHERE group_id = old.group_id;
+  DELETE FROM inbox_failures WHERE group_id = old.group_id AND events = 0;
+END;
+`

@@ -26,6 +26,8 @@ export interface FailureFacts {
   /** Method and pattern; `undefined` outside of requests. */
   readonly transaction: string | undefined
   readonly trace: RequestTrace | undefined
+  /** On whose behalf it happened, as `clientKey` names it; handed on beside the envelope, and no part of it. */
+  readonly client: string | undefined
 }
 
 /** Makes envelopes of what happens on this server. */
@@ -48,7 +50,11 @@ export interface ReportClientOptions {
   readonly environment: string
   readonly relayPath: string
   /** Takes an envelope; what it throws loses this envelope and nothing else. */
-  readonly hand: (envelope: Buffer, category: 'error' | 'transaction') => void
+  readonly hand: (envelope: Buffer, category: 'error' | 'transaction', client?: string) => void
+}
+
+interface EnvelopeHeader {
+  readonly event_id?: string
 }
 
 const SDK = { name: 'sentry.javascript.node', version: SDK_VERSION } as const
@@ -56,6 +62,18 @@ const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event l
 
 /** Makes a client. */
 export function createReportClient({ dsn, release, environment, relayPath, hand }: ReportClientOptions): ReportClient {
+  /** By event id, while the SDK makes an event. */
+  const clients = new Map<string, string>()
+
+  function handError(envelope: Buffer): void {
+    const { event_id: eventId = '' } = JSON.parse(
+      envelope.toString('utf8', 0, envelope.indexOf('\n')),
+    ) as EnvelopeHeader
+    const of = clients.get(eventId)
+    clients.delete(eventId)
+    hand(envelope, 'error', of)
+  }
+
   const client = new NodeClient({
     dsn,
     release,
@@ -67,7 +85,7 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
     // Nothing is sent from here, so nothing has to wait for anything.
     transport: (options) =>
       createTransport({ ...options, bufferSize: Infinity }, async ({ body }) => {
-        hand(Buffer.from(body as Uint8Array), 'error')
+        handError(Buffer.from(body as Uint8Array))
         return {}
       }),
     traceLifecycle: 'static',
@@ -76,14 +94,16 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
     beforeSend(event) {
       // What was thrown and is no error is put here whole, with whatever it holds.
       delete event.extra?.['__serialized__']
-      return reportableEvent(event, relayPath) ?? null
+      const reportable = reportableEvent(event, relayPath)
+      if (reportable === undefined) clients.delete(event.event_id ?? '')
+      return reportable ?? null
     },
     _metadata: { sdk: SDK },
   })
   client.init()
 
   return {
-    captureFailure(thrown, { place, level, tags, transaction, trace }) {
+    captureFailure(thrown, { place, level, tags, transaction, trace, client: of }) {
       const scope = new Scope()
       scope.setLevel(level)
       scope.setTags(tags)
@@ -102,7 +122,9 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
       const mechanism = { type: `auto.http.millrace.${place}`, handled: false }
       // The SDK puts what is no error into a sentence, which a symbol does not let itself be put into.
       const told = typeof thrown === 'symbol' ? String(thrown) : thrown
-      client.captureException(told, { mechanism, originalException: told }, scope)
+      const eventId = randomUUID().replaceAll('-', '')
+      if (of !== undefined) clients.set(eventId, of)
+      client.captureException(told, { event_id: eventId, mechanism, originalException: told }, scope)
     },
     captureTransaction(event) {
       const eventId = randomUUID().replaceAll('-', '')

@@ -6,11 +6,11 @@ import { parseDsn } from '../../config/dsn.ts'
 import type { Intake, ReportSender } from '../intake/intake.ts'
 import type { ReportClient, ReportClientOptions } from './report-client.ts'
 import { createPageDecisions } from './page-decisions.ts'
-import { createReportBudget, type ReportBudget } from '../delivery/report-budget.ts'
 import { beginTrace } from '../../request/request-trace.ts'
 import { createRetriedFailures } from './retried-failures.ts'
 import { isTraced, transactionOf } from './request-transaction.ts'
 import type { ServerReporter } from '../../request/request-reporter.ts'
+import { createSharedBudget } from './shared-budget.ts'
 
 /** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
 const ERRORS_A_SECOND = 20
@@ -22,7 +22,7 @@ const TRANSACTION_PAUSE_MS = 250 // those of this time are kept together, and de
 const LOSS_PAUSE_MS = 10_000 // what was too much is told in one number, not after each
 
 /** By this name the reports of servers are kept in order; browsers are named by their addresses. */
-const SENDER: ReportSender = { client: 'server', headers: {} }
+const SERVER = 'server'
 /** Transactions need no order, so they need not wait for each other's delivery. */
 const TRANSACTION_SENDERS: readonly ReportSender[] = Array.from({ length: 8 }, (_, lane) => ({
   client: `server ${lane}`,
@@ -66,8 +66,8 @@ export function createServerReporter({
   const { dsn, release, environment, relayPath, sampleRate, timeOrigin } = parts
   const traces = { sampleRate, publicKey: parseDsn(dsn)?.publicKey ?? '', release, environment, random }
   const budgets = {
-    error: createReportBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
-    transaction: createReportBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
+    error: createSharedBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
+    transaction: createSharedBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
   }
   const retried = createRetriedFailures()
   const decisions = createPageDecisions()
@@ -86,11 +86,16 @@ export function createServerReporter({
     return loading
   }
 
-  function hand(envelope: Buffer, category: 'error' | 'transaction'): void {
+  function senderOf(category: 'error' | 'transaction', client: string | undefined): ReportSender {
     if (category === 'transaction') lane = (lane + 1) % TRANSACTION_SENDERS.length
-    const sender = category === 'transaction' ? TRANSACTION_SENDERS[lane] : SENDER
+    const sender = category === 'transaction' ? TRANSACTION_SENDERS[lane] : undefined
+    // Each visitor's apart: else the failures that one provokes push those of all others out of inbox and spool.
+    return sender ?? { client: client === undefined ? SERVER : `${SERVER} for ${client}`, headers: {} }
+  }
+
+  function hand(envelope: Buffer, category: 'error' | 'transaction', client?: string): void {
     const kept = intake
-      .take(envelope, sender ?? SENDER)
+      .take(envelope, senderOf(category, client))
       .then(() => undefined)
       .catch((error: unknown) => {
         log.warn({ err: { message: messageOf(error) } }, 'a report of this server could not be kept')
@@ -111,9 +116,9 @@ export function createServerReporter({
   }
 
   /** Takes one from a budget, and tells of those that found nothing there. */
-  function admit(category: keyof typeof budgets): boolean {
-    const budget: ReportBudget = budgets[category]
-    if (!budget.take(now())) return false
+  function admit(category: keyof typeof budgets, client: string): boolean {
+    const budget = budgets[category]
+    if (!budget.take(client, now())) return false
     if (now() - (toldAt[category] ?? Number.NEGATIVE_INFINITY) < LOSS_PAUSE_MS) return true
     const quantity = budget.refused()
     if (quantity > 0) {
@@ -148,26 +153,34 @@ export function createServerReporter({
         headers['sec-fetch-site'] === 'same-origin' && decisions.take(clientKey(address), now())
       return beginTrace({ requestId, trace, baggage, mayDecide }, traces)
     },
-    failed(thrown, digest, place, { requestId, req, route, trace }) {
+    failed(thrown, digest, place, { requestId, req, route, trace, provenance }) {
       if (!isReportable(thrown)) return
       const isData = req.method === 'GET' && route !== undefined && ROUTE_DATA.test(route)
       if (isData && trace !== undefined && retried.isKnown(trace.traceId, digest, now())) return
-      if (!admit('error')) return
+      const client = clientKey(provenance.address)
+      if (!admit('error', client)) return
       const transaction = route === undefined ? undefined : `${req.method ?? 'GET'} ${route}`
       // Of a page's data, the pattern of the page: what a page has to do with stands under one name.
       const page = route?.replace(ROUTE_DATA, '/')
       const tags = { digest, request_id: requestId, place, ...(page === undefined ? {} : { route: page }) }
-      void through((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace }))
+      void through((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace, client }))
     },
     answered(answer) {
-      if (!isTraced(answer) || !admit('transaction')) return
+      if (!isTraced(answer) || !admit('transaction', answer.client)) return
       // As it is now: what was begun on its behalf may still go on.
       waiting.push(transactionOf(answer, timeOrigin))
       cancelTelling ??= after(TRANSACTION_PAUSE_MS, tellTransactions)
     },
     async fatal(thrown) {
       if (!isReportable(thrown)) return
-      const facts = { place: 'process', level: 'fatal', tags: {}, transaction: undefined, trace: undefined } as const
+      const facts = {
+        place: 'process',
+        level: 'fatal',
+        tags: {},
+        transaction: undefined,
+        trace: undefined,
+        client: undefined,
+      } as const
       await through((by) => by.captureFailure(thrown, facts))
       await flush()
     },

@@ -103,6 +103,7 @@ export function createAdmission({
       if (loaded && context.turn === turns.number) return undefined
       const turn = turns.take({
         requestClass: classOf(context),
+        client: clientKey(context.provenance.address),
         loaded,
         isGone: () => context.aborted?.cause === 'gone',
       })

@@ -7,10 +7,12 @@
  * | less than half of `TURN_MS`     | twice as many, `MOST_A_TURN` at most |
  * | more than `TURN_MS`             | half as many, 1 at least        |
  *
- * Those who have their data go first: it fills memory while they wait. Then documents, data, and guesses. Who has waited
- * too long is refused: their visitor has given up, or asks again. Bounded by the places of `admission.ts`, of which
- * everyone here holds one.
+ * Those who have their data go first: it fills memory while they wait. Then documents, data, and guesses. In each of these,
+ * clients take turns, and no client has two turns in a row while another one waits for anything: many requests of one
+ * client make that client wait. Pages that have waited too long are refused: their visitor has given up, or asks again.
+ * Bounded by the places of `admission.ts`, of which everyone here holds one.
  */
+import { createFairQueue, type FairQueue } from './fair-queue.ts'
 import { LIMIT_MS } from './load-shedding.ts'
 import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 
@@ -30,6 +32,8 @@ export type Turn = 'now' | 'late'
 /** Somebody who asks for a turn. */
 export interface TurnRequest {
   readonly requestClass: RequestClass
+  /** As `clientKey` names it. */
+  readonly client: string
   /** Its loaders are done. */
   readonly loaded?: boolean
   /** Whether nobody waits for the answer any more. */
@@ -63,15 +67,10 @@ export interface TurnClock {
 
 interface Waiting {
   readonly since: number
+  /** Waits so long at most. */
+  readonly deadlineMs: number
   readonly request: TurnRequest
   readonly resolve: (turn: Turn) => void
-}
-
-interface Queue {
-  readonly deadlineMs: number
-  /** From `head` on. */
-  waiting: Waiting[]
-  head: number
 }
 
 const SYSTEM_CLOCK: TurnClock = {
@@ -87,10 +86,10 @@ const SYSTEM_CLOCK: TurnClock = {
  */
 export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   const { now, nextTurn, afterwards } = { ...SYSTEM_CLOCK, ...clock }
-  const loaded = createQueue('document')
-  const byClass = Object.fromEntries(REQUEST_CLASSES.map((name) => [name, createQueue(name)])) as unknown as Readonly<
-    Record<RequestClass, Queue>
-  >
+  const loaded = createFairQueue<Waiting>()
+  const byClass = Object.fromEntries(
+    REQUEST_CLASSES.map((name) => [name, createFairQueue<Waiting>()]),
+  ) as unknown as Readonly<Record<RequestClass, FairQueue<Waiting>>>
   const queues = [loaded, byClass.document, byClass.data, byClass.prefetch]
   let startedAt: number | undefined
   let number = 0
@@ -98,6 +97,8 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   let granted = 0
   let waiting = 0
   let longest = 0
+  /** Who has had the last turn. */
+  let lastClient: string | undefined
 
   return {
     take(request) {
@@ -105,19 +106,24 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
       if (startedAt === undefined) begin(at)
       if (waiting === 0 && hasRoom(at)) {
         granted += 1
+        lastClient = request.client
         return 'now'
       }
       waiting += 1
-      const queue = request.loaded === true ? loaded : byClass[request.requestClass]
-      return new Promise((resolve) => queue.waiting.push({ since: at, request, resolve }))
+      const [queue, limitOf] =
+        request.loaded === true
+          ? ([loaded, 'document'] as const)
+          : ([byClass[request.requestClass], request.requestClass] as const)
+      const deadlineMs = LIMIT_MS[limitOf] * DEADLINE_LIMITS
+      return new Promise((resolve) => queue.add(request.client, { since: at, deadlineMs, request, resolve }))
     },
     get number() {
       return number
     },
     longestWaitMs() {
       const at = now()
-      const oldest = queues.map(({ waiting, head }) => (waiting[head] === undefined ? 0 : at - waiting[head].since))
-      const most = Math.max(longest, ...oldest)
+      let most = longest
+      for (const queue of queues) for (const { since } of queue.firsts()) most = Math.max(most, at - since)
       longest = 0
       return most
     },
@@ -170,30 +176,28 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 
   /** The next who is still in time; those before are told. */
   function shift(at: number): Waiting | undefined {
-    for (const queue of queues) {
-      for (let next = take(queue); next !== undefined; next = take(queue)) {
-        waiting -= 1
-        longest = Math.max(longest, at - next.since)
-        if (!next.request.isGone() && at - next.since <= queue.deadlineMs) return next
-        next.resolve('late')
+    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+      const { request, deadlineMs } = next
+      waiting -= 1
+      longest = Math.max(longest, at - next.since)
+      if (!request.isGone() && at - next.since <= deadlineMs) {
+        lastClient = request.client
+        return next
       }
+      next.resolve('late')
     }
     return undefined
   }
-}
 
-function createQueue(requestClass: RequestClass): Queue {
-  return { deadlineMs: LIMIT_MS[requestClass] * DEADLINE_LIMITS, waiting: [], head: 0 }
-}
-
-/** Takes the first; the rest is moved up only once in a while. */
-function take(queue: Queue): Waiting | undefined {
-  const first = queue.waiting[queue.head]
-  if (first === undefined) return undefined
-  queue.head += 1
-  if (queue.head * 2 > queue.waiting.length) {
-    queue.waiting = queue.waiting.slice(queue.head)
-    queue.head = 0
+  function takeNext(): Waiting | undefined {
+    return takeFrom((queue) => queue.nextBut(lastClient)) ?? takeFrom((queue) => queue.nextBut())
   }
-  return first
+
+  function takeFrom(clientIn: (queue: FairQueue<Waiting>) => string | undefined): Waiting | undefined {
+    for (const queue of queues) {
+      const client = clientIn(queue)
+      if (client !== undefined) return queue.take(client)
+    }
+    return undefined
+  }
 }

@@ -2,9 +2,8 @@ import { controlFlowDigest, controlFlowOf } from '../../../shared/control-flow.t
 import { decodeValues } from '../../../shared/protocol/decode-value-text.ts'
 import { encodeValues } from '../../../shared/protocol/encode-values.ts'
 import { clientKey } from '../../http/client-key.ts'
-import { MOST_KEYS, MOST_RESULT_BYTES, ONCE_LIFETIME_MS, type OnceStore } from '../../stores/once-store.ts'
-import { createKeptAllowance, type KeptAllowance, type KeptBounds } from './kept-allowance.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { OnceStore } from '../../stores/once-store.ts'
 import type { OnceKey } from './once-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 
@@ -16,13 +15,6 @@ export interface CallsOnce {
    * has been lost over it: nobody knows whether it took effect, so it is not run again.
    */
   run(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
-}
-
-/** Half of the store: another client always finds as much. */
-const MOST_OF_ONE_CLIENT: KeptBounds = {
-  keys: MOST_KEYS / 2,
-  bytes: MOST_RESULT_BYTES / 2,
-  lifetimeMs: ONCE_LIFETIME_MS,
 }
 
 /** What is kept of a call. */
@@ -38,15 +30,13 @@ interface KeptCall {
 }
 
 /** Bound: one entry a call in progress in this process. */
-export function createCallsOnce(
-  services: { readonly once: OnceStore },
-  now: () => number,
-  allowance: KeptAllowance = createKeptAllowance(MOST_OF_ONE_CLIENT),
-): CallsOnce {
+export function createCallsOnce(services: { readonly once: OnceStore }, now: () => number): CallsOnce {
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
-    const begun = (await settle(context, () => services.once.begin(key.sent, now()))) ?? { state: 'new' }
+    const begun = (await settle(context, () => services.once.begin(key.sent, now(), clientOf(context)))) ?? {
+      state: 'new',
+    }
     if (begun.state === 'running') return 'running'
     if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
     return runNew(key, work, context)
@@ -57,9 +47,7 @@ export function createCallsOnce(
       const call = await work()
       const kept = await keep(call, context)
       const text = kept === undefined ? undefined : JSON.stringify(kept)
-      const client = clientKey(context.provenance.address)
-      const mayKeep = text !== undefined && allowance.take(client, Buffer.byteLength(text), now())
-      await settle(context, () => (mayKeep ? finish(key, text, context) : services.once.abandon(key.sent)))
+      await settle(context, () => (text === undefined ? services.once.abandon(key.sent) : finish(key, text, context)))
       return call
     } catch (thrown) {
       await settle(context, () => services.once.abandon(key.sent))
@@ -69,9 +57,9 @@ export function createCallsOnce(
 
   async function finish(key: OnceKey, text: string, context: RequestContext): Promise<void> {
     const setCookies = context.givenHeaders?.getSetCookie() ?? []
-    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies)
+    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
     const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
-    await Promise.all(keys.map((each) => services.once.finish(each, text, now())))
+    await Promise.all(keys.map((each) => services.once.finish(each, text, now(), clientOf(context))))
   }
 
   return {
@@ -88,6 +76,10 @@ export function createCallsOnce(
       return call
     },
   }
+}
+
+function clientOf({ provenance }: RequestContext): string {
+  return clientKey(provenance.address)
 }
 
 /** A store that fails, on a full disk for instance, costs the protection of repetitions, and not the call. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { parseSetCookie } from 'cookie'
 import type { RequestContext } from '../../request/context.ts'
 import type { DeclaredAction } from './action.ts'
 import type { ReceivedCall } from './read-call.ts'
@@ -17,8 +18,9 @@ export interface OnceKey {
    * Of the same call sent again by a visitor whose browser has taken the cookies of the answer: a first call may start a
    * session, and its repetition then carries it.
    * @param setCookies the answer's `Set-Cookie` headers.
+   * @param now milliseconds since the epoch: a cookie that expires before it is deleted.
    */
-  repeated(setCookies: readonly string[]): string
+  repeated(setCookies: readonly string[], now: number): string
 }
 
 /**
@@ -42,20 +44,26 @@ export async function onceKey(
     hash('sha256', JSON.stringify([id, once, cookies, input, leading, files]), 'base64url')
   return {
     sent: keyOf(sessionCookies(cookie)),
-    repeated: (setCookies) => keyOf(sessionCookies(withCookies(cookie, setCookies))),
+    repeated: (setCookies, now) => keyOf(sessionCookies(withCookies(cookie, setCookies, now))),
   }
 }
 
 /** A `Cookie` header after a browser has taken cookies. */
-function withCookies(header = '', setCookies: readonly string[]): string {
+function withCookies(header = '', setCookies: readonly string[], now: number): string {
   const nameOf = (pair: string): string => pair.split('=', 1)[0]?.trim() ?? ''
   const jar = new Map(header.split(';').map((pair) => [nameOf(pair), pair]))
   for (const setCookie of setCookies) {
-    const [pair = '', ...attributes] = setCookie.split(';')
-    if (attributes.some((each) => /^\s*max-age=-?0*$/i.test(each))) jar.delete(nameOf(pair))
+    const [pair = ''] = setCookie.split(';', 1)
+    if (isDeleted(setCookie, now)) jar.delete(nameOf(pair))
     else jar.set(nameOf(pair), pair)
   }
   return [...jar.values()].join(';')
+}
+
+/** `Max-Age` goes before `Expires` (RFC 6265, section 5.3). */
+function isDeleted(setCookie: string, now: number): boolean {
+  const { maxAge, expires } = parseSetCookie(setCookie)
+  return maxAge === undefined ? expires !== undefined && expires.getTime() <= now : maxAge <= 0
 }
 
 /** As sent, in an order of their own. */

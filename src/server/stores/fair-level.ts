@@ -1,0 +1,40 @@
+/** What a client holds, in keys or in bytes. */
+export interface HeldByClient {
+  readonly client: string
+  readonly amount: number
+}
+
+/**
+ * How much each client may keep at most, so that all together keep no more than the bound: those that hold less keep what
+ * they have, and those that hold more come down to one level.
+ * @param greediest the clients that hold more than their equal part of the bound, those with most first.
+ * @param total of all clients.
+ */
+export function judgeLevel(greediest: readonly HeldByClient[], total: number, most: number): number {
+  let rest = most - (total - greediest.reduce((sum, { amount }) => sum + amount, 0))
+  for (const [index, { amount }] of greediest.toReversed().entries()) {
+    const sharers = greediest.length - index
+    if (amount * sharers > rest) return Math.max(0, Math.floor(rest / sharers))
+    rest -= amount
+  }
+  return Number.MAX_SAFE_INTEGER
+}
+
+/**
+ * Makes the clients that hold most come down to the level of `judgeLevel`, as few of them as are needed.
+ * @param greediest as there.
+ * @param cut has a client keep so much.
+ */
+export function cutGreediest(
+  { total, most }: { readonly total: number; readonly most: number },
+  greediest: readonly HeldByClient[],
+  cut: (client: string, level: number) => void,
+): void {
+  const level = judgeLevel(greediest, total, most)
+  let excess = total - most
+  for (const { client, amount } of greediest) {
+    if (excess <= 0) return
+    cut(client, level)
+    excess -= amount - level
+  }
+}

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createCallsOnce } from '../../../src/server/routes/actions/call-once.ts'
+import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
+import { judgeLevel } from '../../../src/server/stores/fair-level.ts'
+import { createOnceStore, type OnceStore } from '../../../src/server/stores/once-store.ts'
+import type { Database } from '../../../src/server/stores/open-database.ts'
+import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+
+const NOW = 1_800_000_000_000
+const GREEDY = '198.51.100.7'
+const HONEST = '203.0.113.9'
+const ALWAYS = { sweepEvery: 1, countEvery: 1 }
+
+let folder: TempDir
+let database: Database
+
+beforeEach(async () => {
+  folder = await makeTempDir('once-shares')
+  database = openRuntimeDatabase(folder.path)
+})
+afterEach(async () => {
+  database.dispose()
+  await folder.remove()
+})
+
+test.for([
+  ['nobody has too much', [], 5, 10, Number.MAX_SAFE_INTEGER],
+  ['one has all', [20], 20, 10, 10],
+  ['one has most', [20], 24, 10, 6],
+  ['two have as much', [20, 20], 42, 12, 5],
+  ['one has far more than another that has too much', [20, 5], 28, 12, 4],
+  ['the level lies above the second', [20, 4], 26, 12, 6],
+] as const)('the level of what clients keep, when %s', ([, amounts, total, most, level]) => {
+  const greediest = amounts.map((amount, at) => ({ client: `client ${at}`, amount }))
+  expect(judgeLevel(greediest, total, most)).toBe(level)
+})
+
+describe('calls of one client without end', () => {
+  async function fill(store: OnceStore, client: string, count: number, result = ''): Promise<void> {
+    for (let at = 0; at < count; at += 1) {
+      await store.begin(`${client} ${at}`, NOW + at, client)
+      await store.finish(`${client} ${at}`, result, NOW + at, client)
+    }
+  }
+
+  test.for([
+    ['keys', { keys: 10, bytes: 1_000_000 }, ''],
+    ['bytes', { keys: 1_000_000, bytes: 1_000 }, 'x'.repeat(100)],
+  ] as const)('push out its own oldest by %s, and nothing of others', async ([, bounds, result]) => {
+    const store = createOnceStore(database, { ...bounds, ...ALWAYS })
+    await fill(store, HONEST, 3, result)
+    await fill(store, GREEDY, 50, result)
+    await store.begin('of somebody else', NOW, 'somebody else')
+    for (const at of [0, 1, 2]) expect((await store.begin(`${HONEST} ${at}`, NOW, HONEST)).state).toBe('done')
+    expect((await store.begin(`${GREEDY} 49`, NOW, GREEDY)).state).toBe('done')
+    expect((await store.begin(`${GREEDY} 3`, NOW, GREEDY)).state).toBe('new')
+  })
+
+  test('count for both keys where an answer sets a cookie, and run once, however many there are', async () => {
+    const store = createOnceStore(database, { keys: 6, bytes: 100_000, ...ALWAYS })
+    const calls = createCallsOnce({ once: store }, () => NOW)
+    const runs = new Map<string, number>()
+    const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {
+      const headers = new Headers({ 'Set-Cookie': 'session=1' })
+      return calls.run(
+        { sent: key, repeated: () => `${key}, with the cookie` },
+        async () => {
+          runs.set(key, (runs.get(key) ?? 0) + 1)
+          return { outcome: { kind: 'value', value: 1 }, revalidate: [] }
+        },
+        { provenance: { address }, headers, givenHeaders: headers, log: { warn: () => undefined } } as never,
+      )
+    }
+    await call('honest', HONEST)
+    for (let at = 0; at < 50; at += 1) {
+      await call(`greedy ${at}`, GREEDY)
+      await call(`greedy ${at}`, GREEDY)
+    }
+    await call('honest, with the cookie', HONEST)
+    await call('honest', HONEST)
+    expect(runs.size).toBe(51)
+    expect(new Set(runs.values())).toEqual(new Set([1]))
+    const { held } = database.statement('SELECT count(*) AS held FROM once WHERE client = ?').get(`=${GREEDY}`) ?? {}
+    expect(held).toBeLessThanOrEqual(6)
+  })
+})
