@@ -26,6 +26,13 @@ describe('a path for another origin', () => {
     '/up/..%c1%9cadmin',
     '/up/%u002e%u002e%u002fadmin',
     '/up/%2525252525252e',
+    '/up/..%20/admin',
+    '/up/%20../admin',
+    '/up/.%09./admin',
+    '/up/..%2509%2fadmin',
+    '/up/..%00/admin',
+    '/up/..%00.png',
+    '/up/a%2500b',
   ])('%s may climb', (path) => {
     expect(mayClimb(path)).toBe(true)
   })
@@ -45,8 +52,14 @@ describe('a path for another origin', () => {
     '/up/%E2%80%A6/x',
     '/up/%zz',
     '/up/.well-known/x',
+    '/up/a%20.%20b/x',
+    '/up/%20/x',
   ])('%s does not', (path) => {
     expect(mayClimb(path)).toBe(false)
+  })
+
+  it('is looked at in time by its length, whatever stands around its dots', () => {
+    expect(mayClimb(`/up/${'%20'.repeat(1_300)}.${'%20'.repeat(1_300)}x`)).toBe(false)
   })
 
   it('decodes as often as an upstream may, not as often as a visitor likes', () => {
