@@ -155,7 +155,11 @@ export function createApp({
   const judge = createRequestJudge(config)
   const rules = createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge, config.origins)
   const scope = routeScope(definition)
-  const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
+  const services = createServices(config, readiness, log, {
+    mapsFolder: assets?.maps,
+    buildId: manifest.buildId,
+    onRevalidate,
+  })
   const documents = createDocumentCache(services, () => Date.now())
   const reports = createReports(config, services, log)
   const release = config.sentryRelease || manifest.buildId

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../../config/config.ts'
-import { listenFault } from '../listen-fault.ts'
+import { listenFault } from '../start-faults.ts'
 import type { GatheredMetrics } from './gather-metrics.ts'
 import { createRollCall } from './roll-call.ts'
 import { tellWorker, tellWorkers, WorkerGroup, workerProcesses, type WorkerGroupParts } from './worker-group.ts'
