@@ -53,7 +53,8 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   'src/server/http': [['*'], ['body']],
   'src/server/stores': [
     ['redis-connection', 'stored-key', 'checkpoint-thread', 'database-error', 'make-folder'],
-    ['redis-link', 'open-database', 'shared-key'],
+    ['redis-channels', 'open-database', 'shared-key'],
+    ['redis-link'],
     ['cache'],
     ['*'],
   ],

@@ -91,7 +91,11 @@ export function createAppParts(options: CreateAppOptions) {
   const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
   const judge = createRequestJudge(config)
   const scope = routeScope(definition)
-  const services = createServices(config, readiness, log, assets?.maps, { buildId: manifest.buildId, onRevalidate })
+  const services = createServices(config, readiness, log, {
+    mapsFolder: assets?.maps,
+    buildId: manifest.buildId,
+    onRevalidate,
+  })
   const reporting = createReporting(options, config, services, log)
   const visitorLimits = limitVisitors(definition.security?.limits)
   const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}), origins: config.origins }

@@ -1,9 +1,9 @@
 /**
- * Starts the server of the application that it was built with, and is the only file that ends the process.
+ * Starts the server of the application it was built with. No other file ends the process.
  * Exit codes: 0 after an orderly shutdown, 1 for a wrong configuration, a failed start, or an unfinished shutdown.
  */
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -14,31 +14,30 @@ import type { AssetManifest } from './assets/manifest.ts'
 import { shareAssets } from './assets/share-assets.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config/config.ts'
 import { makeMetrics, openMetrics } from './process/metrics/open-metrics.ts'
+import type { ServerMetrics } from './process/metrics/server-metrics.ts'
 import { drain } from './process/drain.ts'
 import { hearEndSignals } from './process/end-signals.ts'
 import { guardConnections } from './process/guard-connections.ts'
-import { listenFault } from './process/listen-fault.ts'
 import { gatherLines } from './process/gathered-log.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
-import { openPrivateDoor } from './process/private-door.ts'
 import { SERVER_OPTIONS, setServerLimits } from './process/server-limits.ts'
-import { warmUp } from './process/warm-up.ts'
+import { warmUp, warmUpPrivately } from './process/warm-up.ts'
 import type { ServerProcess } from './process/server-process.ts'
 import { shareConnections } from './process/share-connections.ts'
 import { endSlowReaders } from './process/slow-readers.ts'
 import { describeThrown } from './request/answer/failure.ts'
-import { checkDataDir } from './process/check-data-dir.ts'
+import { checkDataDir, listenFault } from './process/start-faults.ts'
 import type { PrimaryLink } from './process/workers/primary-link.ts'
 
-const LOG_CHARACTERS = 4_096 // measured: a quarter of what handing each line to another thread costs
-const LOG_FLUSH_MS = 100 // how late a line may be on a quiet server
+const LOG_CHARACTERS = 4_096 // measured: costs a quarter of handing each line to another thread
+const LOG_FLUSH_MS = 100 // longest delay of a line on a quiet server
 /**
- * Processes that share a pipe can write 4,096 bytes at a time without cutting each other's lines. Source: pipe(7), PIPE_BUF.
- * A character has three of them at most, a pair of surrogates four.
+ * Processes that share a pipe can write 4,096 bytes at a time without cutting each other's lines (pipe(7), PIPE_BUF). A
+ * character has three bytes at most, a pair of surrogates four.
  */
 const SHARED_LOG_CHARACTERS = 1_365
 
-/** A worker's id and its way to the primary. */
+/** A worker's id and its channel to the primary. */
 interface Membership {
   readonly worker: number
   readonly link: PrimaryLink
@@ -49,7 +48,7 @@ if (process.argv.includes('--help')) {
 } else {
   try {
     const config = readConfig(process.env)
-    // The folder that nobody has asked for may be one that nobody needs.
+    // The default folder may never be needed.
     if (process.env['DATA_DIR']) checkDataDir(config.dataDir)
     await start(config)
   } catch (error) {
@@ -60,8 +59,7 @@ if (process.argv.includes('--help')) {
 }
 
 async function start(config: Config): Promise<void> {
-  // Gathered, and flushed before the process ends. Synchronous, so that a reader who is too slow slows us down instead
-  // of filling our memory.
+  // Synchronous, so that a slow reader slows this process down instead of filling its memory.
   const stdout = pino.destination({ fd: 1, sync: true })
   const destination = gatherLines(stdout, config.workers > 1 ? SHARED_LOG_CHARACTERS : LOG_CHARACTERS)
   setInterval(destination.flush, LOG_FLUSH_MS).unref()
@@ -69,7 +67,7 @@ async function start(config: Config): Promise<void> {
     try {
       destination.flushSync()
     } catch {
-      // Nothing was written yet, or stdout is closed: there is nobody left to tell.
+      // Nothing was written yet, or stdout is closed.
     }
     process.exit(code)
   }
@@ -93,9 +91,46 @@ async function start(config: Config): Promise<void> {
   return serve(self, { worker: cluster.worker.id, link: createPrimaryLink(process) })
 }
 
-/** The server: alone, or as a worker. */
+/** Runs the server, alone or as a worker. */
 async function serve(self: ServerProcess, member?: Membership): Promise<void> {
-  const { config, destination, announce, complain, leave } = self
+  const running = await makeServer(self, member)
+  const { app, metrics } = running
+  const { onSignal, onFatal } = createEnding(running)
+  hearEndSignals(onSignal)
+  member?.link.serve({
+    drain: () => onSignal('drain'),
+    leave: () => self.leave(1),
+    drop: app.caches.drop,
+    metrics: metrics === undefined ? undefined : () => metrics.registry.getMetricsAsJSON(),
+  })
+  process.on('uncaughtException', onFatal)
+  process.on('unhandledRejection', onFatal)
+
+  // The application's own start first: no request is answered before it.
+  try {
+    await app.life.start()
+  } catch (thrown) {
+    app.log.fatal({ err: describeThrown(thrown) }, 'the application could not be started')
+    self.complain(`start of app.ts: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    return self.leave(1)
+  }
+  if (app.readiness.state() === 'draining') return
+  await (member === undefined ? listenAlone(running) : listenAsWorker(running, member))
+}
+
+/** A server, and what starting and ending it needs. */
+interface Running {
+  readonly self: ServerProcess
+  readonly member: Membership | undefined
+  readonly app: MillraceApp
+  readonly server: Server
+  readonly metrics: ServerMetrics | undefined
+  /** Stops sharing files with other instances. */
+  readonly endSharing: () => Promise<void>
+}
+
+async function makeServer(self: ServerProcess, member: Membership | undefined): Promise<Running> {
+  const { config, destination, complain, leave } = self
   const dist = join(import.meta.dirname, '..')
   const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest
   const folder = join(dist, 'public')
@@ -120,7 +155,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   made.app = app
   const { log } = app
 
-  // Before anybody gets a document: what that names must be found at the other instances, too.
+  // Before the first document: the files it names must be found at the other instances too.
   const endSharing = await shareAssets(config, { buildId: manifest.buildId, folder, log, now: Date.now })
 
   const options = { ...SERVER_OPTIONS, ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }
@@ -130,7 +165,6 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   guardConnections(server)
   endSlowReaders(server)
   server.on('upgrade', app.upgrade)
-
   server.on('error', (error) => {
     if (member !== undefined) {
       return member.link.tell({ kind: 'cannot-listen', message: error.message }, () => leave(1))
@@ -139,90 +173,84 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     complain(listenFault('PORT', config, error.message))
     leave(1)
   })
+  return { self, member, app, server, metrics, endSharing }
+}
 
-  const shutdown = async (signal: string, code: number): Promise<void> => {
+/** What ends the process: signals, and failures that nothing caught. */
+interface Ending {
+  onSignal(signal: string): void
+  onFatal(error: unknown): void
+}
+
+function createEnding({ self, member, app, server, endSharing }: Running): Ending {
+  const { config, leave } = self
+  const { log } = app
+  let ending = false
+
+  async function shutdown(signal: string, code: number): Promise<void> {
+    ending = true
     log.info({ signal }, 'shutting down')
     member?.link.tell({ kind: 'leaving' })
     const deadline = AbortSignal.timeout(config.shutdownGraceMs)
     const drained = await drain({ server, readiness: app.readiness, config })
     const orderly = (await app.life.stop(deadline)) && drained
-    // What this server has to say itself comes first.
+    // This server's own reports go into the spool first. The next start delivers what the service does not take in time.
     await app.reporter?.flush()
-    // What the service does not take in time waits on the disk for the next start.
     await app.reports.flush(deadline)
     app.dispose()
     await endSharing()
     log.info({ orderly }, 'stopped')
     leave(orderly ? code : 1)
   }
-  const once = { started: false }
-  const onSignal = (signal: string): void => {
-    // A second signal means now. To a worker it comes twice, from the terminal and from the primary; that one decides.
-    if (once.started) return member === undefined ? leave(1) : undefined
-    once.started = true
-    void shutdown(signal, 0)
+
+  return {
+    onSignal(signal) {
+      // A second signal means now. A worker gets each twice, from the terminal and from the primary, which decides.
+      if (!ending) void shutdown(signal, 0)
+      else if (member === undefined) leave(1)
+    },
+    onFatal(error) {
+      // The state of the process is unknown now: report, finish answers in flight, and end.
+      log.fatal({ err: describeThrown(error) }, 'uncaught exception')
+      void app.reporter?.fatal(error)
+      if (!ending) void shutdown('uncaught exception', 1)
+    },
   }
-  hearEndSignals(onSignal)
-  member?.link.serve({
-    drain: () => onSignal('drain'),
-    leave: () => leave(1),
-    drop: app.caches.drop,
-    metrics: metrics === undefined ? undefined : () => metrics.registry.getMetricsAsJSON(),
+}
+
+async function listenAlone(running: Running): Promise<void> {
+  const { self, app, server, metrics } = running
+  const { config, announce } = self
+  if (metrics !== undefined) await openMetrics(self, () => metrics.registry.metrics(), app.log)
+  server.listen(config.port, config.host, () => {
+    const { port } = server.address() as AddressInfo
+    void warmUp(app, port, config, app.log).finally(() => {
+      if (app.readiness.state() === 'draining') return
+      watchServing(running)
+      announce(`Millrace is listening on http://localhost:${port}`)
+    })
   })
+}
 
-  // What nobody has caught leaves the process in an unknown state: say so once, serve what is in flight, and go.
-  const onFatal = (error: unknown): void => {
-    log.fatal({ err: describeThrown(error) }, 'uncaught exception')
-    void app.reporter?.fatal(error)
-    if (once.started) return
-    once.started = true
-    void shutdown('uncaught exception', 1)
-  }
-  process.on('uncaughtException', onFatal)
-  process.on('unhandledRejection', onFatal)
-
-  // Nobody is answered before the application has what it needs.
-  try {
-    await app.life.start()
-  } catch (thrown) {
-    log.fatal({ err: describeThrown(thrown) }, 'the application could not be started')
-    complain(`start of app.ts: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
-    return leave(1)
-  }
+/** Renders a page before it listens: the public port gives requests to any worker that does. */
+async function listenAsWorker(running: Running, { link }: Membership): Promise<void> {
+  const { self, app, server } = running
+  const { config, destination } = self
+  await warmUpPrivately(app, server, config, app.log)
   if (app.readiness.state() === 'draining') return
-
-  // What the start itself costs is no load.
-  const watch = (): void => {
-    void app.reporter?.warm()
-    watchLoad(app.admission.longestWaitMs, (reading) => {
-      app.admission.sample(reading)
-      metrics?.load(reading)
-    })
-  }
-  if (member === undefined) {
-    if (metrics !== undefined) {
-      const { registry } = metrics
-      await openMetrics(self, () => registry.metrics(), log)
-    }
-    server.listen(config.port, config.host, () => {
-      const { port } = server.address() as AddressInfo
-      void warmUp(app, port, config, log).finally(() => {
-        if (app.readiness.state() === 'draining') return
-        watch()
-        announce(`Millrace is listening on http://localhost:${port}`)
-      })
-    })
-    return
-  }
-  // Nobody is sent to a worker that has not rendered a page yet.
-  const door = await openPrivateDoor(server)
-  await warmUp(app, door.port, { ...config, host: '127.0.0.1' }, log)
-  if (app.readiness.state() === 'ready') door.close()
-  if (app.readiness.state() === 'draining') return
-  watch()
+  watchServing(running)
   server.listen(config.port, config.host, () => {
     const { port } = server.address() as AddressInfo
     destination.flushSync()
-    member.link.tell({ kind: 'ready', port })
+    link.tell({ kind: 'ready', port })
+  })
+}
+
+/** Called after the start: its own work must not count as load. */
+function watchServing({ app, metrics }: Running): void {
+  void app.reporter?.warm()
+  watchLoad(app.admission.longestWaitMs, (reading) => {
+    app.admission.sample(reading)
+    metrics?.load(reading)
   })
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createDataCache, type DataCache, type DataCacheOptions } from './stores/cache/data-cache.ts'
-import { NO_ASSETS } from './assets/manifest.ts'
 import type { Config } from './config/config.ts'
 import type { Readiness } from './process/readiness.ts'
 import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
@@ -18,22 +17,23 @@ import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedOnceStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 
-/** The services, with what only the runtime itself may do. */
+/** The services, and those that only the runtime uses. */
 export interface Services extends RequestServices {
   readonly inbox: InboxStore | undefined
 }
 
-/**
- * Makes the services of a server. No file is opened or written before somebody asks for it.
- * @param mapsFolder absolute path of the source maps of this build, if there are any.
- * @param cache of the data cache: the build whose values it shares, and who else is told of what it drops.
- */
+/** What a build and its process tell the services. */
+export interface ServiceOptions extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> {
+  /** Absolute path of the source maps of this build, if any. */
+  readonly mapsFolder?: string | undefined
+}
+
+/** Makes the services of a server. Each file is opened by its first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  mapsFolder?: string,
-  cache: Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> = { buildId: NO_ASSETS.buildId },
+  { mapsFolder, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)

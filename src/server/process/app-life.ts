@@ -4,25 +4,23 @@ import { describeThrown } from '../request/answer/failure.ts'
 import type { Afterwards } from '../request/context.ts'
 import type { Readiness } from './readiness.ts'
 
-const AWAKE_MS = 60_000 // any: a timer is there or not
+const AWAKE_MS = 60_000 // any value: the timer only has to exist
 
-/** What the application does beside answering requests. */
+/** The `start` and `stop` of an application. */
 export interface AppLife {
   /**
-   * Runs the application's `start`; a second call does nothing more.
+   * Runs the application's `start`, once.
    * @throws what that throws.
    */
   start(): Promise<void>
   /**
-   * Waits for the work that answers have left behind, and then runs what `start` has returned, once. What that throws is
-   * logged.
-   * @param deadline until when it is waited for.
-   * @returns whether it was done in good order by then, also where there is nothing to do.
+   * Waits for work started by `context.after`, then runs what `start` returned, once. Logs what that throws.
+   * @returns whether it finished without an error before the deadline.
    */
   stop(deadline: AbortSignal): Promise<boolean>
 }
 
-/** Makes the life of one application in one process. Its `signal` is aborted as soon as the process is to end. */
+/** The `signal` that `start` gets is aborted when the process starts to end. */
 export function createAppLife(
   run: AppDefinition['start'],
   { onDraining }: Pick<Readiness, 'onDraining'>,
@@ -50,7 +48,7 @@ export function createAppLife(
       await stop?.()
       return true
     }
-    // Where nothing else keeps the process awake it would end here, without its last words.
+    // Without it Node could end the process here, before its last log lines.
     const awake = setInterval(() => undefined, AWAKE_MS)
     try {
       return await Promise.race([work(), late])

@@ -4,9 +4,9 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { Config } from '../config/config.ts'
 import type { Readiness } from './readiness.ts'
 
-const SWEEP_MS = 500 // how long a finished connection may hold the process up; a request may be on its way on a new one
+const SWEEP_MS = 500 // longest delay by a finished connection; a new one may have a request in flight
 const SHORT_TURN_MS = 0.3 // measured: 0.03 at the 99th percentile where nothing happens in a turn
-const PATIENCE_MS = 1_000 // how long to wait for such a turn: somebody may connect all the time, and pages that were begun go on
+const PATIENCE_MS = 1_000 // longest wait for such a turn: clients may keep connecting, and renders continue
 
 /** What is drained. */
 export interface DrainOptions {
@@ -16,23 +16,22 @@ export interface DrainOptions {
 }
 
 /**
- * Takes a server out of service: says no to readiness, waits for the balancer to notice, stops accepting, lets answers
- * in flight finish, and closes what is left at the deadline.
+ * Takes a server out of service: fails `/readyz`, waits for the load balancer to notice, stops accepting connections, lets
+ * answers in flight finish, and closes the rest at the deadline.
  * @returns whether everything had finished by the deadline.
  */
 export async function drain({ server, readiness, config }: DrainOptions): Promise<boolean> {
   readiness.markDraining()
-  // Answers from now on tell their client to open another connection: by the end of the delay a proxy has none left that
-  // it could send a request on just when it is closed. A form that is lost like that is not sent again.
+  // Every answer closes its connection from now on, so that after the delay no proxy sends a request on a connection that
+  // is just being closed: a form that is lost like that is not sent again.
   server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'))
   await wait(Math.min(config.shutdownDelayMs, config.shutdownGraceMs))
   const release = holdRequests(server)
   await allAccepted(server)
-  // Not the HTTP server's own `close`: it ends every connection without a request at once, and with them those whose first
-  // request has arrived and is not read yet.
+  // Not the HTTP server's own `close`: it would also end connections whose first request has arrived but is not read yet.
   const closed = new Promise<true>((resolve) => NetServer.prototype.close.call(server, () => resolve(true)))
   release()
-  // Answers whose head was out already have promised to keep their connection; it is closed once they are over.
+  // Answers whose head was sent before keep their connection open; it is closed after them.
   const sweep = setInterval(() => void closeIdle(server), SWEEP_MS)
   const rest = Math.max(0, config.shutdownGraceMs - config.shutdownDelayMs)
   const deadline = new AbortController()
@@ -47,8 +46,8 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
 }
 
 /**
- * Keeps requests from being answered, so that turns of the event loop are short.
- * @returns what lets them be answered, those first that have come in between.
+ * Holds requests back, so that turns of the event loop are short.
+ * @returns releases them, in their order.
  */
 function holdRequests(server: Server): () => void {
   const held: [IncomingMessage, ServerResponse][] = []
@@ -63,9 +62,8 @@ function holdRequests(server: Server): () => void {
 }
 
 /**
- * Waits for a turn of the event loop in which no connection was accepted and little else was done. What the system has
- * queued would be reset together with the listening socket, its requests lost; and the longer a turn goes on after it has
- * asked for connections, the more of them are queued at its end.
+ * Waits for a short turn of the event loop in which no connection was accepted. Closing the listening socket resets the
+ * connections that the system has queued, and their requests are lost; long turns queue more of them.
  */
 async function allAccepted(server: Server): Promise<void> {
   const turn = { accepted: false }
@@ -81,14 +79,14 @@ async function allAccepted(server: Server): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   for (let done = false; !done && performance.now() < deadline;) {
     if (await hasAccepted()) continue
-    await wait(1) // a process that has slept is not interrupted by the system so soon
+    await wait(1) // the system rarely interrupts a process that has just slept
     const start = performance.now()
     done = !(await hasAccepted()) && performance.now() - start < SHORT_TURN_MS
   }
   server.off('connection', note)
 }
 
-/** To Node a connection is idle as long as its first request has not been read: what has come is read first. */
+/** Node takes a connection for idle until its first request is read: two turns let it read what has arrived. */
 async function closeIdle(server: Server): Promise<void> {
   await nextTurn()
   await nextTurn()

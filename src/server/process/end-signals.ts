@@ -1,8 +1,7 @@
 /**
- * Hears of what asks the process to end: a supervisor, somebody at the terminal, and a terminal or session that is closed,
- * which by default would end it in the middle of its answers.
- * @param stop called for each signal, so that a second one can mean now. A hang-up is never the second: systems send it
- *   behind a SIGTERM, or to a whole session and each process of it, and nobody has become impatient.
+ * Listens to SIGTERM, SIGINT and SIGHUP; a closed terminal (SIGHUP) would end the process in the middle of answers.
+ * @param stop called for each signal, so that a second one can mean now. SIGHUP is never the second: systems send it after
+ *   SIGTERM, or to each process of a session.
  */
 export function hearEndSignals(stop: (signal: NodeJS.Signals) => void, source: NodeJS.EventEmitter = process): void {
   const heard = { any: false }

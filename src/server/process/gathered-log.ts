@@ -2,19 +2,18 @@
 export interface LogDestination {
   /** Takes whole lines. */
   write(lines: string): void
-  /** Writes what has been gathered. */
+  /** Writes the gathered lines. */
   flush(): void
   /**
-   * Writes it, and waits until the system has it.
-   * @throws {Error} where nobody reads any more.
+   * Writes them, and waits until the system has them.
+   * @throws {Error} where the reader has closed the pipe.
    */
   flushSync(): void
 }
 
 /**
- * Gathers lines and hands them on together: whoever takes them has to look at all of what is there for each piece that is
- * added, and there is one for each request.
- * @param most characters that are handed on at once; a line that is longer goes by itself.
+ * Gathers log lines and writes them together: one write per request would be slow.
+ * @param most characters per write; a longer line is written alone.
  */
 export function gatherLines(
   destination: { write(text: string): unknown; flushSync(): void },

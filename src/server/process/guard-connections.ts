@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** The answer to the latest request of a connection, for who must know whether something was said there. */
+/** The answer to the latest request of a connection. */
 const LATEST = Symbol('millrace.latest-answer')
 
 interface TrackedConnection {
@@ -15,8 +15,7 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Takes over what Node's HTTP server does by itself where a request is not in order: bytes that are no request, an
- * `Expect` that nobody understands, and a body that waits to be asked for.
+ * Replaces Node's own handling of malformed requests, of an unknown `Expect`, and of `Expect: 100-continue`.
  */
 export function guardConnections(server: Server): void {
   server.on('request', remember)
@@ -32,7 +31,7 @@ function remember({ socket }: IncomingMessage, res: ServerResponse): void {
   ;(socket as TrackedConnection)[LATEST] = res
 }
 
-/** Answers what Node's parser refuses, and closes: on a malformed connection nothing that follows can be trusted. */
+/** Answers what Node's parser refuses, and closes: after malformed bytes nothing on the connection can be trusted. */
 function answerClientError(error: Error & { code?: string }, socket: Duplex & TrackedConnection): void {
   const latest = socket[LATEST]
   if (!socket.writable || error.code === 'ECONNRESET' || (latest !== undefined && isAnswering(latest))) {
@@ -40,7 +39,7 @@ function answerClientError(error: Error & { code?: string }, socket: Duplex & Tr
     return
   }
   const close = (): void => void socket.destroy()
-  // The answer to this request is out already; a second one would be taken for that to the next.
+  // This request was answered already: the client would take a second answer for that to its next request.
   if (latest?.writableFinished === true && !(latest.req.complete && latest.shouldKeepAlive)) {
     socket.end(close)
     return
@@ -49,19 +48,19 @@ function answerClientError(error: Error & { code?: string }, socket: Duplex & Tr
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n`, close)
 }
 
-/** Whether a part of an answer is on the wire and the rest is not, or may be: an answer without a socket waits for another. */
+/** Whether an answer may be partly sent. One without a socket waits for the answer before it. */
 function isAnswering({ writableFinished, socket, headersSent }: ServerResponse): boolean {
   return !writableFinished && (socket === null || headersSent)
 }
 
-/** Answers an `Expect` that is not `100-continue`, and closes: whether a body follows, nobody knows. */
+/** Answers an `Expect` that is not `100-continue`, and closes: a body may or may not follow. */
 function refuseExpectation(_req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(417, { Connection: 'close', 'Cache-Control': 'no-store', 'Content-Length': '0' }).end()
 }
 
 /**
- * Says `100 Continue` when somebody begins to read the body, by whichever of a stream's ways: all of them end in `_read`.
- * What is refused unread is not sent in the first place.
+ * Sends `100 Continue` when the body is first read: every way of reading a stream calls `_read`. A client whose request is
+ * refused before that never sends its body.
  */
 function askForBodyWhenRead(req: IncomingMessage, res: ServerResponse): void {
   const read: (size: number) => void = Reflect.get(req, '_read')

@@ -1,19 +1,18 @@
-/** Whether this process wants traffic. */
+/** Whether this process takes traffic. */
 export interface Readiness {
-  /** 503 with its reason, or ready. */
   state(): 'starting' | 'ready' | 'draining'
-  /** A real page has been rendered through the whole stack. */
+  /** Called when a real page has been rendered through the whole stack. */
   markReady(): void
-  /** The process is going: for good. */
+  /** Called when the process starts to end. */
   markDraining(): void
   /**
-   * Calls back when the process is going, at once if it is already: for what would last for ever.
-   * @returns takes the listener away.
+   * Calls back when the process starts to end, or at once if it has: for what would never end by itself.
+   * @returns removes the listener.
    */
   onDraining(listener: () => void): () => void
 }
 
-/** `starting` until told otherwise; `draining` is never left. */
+/** Starts as `starting`; `draining` is final. */
 export function createReadiness(): Readiness {
   let state: ReturnType<Readiness['state']> = 'starting'
   const listeners = new Set<() => void>()

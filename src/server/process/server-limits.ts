@@ -1,19 +1,16 @@
 import type { Server } from 'node:http'
 
-/** Longer than the idle time of common load balancers (60 s), so that the balancer is the one to close. */
-const KEEP_ALIVE_MS = 72_000
-/** Nobody needs this long for a request's headers; slow-loris attacks do. */
-const HEADERS_MS = 12_000
-/** For a request with its body, an upload on a slow line among them; actions watch silence and rate themselves. */
-const REQUEST_MS = 600_000
+const KEEP_ALIVE_MS = 72_000 // longer than common load balancers (60 s), so that the balancer closes first
+const HEADERS_MS = 12_000 // only slow-loris attacks take longer
+const REQUEST_MS = 600_000 // uploads on a slow line included; bodies of actions have limits of their own
 const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
-/** The limits that only exist as options of `createServer`. */
+/** Limits that exist only as options of `createServer`. */
 export const SERVER_OPTIONS = {
   /** How often Node looks for connections past their time, in ms; its default of 30 s would add that to each limit. */
   connectionsCheckingInterval: 1_000,
-  /** A missing `Host` is refused as a malformed one is, by the request guard. */
+  /** The request guard refuses a missing `Host`. */
   requireHostHeader: false,
 } as const
 

@@ -1,45 +1,43 @@
 /**
- * Ends connections whose clients do not take their answers: what is queued for them fills the memory of this process, and
- * Node waits for ever. A connection on which nothing is queued, an event stream between two events for one, is left alone.
+ * Ends connections whose clients do not read their answers: Node waits for ever, and the queue fills the memory. A
+ * connection without a queue, such as an event stream between two events, is left alone.
  *
- * | since the last look                       | then                                                     |
- * |-------------------------------------------|----------------------------------------------------------|
- * | nothing is queued                         | nothing is known of the connection                       |
- * | a queued piece has left, or is the first  | the rest has `PATIENCE_MS`, and a second for each 4 KiB  |
- * | none has left, in time                    | it waits                                                 |
- * | none has left, and the time is over       | the connection is reset                                  |
+ * | at a check                           | then                                                        |
+ * |--------------------------------------|-------------------------------------------------------------|
+ * | nothing is queued                    | the state is forgotten                                      |
+ * | a queue is new, or a piece was sent  | the rest gets `PATIENCE_MS`, and a second for each 4 KiB    |
+ * | nothing was sent, in time            | it waits                                                    |
+ * | nothing was sent, and time is up     | the connection is reset                                     |
  *
- * Bound: one entry for each connection with a queue. What the system has taken over counts as sent: how much of that the
- * client has read, it does not tell.
+ * Bound: one entry per connection with a queue. What the system has taken counts as sent: it does not tell how much the
+ * client has read.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 const LOOK_MS = 5_000
-/** Somebody in a tunnel is not there for so long. */
-const PATIENCE_MS = 30_000
-/** The slowest line that pages are meant for takes more than that. */
-const LEAST_BYTES_A_SECOND = 4_096
+const PATIENCE_MS = 30_000 // longer than a phone in a tunnel
+const LEAST_BYTES_A_SECOND = 4_096 // less than the slowest line that pages are meant for
 
-/** What is known of a connection with a queue. */
+/** State of a connection with a queue. */
 export interface QueueState {
-  /** Bytes that had left when it last got on. */
+  /** Bytes sent at the last progress. */
   readonly left: number
-  /** Milliseconds, on the clock of the looks: the next piece must have left by then. */
+  /** When the next piece must have been sent: milliseconds, on the clock of the checks. */
   readonly until: number
 }
 
-/** What a connection says of itself. */
+/** What a socket tells of its queue. */
 export type ConnectionQueue = Pick<Socket, 'bytesWritten' | 'writableLength'>
 
-/** The state after a look. `'late'`: the connection is to be ended. */
+/** The state after a check. `'late'`: end the connection. */
 export function judgeReader(
   known: QueueState | undefined,
   { bytesWritten, writableLength: queued }: ConnectionQueue,
   now: number,
 ): QueueState | 'late' | undefined {
   if (queued === 0) return undefined
-  // Counts what is queued, too.
+  // `bytesWritten` includes the queue.
   const left = bytesWritten - queued
   if (known === undefined || left > known.left) {
     return { left, until: now + PATIENCE_MS + (queued / LEAST_BYTES_A_SECOND) * 1_000 }
@@ -47,11 +45,11 @@ export function judgeReader(
   return now > known.until ? 'late' : known
 }
 
-/** When looks are made; for tests. */
+/** Time, for tests. */
 export interface ReaderClock {
-  /** Milliseconds, on any clock that never goes back. */
+  /** Milliseconds, never going back. */
   readonly now: () => number
-  /** Calls back again and again, and keeps no process alive. */
+  /** Calls back repeatedly, without keeping the process alive. */
   readonly every: (milliseconds: number, run: () => void) => void
 }
 
@@ -60,7 +58,7 @@ const SYSTEM_CLOCK: ReaderClock = {
   every: (milliseconds, run) => void setInterval(run, milliseconds).unref(),
 }
 
-/** Watches all connections of a server, from now on. */
+/** Watches all new connections of a server. */
 export function endSlowReaders(server: Pick<Server, 'on'>, { now, every }: ReaderClock = SYSTEM_CLOCK): void {
   const open = new Map<Socket, QueueState | undefined>()
   server.on('connection', (socket: Socket) => {

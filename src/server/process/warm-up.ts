@@ -1,4 +1,6 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { request, type Server } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { traceHeader } from '../../shared/reports/trace-header.ts'
 import type { Config } from '../config/config.ts'
@@ -12,35 +14,48 @@ export interface WarmableApp {
   warm(): Promise<void>
 }
 
-/** Any answer that is not a failure shows that the whole stack renders. */
-const PROBE_PATH = '/'
+const PROBE_PATH = '/' // any answer below 500 shows that the whole stack renders
 const RETRY_MS = 1_000
 
+/** Where the server listens, and the `Host` that it accepts. */
+interface ProbeTarget {
+  readonly address: string
+  readonly port: number
+  readonly host: string
+}
+
 /**
- * Renders a real page through the socket, the guard and React, and only then calls the server ready. Keeps trying
- * behind the caller's back: a page that fails now may work when a dependency is back.
- * @returns after the first try.
+ * Renders a real page through the socket, the guard and React, and then marks the server ready. Retries in the background:
+ * a page that fails now may work when a dependency is back.
+ * @returns resolves after the first try.
  */
 export async function warmUp(app: WarmableApp, port: number, config: Config, log: Logger): Promise<void> {
   const address = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '[::1]' : bracketed(config.host)
+  const target = { address, port, host: someHost(config.origins) ?? `localhost:${port}` }
   const attempt = async (): Promise<void> => {
-    if (await canRender(app, address, port, config, log)) return app.readiness.markReady()
+    if (await canRender(app, target, log)) return app.readiness.markReady()
     if (app.readiness.state() === 'starting') setTimeout(() => void attempt(), RETRY_MS).unref()
   }
   await attempt()
 }
 
-async function canRender(
-  app: WarmableApp,
-  address: string,
-  port: number,
-  config: Config,
-  log: Logger,
-): Promise<boolean> {
+/**
+ * As `warmUp`, before the server listens, by a loopback port of its own: where workers share the public port, any of them
+ * may get a request.
+ */
+export async function warmUpPrivately(app: WarmableApp, server: Server, config: Config, log: Logger): Promise<void> {
+  const door = createServer((socket) => void server.emit('connection', socket))
+  door.listen({ port: 0, host: '127.0.0.1', exclusive: true })
+  await once(door, 'listening')
+  door.unref()
+  await warmUp(app, (door.address() as AddressInfo).port, { ...config, host: '127.0.0.1' }, log)
+  if (app.readiness.state() === 'ready') door.close()
+}
+
+async function canRender(app: WarmableApp, target: ProbeTarget, log: Logger): Promise<boolean> {
   try {
     await app.warm()
-    const host = someHost(config.origins) ?? `localhost:${port}`
-    const status = await requestStatus(address, port, host)
+    const status = await requestStatus(target)
     if (status >= 500) log.warn({ status }, 'the first page cannot be rendered yet')
     return status < 500
   } catch (error) {
@@ -53,11 +68,11 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Nobody has asked for this page, so its work is not traced. */
+/** No visitor asked for this page, so it is not traced. */
 const UNTRACED = traceHeader({ traceId: '1'.repeat(32), spanId: '1'.repeat(16), sampled: false })
 
-/** By `node:http`, because `fetch` lets nobody name the `Host`. */
-function requestStatus(address: string, port: number, host: string): Promise<number> {
+/** By `node:http`, because `fetch` cannot set `Host`. */
+function requestStatus({ address, port, host }: ProbeTarget): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { host, connection: 'close', 'sentry-trace': UNTRACED }
     request(`http://${address}:${port}${PROBE_PATH}`, { headers }, (response) => {

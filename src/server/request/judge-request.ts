@@ -4,11 +4,11 @@ import { createPublicOrigins } from '../http/public-origins.ts'
 import { resolveProvenance, type Provenance } from '../http/trusted-proxy.ts'
 import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from '../http/url-guard.ts'
 
-/** What is known of a request before anything is done with it. */
+/** What a request is judged by before anything else happens. */
 export interface JudgedRequest {
   readonly target: TargetVerdict
   readonly provenance: Provenance
-  /** Set when the request must not go on, whatever its target. */
+  /** Set where the request is refused, whatever its target. */
   readonly refusal?: Refusal
 }
 
@@ -24,13 +24,15 @@ export type RequestJudge = (req: IncomingMessage) => JudgedRequest
 /** Makes the judge for a configuration. */
 export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origins' | 'trustProxy'>): RequestJudge {
   const ours = createPublicOrigins(origins)
-  /** Hardly anybody asks for another host than the one before. */
-  let lastHost = ''
-  const isHost = (host: string): boolean => {
-    if (host !== '' && host === lastHost) return true
-    if (!isValidHost(host)) return false
-    lastHost = host
-    return true
+  let lastHost = '' // almost every request has the host of the one before
+  const hosts: HostRules = {
+    required: ours.configured,
+    isValid(host) {
+      if (host !== '' && host === lastHost) return true
+      if (!isValidHost(host)) return false
+      lastHost = host
+      return true
+    },
   }
 
   return (req) => {
@@ -50,8 +52,8 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
     )
     const target = judgeTarget(absolute?.target ?? url)
     const origin = ours.originOf(provenance)
-    const isForeign = ours.configured && origin === undefined
-    const refusal = refuse(req, host, isHost, absolute?.host, ours.configured, isForeign)
+    let refusal = refuse(req, host, absolute?.host, hosts)
+    if (origin === undefined && ours.configured && !isProbe(req.url)) refusal ??= FOREIGN_HOST
     if (refusal !== undefined) return { target, provenance, refusal }
     if (origin === undefined) return { target, provenance }
     const denied = first(headers['x-forwarded-proto']) === 'http' && trustProxy(socket.remoteAddress)
@@ -60,29 +62,32 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
   }
 }
 
+interface HostRules {
+  /** Whether HTTP/1.0 needs a `Host` too. */
+  readonly required: boolean
+  isValid(host: string): boolean
+}
+
+const FOREIGN_HOST: Refusal = { status: 400, reason: 'Host is none of ORIGIN' }
+
 function refuse(
   req: IncomingMessage,
   host: string,
-  isHost: (host: string) => boolean,
   absoluteHost: string | undefined,
-  needsHost: boolean,
-  isForeign: boolean,
+  hosts: HostRules,
 ): Refusal | undefined {
   if (req.httpVersionMajor !== 1) return { status: 505, reason: 'HTTP version not supported' }
-  // Balancers commonly ask for health by HTTP/1.0, which needs no Host.
-  if (host === '' && req.httpVersionMinor === 0 && (!needsHost || isProbe(req.url))) return undefined
-  if (!isHost(host)) return { status: 400, reason: 'malformed Host' }
+  // Load balancers often check health by HTTP/1.0, which needs no Host.
+  if (host === '' && req.httpVersionMinor === 0 && (!hosts.required || isProbe(req.url))) return undefined
+  if (!hosts.isValid(host)) return { status: 400, reason: 'malformed Host' }
   if (countHosts(req.rawHeaders) > 1) return { status: 400, reason: 'more than one Host' }
   if (absoluteHost !== undefined && absoluteHost.toLowerCase() !== req.headers.host?.toLowerCase()) {
     return { status: 400, reason: 'the request target names another host' }
   }
-  if (isForeign && !isProbe(req.url)) {
-    return { status: 400, reason: 'Host is none of ORIGIN' }
-  }
   return undefined
 }
 
-/** Orchestrators ask by address, not by public name. */
+/** Orchestrators use the address, not the public name. */
 function isProbe(url: string | undefined): boolean {
   return url !== undefined && /^\/(?:healthz|readyz)(?:\?|$)/.test(url)
 }
@@ -96,7 +101,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** A header that counts once, however often it was sent. */
+/** The first value of a header that may have been repeated. */
 export function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
 }

@@ -1,12 +1,12 @@
 /**
- * One connection to Redis or Valkey that is made again whenever it breaks, and also when it only falls silent: a machine
- * that is cut off closes nothing, and bytes that wait to be confirmed keep TCP from noticing for a quarter of an hour.
+ * One connection to Redis or Valkey that reconnects when it breaks or falls silent: a machine that is cut off closes
+ * nothing, and TCP may take a quarter of an hour to notice.
  *
  * | state      | becomes    | when                                                      |
  * |------------|------------|-----------------------------------------------------------|
- * | connecting | ready      | the server has taken the handshake                        |
+ * | connecting | ready      | the server has accepted the handshake                     |
  * | connecting | connecting | refused, too slow, silent: after a pause                  |
- * | ready      | connecting | closed, or two pings in a row have not been answered      |
+ * | ready      | connecting | closed, or two pings in a row without an answer           |
  */
 import type { createClient } from '@redis/client'
 
@@ -17,16 +17,16 @@ const LONGEST_PAUSE_MS = 2_000
 const MOST_QUEUED = 10_000 // commands; far more than can be answered in time
 const PINGS_MISSED = 2 // one may have been answered while this process was busy
 
-/** What commands are called on. */
+/** A client of `@redis/client`. */
 export type RedisClient = ReturnType<typeof newClient>
 
-/** A connection that is there or not. */
+/** A connection that is open or not. */
 export interface RedisConnection {
-  /** What commands can be sent on now; `undefined` while nothing can be sent. */
+  /** The client; `undefined` while nothing can be sent. */
   readonly ready: RedisClient | undefined
-  /** Resolves when the first attempt has ended, whichever way. */
+  /** Resolves when the first attempt has succeeded or failed. */
   readonly tried: Promise<void>
-  /** Ends it; commands under way fail. */
+  /** Ends it; commands without an answer fail. */
   dispose(): void
 }
 
@@ -43,7 +43,7 @@ export interface RedisConnectionParts {
   readonly onFailure: (error: Error) => void
 }
 
-/** Begins to connect, and goes on trying. */
+/** Starts to connect, and keeps trying. */
 export function openConnection(parts: RedisConnectionParts): RedisConnection {
   const { pingEveryMs, onReady, onFailure } = parts
   let disposed = false
@@ -54,7 +54,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
 
   function make(): RedisClient {
     const made = newClient(parts.create, parts.url)
-    // Of one that has been replaced nothing is to be heard any more.
+    // A client that has been replaced must not report any more.
     const isCurrent = (): boolean => !disposed && client === made
     made.on('error', (error: Error) => {
       tried.resolve()
@@ -68,7 +68,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     return made
   }
 
-  /** It tries for ever, and tells by its events. */
+  /** It retries by itself; its events report. */
   function connect(): void {
     client.connect().catch(() => undefined)
   }
@@ -89,7 +89,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
       () => {
         if (asked === client) missed = 0
       },
-      () => undefined, // the connection has broken, or the server is starting: other events tell
+      () => undefined, // the connection is broken or the server is starting: other events report that
     )
   }, pingEveryMs).unref()
 
@@ -110,12 +110,12 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
 function newClient(create: typeof createClient, url: string) {
   return create({
     url,
-    // What cannot be sent now is not kept for later: by then its request has been answered without it.
+    // A command that cannot be sent now fails: its request is answered without it.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MOST_QUEUED,
     socket: {
       connectTimeout: CONNECT_LIMIT_MS,
-      // Any write counts as life, so once pings are sent this does not see a server that has fallen silent.
+      // Every write resets this limit, so once pings are sent it no longer notices a silent server.
       socketTimeout: SILENCE_LIMIT_MS,
       reconnectStrategy: (attempt) =>
         Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10)) + FIRST_PAUSE_MS,

@@ -52,7 +52,7 @@ export function compileRules(rules: RuleSet | undefined, loadEngine: LoadEngine)
   const site = { for: 'redirect', list: 'rules', index: -1 } as const
   if (rules !== undefined && !isObject(rules)) {
     const wayOut = 'Write { redirects, rewrites, headers }, no function'
-    throw new RuleError('rules-not-array', site, undefined, 'these are not lists by name', wayOut)
+    throw new RuleError('rules-not-array', site, 'these are not lists by name', wayOut)
   }
   const lists: RuleFields = { ...rules }
   refuseUnknown(lists, LISTS, site)
@@ -83,12 +83,12 @@ function compileList<Rule extends ConditionalRule>(
   if (list === undefined) return createRuleTable<Rule>([])
   if (!Array.isArray(list)) {
     const site = { for: kind, list: name, index: -1 }
-    throw new RuleError('rules-not-array', site, undefined, 'this is not a list', 'Write a list of rules, no function')
+    throw new RuleError('rules-not-array', site, 'this is not a list', 'Write a list of rules, no function')
   }
   const compiled = list.map((rule: unknown, index) => {
     const source: unknown = isObject(rule) ? rule['source'] : undefined
     const refuse: Refuse = (fault, broken, wayOut) => {
-      throw new RuleError(fault, { for: kind, list: name, index }, source, broken, wayOut)
+      throw new RuleError(fault, { for: kind, list: name, index, source }, broken, wayOut)
     }
     checkFields(rule, kind, refuse)
     return compile(rule, refuse)
@@ -166,7 +166,7 @@ function namesOf({ source, conditions }: ConditionalRule): ReadonlySet<string> {
 function refuseUnknown(fields: RuleFields, known: readonly string[], site: RuleSite): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field))
   if (unknown === undefined) return
-  throw new RuleError('unknown-field', site, undefined, `there is no "${unknown}"`, `Known are ${known.join(', ')}`)
+  throw new RuleError('unknown-field', site, `there is no "${unknown}"`, `Known are ${known.join(', ')}`)
 }
 
 function isObject(value: unknown): value is RuleFields {

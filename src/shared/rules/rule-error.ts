@@ -1,7 +1,7 @@
-/** The lists that a rule can stand in. */
+/** The lists of rules. */
 export type RuleKind = 'redirect' | 'rewrite' | 'header'
 
-/** What can be wrong with a rule. */
+/** Faults of a rule. */
 export type RuleFault =
   | 'rules-not-array'
   | 'rule-not-object'
@@ -25,7 +25,7 @@ export type RuleFault =
   | 'headers-empty'
   | 'header-item-invalid'
 
-/** Where a rule stands in the application's table. */
+/** Place of a rule in the application's table. */
 export interface RuleSite {
   /** The kind of its list. */
   readonly for: RuleKind
@@ -38,14 +38,15 @@ export interface RuleSite {
 /** Thrown for a faulty rule when the application is built or started. The message names the rule and the way out. */
 export class RuleError extends Error {
   override readonly name = 'RuleError'
-  /** What is wrong. */
   readonly kind: RuleFault
-  /** The kind of list that the rule stands in. */
+  /** The kind of the rule's list. */
   readonly for: RuleKind
   /** The rule's place in its list, from 0; -1 where the list itself is at fault. */
   readonly index: number
 
-  constructor(kind: RuleFault, site: RuleSite, source: unknown, broken: string, wayOut: string) {
+  /** @param site where the rule is, and its `source` if it has one. */
+  constructor(kind: RuleFault, site: RuleSite & { readonly source?: unknown }, broken: string, wayOut: string) {
+    const { source } = site
     const place = site.index === -1 ? site.list : `${site.list}[${site.index}]`
     const named = typeof source === 'string' && source !== '' ? ` (source "${abbreviate(source)}")` : ''
     super(`${place}${named}: ${broken}. ${wayOut}.`)
@@ -55,7 +56,7 @@ export class RuleError extends Error {
   }
 }
 
-/** Ends the compilation of one rule; what was broken, then the way out, both without a full stop. */
+/** Throws a `RuleError` for one rule: what is wrong, then the way out, both without a full stop. */
 export type Refuse = (kind: RuleFault, broken: string, wayOut: string) => never
 
 const LONGEST_NAMED = 120 // characters; a source over the limit is thousands

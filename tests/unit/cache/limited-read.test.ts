@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitedRead } from '../../../src/server/stores/cache/limited-read.ts'
+import { limitedRead } from '../../../src/server/stores/cache/value-source.ts'
 
 test('a source that never answers is given up, and told so', async () => {
   const told = Promise.withResolvers<unknown>()

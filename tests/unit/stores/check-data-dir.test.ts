@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../../src/server/config/config.ts'
-import { checkDataDir } from '../../../src/server/process/check-data-dir.ts'
+import { checkDataDir } from '../../../src/server/process/start-faults.ts'
 
 let folder = ''
 beforeEach(() => {

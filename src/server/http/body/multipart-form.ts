@@ -2,9 +2,8 @@ import type { UploadedFile } from './uploaded-file.ts'
 import { BodyError, overLimit } from './body-error.ts'
 import { MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
 import { decodeUtf8 } from './body-text.ts'
-import type { PartHead } from './part-head.ts'
 import type { PartReader } from './part-reader.ts'
-import { openUpload, type Upload } from './upload-stream.ts'
+import { openUpload, type FilePart, type Upload } from './upload-stream.ts'
 
 /** A form's field: text, or a file that is held in memory. */
 export type FormField = readonly [name: string, value: string | File]
@@ -16,12 +15,6 @@ export interface MultipartForm {
   /** One at a time, once; see `FormBody`. */
   readonly files: AsyncIterable<UploadedFile>
   discard(): void
-}
-
-interface FoundFile {
-  readonly head: PartHead
-  /** Its first bytes, if they have been read already. */
-  readonly first: Buffer | undefined
 }
 
 /**
@@ -73,7 +66,7 @@ export async function streamForm(
     onHold(bytes)
   }
 
-  async function nextFile(): Promise<FoundFile | undefined> {
+  async function nextFile(): Promise<FilePart | undefined> {
     for (let part = await parts.nextPart(); part !== undefined; part = await parts.nextPart()) {
       const { head, headBytes } = part
       hold(headBytes)
@@ -91,7 +84,7 @@ export async function streamForm(
     return undefined
   }
 
-  async function found(): Promise<FoundFile | undefined> {
+  async function found(): Promise<FilePart | undefined> {
     try {
       return await nextFile()
     } catch (error) {
@@ -106,14 +99,14 @@ export async function streamForm(
   const iterator: AsyncIterableIterator<UploadedFile> = {
     [Symbol.asyncIterator]: () => iterator,
     async next() {
-      // A file that is being read goes to its end; one that nobody wants is passed over.
+      // A file that the handler reads is waited for; another one is skipped.
       if (current?.isTaken() === true) await current.closed
       else current?.file.stream.destroy()
       const file = over ? undefined : (ahead ?? (await found()))
       ahead = undefined
       if (file === undefined) over = true
       if (file === undefined || over) return { done: true, value: undefined }
-      current = openUpload(parts, file.head, file.first, limits.fileBytes, signal)
+      current = openUpload(parts, file, limits.fileBytes, signal)
       return { done: false, value: current.file }
     },
     return() {

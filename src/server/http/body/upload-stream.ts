@@ -4,27 +4,27 @@ import { overLimit } from './body-error.ts'
 import type { PartHead } from './part-head.ts'
 import type { PartReader } from './part-reader.ts'
 
-/** A file on its way to the handler. */
+/** An upload that a handler can read. */
 export interface Upload {
   readonly file: UploadedFile
-  /** Whether somebody has begun to read it. */
+  /** Whether the handler has started to read it. */
   isTaken(): boolean
-  /** Fulfilled when its stream is over, on whichever way. */
+  /** Resolves when its stream has ended or failed. */
   readonly closed: Promise<void>
 }
 
+/** The file part that a reader has reached. */
+export interface FilePart {
+  readonly head: PartHead
+  /** Bytes of the part that were read already. */
+  readonly first: Buffer | undefined
+}
+
 /**
- * Opens the part that the reader stands in. Its bytes are read from the socket as they are read from the stream.
- * @param first bytes of the part that have been read already.
+ * Opens a file part as a stream; reading the stream reads from the socket.
  * @param maximum bytes; one more fails stream and reader.
  */
-export function openUpload(
-  parts: PartReader,
-  head: PartHead,
-  first: Buffer | undefined,
-  maximum: number,
-  signal: AbortSignal,
-): Upload {
+export function openUpload(parts: PartReader, { head, first }: FilePart, maximum: number, signal: AbortSignal): Upload {
   let ahead = first
   let received = 0
 
@@ -52,7 +52,7 @@ export function openUpload(
       resolve()
     })
   })
-  // The fault reaches the handler by the iteration too; a stream that nobody looks at must not end the process by it.
+  // Iteration throws the error too; an unread stream must not end the process with an uncaught one.
   stream.on('error', () => undefined)
   if (signal.aborted) cutOff()
   else signal.addEventListener('abort', cutOff)

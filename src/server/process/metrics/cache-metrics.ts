@@ -1,26 +1,19 @@
-import {
-  Counter,
-  Gauge,
-  type CounterConfiguration,
-  type GaugeConfiguration,
-  type Registry,
-} from '@prometheus-io/client'
+import type { Registry } from '@prometheus-io/client'
 import type { DataCacheStats } from '../../stores/cache/data-cache.ts'
 import type { DocumentCacheStats } from '../../stores/cache/document-cache.ts'
+import { metricMakers } from './metric-makers.ts'
 
-/** What is counted where it happens, and read when somebody asks for the metrics. */
+/** What each scrape reads. */
 type Caches = Pick<ServerCaches, 'data' | 'documents'>
 
 /**
- * Adds the metrics of the data cache and of the documents for times of overload.
- * @param caches asked late: metrics are made first.
+ * Adds the metrics of the data cache and of kept documents.
+ * @param caches called for each scrape; `undefined` before the server exists.
  */
 export function addCacheMetrics(registry: Registry, caches: () => Caches | undefined): void {
-  const registers = [registry]
-  const counter = (options: CounterConfiguration<string>): Counter => new Counter({ ...options, registers })
-  const gauge = (options: GaugeConfiguration<string>): Gauge => new Gauge({ ...options, registers })
+  const { counter, gauge } = metricMakers(registry)
 
-  /** A counter whose values are sums already. */
+  /** A counter that is set to sums kept elsewhere. */
   const sums = (
     name: string,
     help: string,
@@ -82,12 +75,12 @@ export function addCacheMetrics(registry: Registry, caches: () => Caches | undef
   level('millrace_kept_document_bytes', 'Bytes of those documents, all codings.', ({ documents }) => documents.bytes)
 }
 
-/** What this process keeps of what it has made. */
+/** The caches of this process. */
 export interface ServerCaches {
-  /** Drops tags and paths, because another process says so. */
+  /** Drops tags and paths that another process has revalidated. */
   drop(targets: readonly string[]): void
-  /** Numbers of the data cache; `undefined` while nobody has used it. */
+  /** Numbers of the data cache; `undefined` before its first use. */
   readonly data: DataCacheStats | undefined
-  /** Numbers of the documents that are kept for times of overload. */
+  /** Numbers of the documents kept for times of overload. */
   readonly documents: DocumentCacheStats
 }

@@ -1,26 +1,25 @@
 import { AggregatorRegistry } from '@prometheus-io/client'
 
-/** One metric as a worker hands it over: `Registry.getMetricsAsJSON`. */
+/** One metric of a worker, from `Registry.getMetricsAsJSON`. */
 export interface MetricValues {
   readonly name: string
   /** `counter`, `gauge`, `histogram` or `summary`; the library types it as an enum. */
   readonly type: unknown
 }
 
-/** Metrics of several processes as if they were one. */
+/** Metrics of several processes, added up. */
 export interface MergedMetrics {
-  /** The newest metrics of a worker. */
+  /** Replaces the metrics of a worker. */
   update(worker: number, metrics: readonly MetricValues[]): void
-  /** A worker is gone. What it has counted stays counted: a sum that falls would look like a restart of everything. */
+  /** Notes that a worker has ended. Its counts stay: a counter that falls would look like a restart of all workers. */
   remove(worker: number): void
   /** Prometheus text. */
   text(): Promise<string>
 }
 
-/** Types whose values only ever grow. */
+/** Types whose values only grow. */
 const GROWING = new Set(['counter', 'histogram'])
 
-/** No metrics yet. */
 export function createMergedMetrics(): MergedMetrics {
   const current = new Map<number, readonly MetricValues[]>()
   let retired: Promise<readonly MetricValues[]> = Promise.resolve([])

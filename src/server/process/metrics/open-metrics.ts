@@ -2,14 +2,14 @@ import type { Logger } from 'pino'
 import type { AssetManifest } from '../../assets/manifest.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import type { Config } from '../../config/config.ts'
-import { listenFault } from '../listen-fault.ts'
+import { listenFault } from '../start-faults.ts'
 import type { ServerProcess } from '../server-process.ts'
 import type { ServeMetricsOptions } from './serve-metrics.ts'
 import type { ServerMetrics } from './server-metrics.ts'
 import type { ServerCaches } from './cache-metrics.ts'
 import type { ReportStats } from '../../reports/report-counts.ts'
 
-/** What the metrics read of an application. */
+/** What metrics read from an application. */
 export interface MeasuredApp {
   readonly admission: Admission
   readonly caches: ServerCaches
@@ -18,8 +18,8 @@ export interface MeasuredApp {
 }
 
 /**
- * Metrics of a process that serves. Nothing of them is loaded where nothing is measured.
- * @param app asked late: metrics are made first.
+ * Metrics of a process that serves; `undefined`, and not loaded, without METRICS_PORT.
+ * @param app called for each scrape; `undefined` before the application exists.
  * @param connections as `Server.getConnections`.
  */
 export async function makeMetrics(
@@ -41,7 +41,7 @@ export async function makeMetrics(
   })
 }
 
-/** Opens the metrics port; ends the process with one line where that cannot be. */
+/** Opens the metrics port; ends the process with one line where that fails. */
 export async function openMetrics(
   { config, complain, leave }: ServerProcess,
   text: ServeMetricsOptions['text'],

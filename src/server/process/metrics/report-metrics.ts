@@ -1,29 +1,20 @@
-import {
-  Counter,
-  Gauge,
-  type CounterConfiguration,
-  type GaugeConfiguration,
-  type Registry,
-} from '@prometheus-io/client'
+import type { Registry } from '@prometheus-io/client'
 import type { ReportStats, SpoolLevel } from '../../reports/report-counts.ts'
+import { metricMakers } from './metric-makers.ts'
 
 /**
- * Adds the metrics of error reports: what has come in, what has reached the service, what waits and what was lost.
- * @param stats asked late: metrics are made first.
+ * Adds the metrics of error reports: received, delivered, waiting and lost.
+ * @param stats called for each scrape; `undefined` before the server exists.
  */
 export function addReportMetrics(registry: Registry, stats: () => ReportStats | undefined): void {
-  const registers = [registry]
-  const counter = <Label extends string>(options: CounterConfiguration<Label>): Counter<Label> =>
-    new Counter<Label>({ ...options, registers })
-  const gauge = <Label extends string>(options: GaugeConfiguration<Label>): Gauge<Label> =>
-    new Gauge<Label>({ ...options, registers })
+  const { counter, gauge } = metricMakers(registry)
 
   const level = (name: string, help: string, value: (level: SpoolLevel) => number): void => {
     gauge({
       name,
       help,
       labelNames: ['store'],
-      // The processes of an instance look at the same spool.
+      // All processes of an instance share one spool.
       aggregator: 'max',
       async collect() {
         const levels = (await stats()?.levels()) ?? []

@@ -2,23 +2,20 @@ import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
 import type { RequestKind } from '../../request/request-kind.ts'
 import type { RequestContext } from '../../request/context.ts'
 
-/**
- * Labels of a request. There are as many values as the route table has patterns, and a few more: nothing that a visitor
- * sends gets in.
- */
+/** Labels of a request. No value comes from a visitor, so their number is bounded by the patterns of the route table. */
 export interface RequestLabels {
   /** Pattern of the route, the runtime's own URL, `proxy` for external rewrites, `none` where nothing matched. */
   readonly route: string
   readonly kind: RequestKind
   /** One of the usual methods, or `other`. */
   readonly method: string
-  /** `2xx`, or `none` where the client went away before an answer began. */
+  /** `2xx`, or `none` where the client left before an answer began. */
   readonly status: string
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Labels a request that is over. */
+/** Labels a finished request. */
 export function labelsOf(
   context: Pick<RequestContext, 'kind' | 'data' | 'action' | 'prefetch'>,
   { route, method, status }: { readonly route: string | null; readonly method: string; readonly status: number },
@@ -38,7 +35,7 @@ function kindOf({ kind, data, action, prefetch }: Parameters<typeof labelsOf>[0]
   return data === undefined ? 'document' : 'data'
 }
 
-/** The data of a page counts under the page's route: the kind tells them apart. */
+/** Data of a page counts under the page's route; `kind` tells them apart. */
 function routeLabel(route: string | null): string {
   if (route === null) return 'none'
   if (route.startsWith('->')) return 'proxy'

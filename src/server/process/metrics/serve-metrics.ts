@@ -16,11 +16,10 @@ const MAX_CONNECTIONS = 16 // scrapers, not visitors
 /** Source: Prometheus, "Exposition formats". */
 const EXPOSITION_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const REQUEST_MS = 10_000
-/** Scrapers come every 15 s or so; connecting again costs them nothing. */
-const KEEP_ALIVE_MS = 5_000
+const KEEP_ALIVE_MS = 5_000 // scrapers ask every 15 s or so, and may reconnect
 
 /**
- * Opens the port of `/metrics`; there is nothing else on it.
+ * Opens the port of `/metrics`, and of nothing else.
  * @returns the port, once it is open.
  * @throws {Error} when it cannot be opened.
  */
@@ -48,7 +47,7 @@ export async function serveMetrics({ config, text }: ServeMetricsOptions): Promi
   endSlowReaders(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    // Not shared among workers: metrics have one owner.
+    // Not shared with workers: one process serves the metrics.
     server.listen({ port: config.metricsPort, host: config.host, exclusive: true }, resolve)
   })
   server.unref()

@@ -3,20 +3,19 @@ import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { createMergedMetrics, type MetricValues } from '../metrics/merge-metrics.ts'
 import { createRollCall } from './roll-call.ts'
 
-/** A worker that is too busy to answer in time counts with what it last said. */
-const PATIENCE_MS = 2_000
+const PATIENCE_MS = 2_000 // a worker that is busier counts with its last values
 
-/** Metrics of all workers, gathered when somebody asks. */
+/** Metrics of all workers, gathered for each scrape. */
 export interface GatheredMetrics {
   /** Asks all workers. */
   text(): Promise<string>
-  /** A worker has answered. */
+  /** Takes the answer of a worker. */
   take(worker: number, asked: number, metrics: readonly MetricValues[]): void
-  /** A worker is gone; `asked` if it was told to. */
+  /** Notes that a worker has ended; `asked` if it was told to. */
   remove(worker: number, asked: boolean): void
 }
 
-/** @param workers those that there are when it is called. */
+/** @param workers called for each scrape. */
 export function gatherMetrics(workers: () => readonly Worker[]): GatheredMetrics {
   const merged = createMergedMetrics()
   const own = new Registry()

@@ -1,9 +1,9 @@
 import type { MetricValues } from '../metrics/merge-metrics.ts'
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts'
 
-/** What a worker does when its primary asks for it. */
+/** What a worker does at the request of its primary. */
 export interface WorkerDuties {
-  /** Finish what has begun, and end; asked once or more. */
+  /** Finish answers in flight, and end; may be called again. */
   drain(): void
   /** End now. */
   leave(): void
@@ -13,26 +13,25 @@ export interface WorkerDuties {
   drop(targets: readonly string[]): void
 }
 
-/** The primary waits for the others for half of that; where it does not answer itself, an action must not hang. */
-const PATIENCE_MS = 1_000
+const PATIENCE_MS = 1_000 // an action must not hang on a silent primary, which waits 500 ms for the other workers
 
-/** A worker's way to its primary. Where the primary is gone, Node ends the worker. */
+/** A worker's channel to its primary. When the primary dies, Node ends the worker. */
 export interface PrimaryLink {
-  /** @param sent called when the message is on its way, or cannot be. */
+  /** @param sent called when the message was sent or could not be. */
   tell(message: WorkerMessage, sent?: () => void): void
-  /** Has all other workers drop tags and paths. Resolves when they have, or do not answer in time. */
+  /** Makes all other workers drop tags and paths. Resolves when they have, or after 1 s. */
   revalidate(targets: readonly string[]): Promise<void>
-  /** Begins to listen; to be called once. */
+  /** Starts to listen; called once. */
   serve(duties: WorkerDuties): void
 }
 
 /** @param channel the process, which has an IPC channel in a worker. */
 export function createPrimaryLink(channel: Pick<NodeJS.Process, 'on' | 'send'>): PrimaryLink {
   const tell = (message: WorkerMessage, sent?: () => void): void => {
-    // A primary that is gone just now is nothing that a worker could act on.
+    // A worker can do nothing about a dead primary.
     channel.send?.(message, undefined, undefined, () => sent?.())
   }
-  /** Bound: one entry a question that is open. */
+  /** Bound: one entry per open question. */
   const open = new Map<number, () => void>()
   let asked = 0
   return {

@@ -1,13 +1,13 @@
 import type { Worker } from 'node:cluster'
 import type { PrimaryMessage } from './worker-messages.ts'
 
-/** Questions of the primary that each of some workers is to answer. */
+/** Questions of the primary to several workers. */
 export interface RollCall {
   /**
-   * Asks workers.
-   * @param question makes the message out of the question's number.
-   * @param patienceMs how long they are waited for, in milliseconds.
-   * @param counts whose answer is waited for; all of them unless told.
+   * Asks workers, and waits for their answers.
+   * @param question makes the message from the question's number.
+   * @param patienceMs longest wait, in milliseconds.
+   * @param counts picks the workers to wait for; default: all.
    */
   ask(
     workers: readonly Worker[],
@@ -15,13 +15,13 @@ export interface RollCall {
     patienceMs: number,
     counts?: (worker: Worker) => boolean,
   ): Promise<void>
-  /** A worker has answered a question. */
+  /** Notes the answer of a worker. */
   answer(worker: number, asked: number): void
-  /** A worker is gone, and answers nothing any more. */
+  /** Stops waiting for a worker that has died. */
   remove(worker: number): void
 }
 
-/** Bound: one entry a question that is open. */
+/** Bound: one entry per open question. */
 export function createRollCall(): RollCall {
   const open = new Map<number, { readonly missing: Set<number>; readonly done: () => void }>()
   let asked = 0

@@ -1,31 +1,21 @@
 import cluster, { type Worker } from 'node:cluster'
-import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
-import { listenFault } from '../listen-fault.ts'
+import { listenFault } from '../start-faults.ts'
 import type { GatheredMetrics } from './gather-metrics.ts'
 import { createRollCall } from './roll-call.ts'
-import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts'
-import { createPool, isComplete, nextStep, reducePool, type PoolAction } from './worker-pool.ts'
+import { tellWorker, tellWorkers, WorkerGroup, workerProcesses, type WorkerGroupParts } from './worker-group.ts'
+import type { WorkerMessage } from './worker-messages.ts'
+
+const KILL_AFTER_MS = 1_000 // after the deadline for answers in flight: time for workers to end
+const DROP_PATIENCE_MS = 500 // an action waits so long for other workers to drop values; a busy one drops them later
 
 /** What the primary works with. */
-export interface PrimaryOptions {
+export interface PrimaryOptions extends WorkerGroupParts {
   readonly config: Pick<Config, 'host' | 'port' | 'workers' | 'shutdownGraceMs'>
   /** Absolute path of the script that workers run. */
   readonly script: string
-  readonly log: Logger
   readonly metrics: GatheredMetrics | undefined
-  /** Called once, when all workers serve for the first time. */
-  readonly onComplete: (port: number) => void
-  /** A line for a person, on stderr. */
-  readonly complain: (line: string) => void
-  /** Ends the process. */
-  readonly leave: (code: number) => void
 }
-
-/** How long after their deadline workers may be at ending, before they are killed. */
-const KILL_AFTER_MS = 1_000
-/** How long an action of one worker waits for the caches of the others. One that is later is busy, and drops them then. */
-const DROP_PATIENCE_MS = 500
 
 /** The primary of a group of workers that share the port; it serves nothing itself. */
 export interface Primary {
@@ -33,27 +23,31 @@ export interface Primary {
   stop(signal: string): void
 }
 
-/** Starts the workers and keeps as many as are wanted; `worker-pool.ts` says when. */
+/** Starts the workers and replaces those that die; `worker-pool.ts` decides when. */
 export function runPrimary(options: PrimaryOptions): Primary {
-  const { config, log, metrics, onComplete, complain, leave } = options
-  let pool = createPool(config.workers)
-  let port = config.port
-  let complete = false
-  let signals = 0
-  let timer: NodeJS.Timeout | undefined
+  const { config, log, metrics, complain, leave } = options
+  const group = new WorkerGroup(options)
   const drops = createRollCall()
+  let signals = 0
   cluster.setupPrimary({ exec: options.script, args: process.argv.slice(2) })
+
+  async function revalidate(from: Worker, { asked, targets }: Extract<WorkerMessage, { kind: 'revalidate' }>) {
+    const others = workerProcesses().filter(({ id }) => id !== from.id)
+    // A starting worker is told too, but not waited for: it serves nobody yet.
+    const counts = ({ id }: Worker): boolean => !group.isStarting(id)
+    await drops.ask(others, (number) => ({ kind: 'drop', asked: number, targets }), DROP_PATIENCE_MS, counts)
+    tellWorker(from, { kind: 'revalidated', asked })
+  }
 
   cluster.on('message', (worker: Worker, message: WorkerMessage) => {
     switch (message.kind) {
       case 'ready':
-        ;({ port } = message)
-        return act({ kind: 'ready', id: worker.id })
+        return group.ready(worker.id, message.port)
       case 'leaving':
-        return act({ kind: 'leaving', id: worker.id })
+        return group.act({ kind: 'leaving', id: worker.id })
       case 'cannot-listen':
         log.fatal({ err: { message: message.message } }, 'cannot listen')
-        return complain(listenFault('PORT', { host: config.host, port }, message.message))
+        return complain(listenFault('PORT', { host: config.host, port: group.port }, message.message))
       case 'metrics':
         return metrics?.take(worker.id, message.asked, message.metrics)
       case 'revalidate':
@@ -63,82 +57,28 @@ export function runPrimary(options: PrimaryOptions): Primary {
     }
   })
   cluster.on('exit', ({ id }, code: number | null, signal: string | null) => {
-    metrics?.remove(id, pool.stopping)
+    metrics?.remove(id, group.stopping)
     drops.remove(id)
     const facts = { worker: id, code, ...(signal === null ? {} : { signal }) }
-    if (pool.stopping) log.info(facts, 'worker has ended')
+    if (group.stopping) log.info(facts, 'worker has ended')
     else log.error(facts, 'worker has died')
-    act({ kind: 'died', id, code: signal === null ? code : 1, now: performance.now() })
+    group.act({ kind: 'died', id, code: signal === null ? code : 1, now: performance.now() })
   })
-
-  const all = (): readonly Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-  const tell = (message: PrimaryMessage): void => {
-    for (const worker of all()) {
-      if (worker.isConnected()) worker.send(message, () => undefined)
-    }
-  }
-
-  async function revalidate(from: Worker, { asked, targets }: Extract<WorkerMessage, { kind: 'revalidate' }>) {
-    const others = all().filter(({ id }) => id !== from.id)
-    // One that starts hears it too, and is not waited for: it serves nobody yet.
-    const counts = ({ id }: Worker): boolean => pool.workers.get(id)?.phase !== 'starting'
-    await drops.ask(others, (number) => ({ kind: 'drop', asked: number, targets }), DROP_PATIENCE_MS, counts)
-    const answer: PrimaryMessage = { kind: 'revalidated', asked }
-    if (from.isConnected()) from.send(answer, () => undefined)
-  }
-
-  function act(action: PoolAction): void {
-    pool = reducePool(pool, action)
-    if (!complete && isComplete(pool)) {
-      complete = true
-      onComplete(port)
-    }
-    step()
-  }
-
-  function step(): void {
-    clearTimeout(timer)
-    const next = nextStep(pool, performance.now())
-    if (next.kind === 'end') return end(next.code)
-    if (next.kind === 'fork') {
-      for (let count = 0; count < next.count; count += 1) fork()
-    } else if (next.until !== undefined) {
-      timer = setTimeout(step, next.until - performance.now())
-    }
-  }
-
-  function fork(): void {
-    // Workers that share a free port know it as 0. Once none of them is left, the port is named, or it would be another.
-    const isFirst = pool.workers.size === 0
-    if (isFirst && pool.proven) named.port = port
-    const { id } = cluster.fork(named.port === undefined ? {} : { PORT: String(named.port) })
-    pool = reducePool(pool, { kind: 'started', id, now: performance.now() })
-  }
-
-  function end(code: 0 | 1): void {
-    // The first worker has said itself what is wrong.
-    if (!pool.stopping && pool.proven) complain('No worker can be started any more; the log says why.')
-    tell({ kind: 'leave' })
-    log.info({ orderly: code === 0 }, 'stopped')
-    leave(code)
-  }
-
-  const named: { port?: number } = {}
-  step()
+  group.step()
 
   return {
     stop(signal) {
       signals += 1
       if (signals > 1) {
-        tell({ kind: 'leave' })
+        tellWorkers({ kind: 'leave' })
         return leave(1)
       }
       log.info({ signal }, 'shutting down')
-      act({ kind: 'stop' })
-      tell({ kind: 'drain' })
-      // A worker whose event loop stands still hears nothing.
+      group.act({ kind: 'stop' })
+      tellWorkers({ kind: 'drain' })
+      // A worker whose event loop is blocked hears nothing.
       setTimeout(() => {
-        for (const worker of all()) worker.process.kill('SIGKILL')
+        for (const worker of workerProcesses()) worker.process.kill('SIGKILL')
       }, config.shutdownGraceMs + KILL_AFTER_MS)
     },
   }

@@ -4,20 +4,20 @@ import type { MetricValues } from '../metrics/merge-metrics.ts'
 export type WorkerMessage =
   /** It serves. */
   | { readonly kind: 'ready'; readonly port: number }
-  /** It takes nothing new any more and will end. */
+  /** It takes no new requests and will end. */
   | { readonly kind: 'leaving' }
-  /** It cannot listen; the same would happen to every other. */
+  /** It cannot listen; neither could any other worker. */
   | { readonly kind: 'cannot-listen'; readonly message: string }
-  /** Its metrics, as they were asked for. */
+  /** Its metrics, in answer to `metrics`. */
   | { readonly kind: 'metrics'; readonly asked: number; readonly metrics: readonly MetricValues[] }
-  /** All others are to drop tags and paths from their caches. */
+  /** All others must drop tags and paths from their caches. */
   | { readonly kind: 'revalidate'; readonly asked: number; readonly targets: readonly string[] }
   /** It has dropped them. */
   | { readonly kind: 'dropped'; readonly asked: number }
 
 /** What the primary tells a worker. */
 export type PrimaryMessage =
-  /** Finish what has begun, and end. */
+  /** Finish answers in flight, and end. */
   | { readonly kind: 'drain' }
   /** End now. */
   | { readonly kind: 'leave' }
@@ -25,5 +25,5 @@ export type PrimaryMessage =
   | { readonly kind: 'metrics'; readonly asked: number }
   /** Drop tags and paths from your caches. */
   | { readonly kind: 'drop'; readonly asked: number; readonly targets: readonly string[] }
-  /** The others have dropped what you asked for, or were given up. */
+  /** The others have dropped what you asked for, or did not answer in time. */
   | { readonly kind: 'revalidated'; readonly asked: number }

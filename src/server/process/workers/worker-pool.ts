@@ -1,15 +1,15 @@
 /**
- * Which workers there are and what is to be done about it. The reducer takes what has happened; `nextStep` says what
- * follows. A worker is `starting`, then `serving`, perhaps `leaving` (it takes nothing new), then gone.
+ * Which workers there are and what to do about it: the reducer takes events, `nextStep` says what follows. A worker is
+ * `starting`, then `serving`, perhaps `leaving` (it takes no new requests), then gone.
  *
  * | what happens                                       | what follows                                              |
  * |----------------------------------------------------|-----------------------------------------------------------|
- * | the start                                          | one worker, to see whether it can                         |
+ * | the start                                          | one worker, to see whether it can serve                   |
  * | the first is ready                                 | all the others at once                                    |
  * | the first dies before it was ready                 | the end, 1                                                |
  * | one dies or leaves after `YOUNG_MS` or more        | another at once                                           |
  * | one dies younger                                   | another after 1 s, then 2, 4, ... 30 s                    |
- * | so young `MOST_FAILURES` times with none serving   | the end, 1: whoever runs us knows better how to go on     |
+ * | so young `MOST_FAILURES` times with none serving   | the end, 1: the supervisor decides                        |
  * | `stop`                                             | nothing new; the end once all are gone: 0, or 1 where one did not end with 0 |
  *
  * A young death more than `FORGET_MS` after the one before counts as the first.
@@ -22,22 +22,22 @@ export interface PooledWorker {
   readonly since: number
 }
 
-/** All that is known. */
+/** All workers, and their history. */
 export interface WorkerPool {
-  /** How many are to serve. */
+  /** How many should serve. */
   readonly wanted: number
   /** By id. */
   readonly workers: ReadonlyMap<number, PooledWorker>
-  /** One has been ready, ever. */
+  /** One has been ready at some time. */
   readonly proven: boolean
-  /** One was never ready, before any was. */
+  /** The first one died before it was ready. */
   readonly hopeless: boolean
   /** Young deaths in a row. */
   readonly failures: number
-  /** When the last of them was; `undefined` before the first. */
+  /** Time of the last of them. */
   readonly failedAt: number | undefined
   readonly stopping: boolean
-  /** A worker that was stopped has ended with something else than 0. */
+  /** A worker has not ended with 0 when it was stopped. */
   readonly disorderly: boolean
 }
 
@@ -49,22 +49,22 @@ export type PoolAction =
   | { readonly kind: 'died'; readonly id: number; readonly code: number | null; readonly now: number }
   | { readonly kind: 'stop' }
 
-/** What is to be done now. */
+/** What to do now. */
 export type PoolStep =
   | { readonly kind: 'fork'; readonly count: number }
-  /** Ask again at that time, or when something has happened. */
+  /** Ask again at that time, or after the next action. */
   | { readonly kind: 'wait'; readonly until?: number }
   | { readonly kind: 'end'; readonly code: 0 | 1 }
 
-/** A worker that has lived for so long did not die of its start. */
+/** A worker that has lived longer did not die of its start. */
 export const YOUNG_MS = 10_000
-/** Young deaths in a row, with nobody left who serves, after which no more is tried: half a minute of backoff. */
+/** Young deaths in a row, with no worker serving, that end the process: half a minute of backoff. */
 export const MOST_FAILURES = 6
 const FORGET_MS = 120_000
 const FIRST_BACKOFF_MS = 1_000
 const MOST_BACKOFF_MS = 30_000
 
-/** @param wanted how many workers are to serve, at least 1. */
+/** @param wanted how many workers should serve, at least 1. */
 export function createPool(wanted: number): WorkerPool {
   return {
     wanted,
@@ -78,7 +78,7 @@ export function createPool(wanted: number): WorkerPool {
   }
 }
 
-/** The pool after an action; those of workers that it does not know change nothing. */
+/** The pool after an action. Actions of unknown workers change nothing. */
 export function reducePool(pool: WorkerPool, action: PoolAction): WorkerPool {
   switch (action.kind) {
     case 'stop':
@@ -110,7 +110,7 @@ export function nextStep(pool: WorkerPool, now: number): PoolStep {
   return until > now ? { kind: 'wait', until } : { kind: 'fork', count: missing }
 }
 
-/** Whether all that are wanted serve. */
+/** Whether all wanted workers serve. */
 export function isComplete({ workers, wanted }: WorkerPool): boolean {
   return [...workers.values()].filter(({ phase }) => phase === 'serving').length >= wanted
 }

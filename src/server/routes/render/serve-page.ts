@@ -135,7 +135,8 @@ export async function showPage(
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
         const client = clientKey(context.provenance.address)
-        documents.keep(askedDocument(page, context), uses, document, { tags, since }, context.pathname, client)
+        const { pathname } = context
+        documents.keep({ asked: askedDocument(page, context), uses, document, tags, since, pathname, client })
       },
       searchForAll(namesQuery) {
         if (namesQuery) uses.useAll()

@@ -1,21 +1,32 @@
-/** Names a value: a text, or a list that begins with one. Values of different parts never meet, whatever they hold. */
+/** Names a value: a text, or a list that begins with one. Different lists never name the same value. */
 export type CacheKey = string | readonly [string, ...(string | number | boolean | null)[]]
 
-/** For how long the server keeps a value, and what drops it before. */
+/** How long the server keeps a value, and what drops it earlier. */
 export interface CachedOptions {
-  /** For so long it is given out as it is. Above 0. */
+  /** How long it is fresh. Above 0. */
   readonly seconds: number
   /**
-   * For so long after that it is still given out, while a new one is made behind the answer; also where that fails. 0
-   * unless told.
+   * How long after that it is still returned while a new one is made in the background, also when that fails. Default: 0.
    */
   readonly staleSeconds?: number
   /** Names by which `revalidate` drops the value. They do not begin with a slash. */
   readonly tags?: readonly string[]
 }
 
-/** Makes a value for `cached`. What it returns travels as loader data does; promises are not kept, so await them. */
+/** Makes a value for `cached`. It may return what a loader may, except for promises: await them. */
 export type CachedRead<Value> = (args: {
-  /** Aborted after 30 s. It is not that of a request: others may be waiting for the same value. */
+  /** Aborted after 30 s. Not the signal of a request: others may wait for the same value. */
   readonly signal: AbortSignal
 }) => Value | Promise<Value>
+
+/** On whose behalf a value is read. */
+export interface CacheReader {
+  /** Path of the page, still percent-encoded. */
+  readonly pathname: string
+  /** Client address: values it has made fill a quarter of a full cache at most. */
+  readonly address?: string
+  /** Told of the tags of the value. */
+  used(tags: readonly string[]): void
+  /** Told of what a refresh in the background throws. */
+  failed(thrown: unknown): void
+}

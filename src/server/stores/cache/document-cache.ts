@@ -1,7 +1,7 @@
 /**
- * Documents that were rendered lately and are for everybody, to be given out instead of a refusal when the server has too
- * much to do. Nothing is looked for here at other times. Bounds of a process: 1,000 documents and 16 MiB, the least
- * recently used go first; a document of more than 1 MiB is not kept, and of one page no more than 32 (`document-names.ts`). What is revalidated is not given out any more.
+ * Documents that hold nothing of a visitor, kept to be sent again when the server would otherwise refuse for load. Bounds
+ * per process: 1,000 documents and 16 MiB, the least recently used go first; 1 MiB per document, 32 copies per page
+ * (`document-names.ts`). Revalidated documents are not sent.
  */
 import { encodeWhole, type Encoding } from '../../http/content-encoding.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -9,37 +9,48 @@ import type { DataCache } from './data-cache.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
 import { createDocumentNames, type AskedDocument, type SearchUses } from './document-names.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
-import type { Droppable } from './revalidations.ts'
+import { settleEntries, type Droppable } from './revalidations.ts'
 
 const BOUNDS: LruBounds = { entries: 1_000, bytes: 16_777_216 }
 const MOST_DOCUMENT_BYTES = 1_048_576
 const ENTRY_BYTES = 1_000 // of headers and key, beside the body
 
-/** A document as it was sent. Whoever makes one says that nothing in it belongs to a visitor. */
+/** A document as it was sent, with nothing of a visitor in it. */
 export interface SentDocument {
   readonly lifetime: DocumentLifetime
   readonly etag: string
-  /** Where it is not known already: headers that depend on the document alone, and its body without a coding. */
+  /** Called for an unknown `etag`: headers that depend on the document alone, and its body without a coding. */
   readonly content: () => { readonly headers: HeaderList; readonly body: Buffer }
-  /** The body in the coding in which it was sent, if it was. */
+  /** The body in the coding it was sent in, if any. */
   readonly encoded?: readonly [Encoding, Buffer] | undefined
 }
 
-/** A document that may be given out. */
+/** A sent document, and what it depends on. `since`: `DocumentCache.now` before the document was begun. */
+export interface MadeDocument extends Droppable {
+  readonly asked: AskedDocument
+  /** The search params that it depends on. */
+  readonly uses: SearchUses
+  readonly document: SentDocument
+  readonly pathname: string
+  /** Client that asked for it, as `clientKey` names it. */
+  readonly client?: string
+}
+
+/** A document that may be sent. */
 export interface KeptDocument {
   readonly headers: readonly string[]
   readonly etag: string
   /** Milliseconds since it was made. */
   readonly ageMs: number
-  /** Milliseconds for which it is fresh, from its making. */
+  /** Milliseconds for which it is fresh, from when it was made. */
   readonly freshMs: number
-  /** Its body in a coding; made once. */
+  /** Its body in a coding; encoded once. */
   body(encoding: Encoding | undefined): Promise<Buffer>
 }
 
 /** Numbers of one process. */
 export interface DocumentCacheStats {
-  /** Given out instead of a refusal. */
+  /** Sent instead of a refusal. */
   readonly served: number
   readonly entries: number
   readonly bytes: number
@@ -49,20 +60,9 @@ export interface DocumentCacheStats {
 export interface DocumentCache {
   /** For `Droppable.since`, before a document is begun. */
   readonly now: number
-  /**
-   * @param uses the search params that it depends on.
-   * @param pathname of the page.
-   * @param client that has asked for it, as `clientKey` names it.
-   */
-  keep(
-    asked: AskedDocument,
-    uses: SearchUses,
-    document: SentDocument,
-    droppable: Droppable,
-    pathname: string,
-    client?: string,
-  ): void
-  /** Takes a document to give it out. */
+  /** Keeps a document, unless it is too large or revalidated since. */
+  keep(made: MadeDocument): void
+  /** Finds a document to send. */
   take(asked: AskedDocument, pathname: string): KeptDocument | undefined
   readonly stats: DocumentCacheStats
 }
@@ -78,7 +78,7 @@ interface Entry extends Droppable {
 }
 
 /**
- * @param services whose data cache tells what has been dropped; it is not opened before a document is kept.
+ * @param services their data cache knows what has been dropped; the first document that is kept opens it.
  * @param now milliseconds since the epoch.
  */
 export function createDocumentCache(
@@ -91,16 +91,10 @@ export function createDocumentCache(
   let served = 0
   let isSettling = false
 
-  /** The data cache, of which this hears when tags are forgotten, is not opened before there is something to keep. */
   function hearOfTags(): void {
     if (isSettling) return
     isSettling = true
-    services.data.revalidations.onSettle((isDropped, settled) => {
-      for (const [key, entry] of entries.entries()) {
-        if (isDropped(entry)) entries.delete(key)
-        else entry.settled = settled
-      }
-    })
+    services.data.revalidations.onSettle(settleEntries(entries))
   }
 
   function put(key: string, entry: Entry, client?: string): void {
@@ -123,9 +117,11 @@ export function createDocumentCache(
     get now() {
       return services.openedData?.revalidations.now ?? 0
     },
-    keep(asked, uses, { lifetime, etag, content, encoded }, { tags, since }, pathname, client) {
+    keep(made) {
       hearOfTags()
-      if (services.data.revalidations.concern({ tags, since }, pathname)) return
+      if (services.data.revalidations.concern(made, made.pathname)) return
+      const { asked, uses, tags, since, client } = made
+      const { lifetime, etag, content, encoded } = made.document
       const key = names.learn(asked, uses, (name) => entries.delete(name))
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined

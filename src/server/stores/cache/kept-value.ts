@@ -1,20 +1,19 @@
-/** A value as it is kept, in memory and elsewhere. Times in milliseconds, moments since the epoch. */
+/** A cached value, in memory and in the shared store. Times in milliseconds, moments since the epoch. */
 export interface KeptValue {
-  /** By `valueToText`. */
+  /** From `valueToText`. */
   readonly text: string
   readonly tags: readonly string[]
-  /** When it was made. */
   readonly madeAt: number
-  /** For so long it is given out as it is. */
+  /** How long it is fresh. */
   readonly freshMs: number
-  /** For so long after that it is given out while a new one is made. */
+  /** How long after that it is stale. */
   readonly staleMs: number
 }
 
-/** `stale`: to be given out and made anew. `expired`: not to be given out. */
+/** `stale`: usable, but to be made again. `expired`: not usable. */
 export type ValueState = 'fresh' | 'stale' | 'expired'
 
-/** How a value may be used. One from the future, by a clock that goes ahead, counts as just made. */
+/** A value from the future, made by a clock that runs ahead, counts as just made. */
 export function valueState({ madeAt, freshMs, staleMs }: KeptValue, now: number): ValueState {
   const age = now - madeAt
   if (age <= freshMs) return 'fresh'

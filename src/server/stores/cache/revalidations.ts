@@ -12,6 +12,7 @@
  *
  * So targets of one kind, however many a visitor can have named, drop nothing of another kind that is kept.
  */
+import type { LruCache } from './lru-cache.ts'
 import { normalTarget, targetsOver } from './revalidation-targets.ts'
 
 const MOST_TARGETS = 10_000
@@ -28,7 +29,19 @@ export interface Droppable {
 /** Looks through all that a cache keeps: deletes what is dropped by its tags, and notes `settled` on the rest. */
 export type Settle = (isDropped: (droppable: Droppable) => boolean, settled: number) => void
 
-/** The targets of this process, and of others as far as they are heard. */
+/** Settles a cache: for `onSettle`. */
+export function settleEntries<Entry extends Droppable & { settled?: number }>(
+  cache: Pick<LruCache<Entry>, 'entries' | 'delete'>,
+): Settle {
+  return (isDropped, settled) => {
+    for (const [key, entry] of cache.entries()) {
+      if (isDropped(entry)) cache.delete(key)
+      else entry.settled = settled
+    }
+  }
+}
+
+/** The targets revalidated by this process, and by others as far as it hears of them. */
 export interface Revalidations {
   /** For `Droppable.since`. */
   readonly now: number

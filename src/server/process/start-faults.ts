@@ -1,0 +1,37 @@
+/** Faults of the configuration that show only when a server starts. */
+import { accessSync, constants } from 'node:fs'
+import { ConfigError } from '../config/config.ts'
+import { makeFolder } from '../stores/make-folder.ts'
+
+/** The variable of a port. */
+export type PortVariable = 'PORT' | 'METRICS_PORT'
+
+/** The name does not resolve, or is not an address of this machine. Sources: getaddrinfo(3), bind(2). */
+const HOST_FAULT = /\b(?:ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|EINVAL|EAFNOSUPPORT)\b/
+
+/**
+ * One line for a server that cannot listen: the variable at fault, the system's error, and a value that would work.
+ * @param message of the system's error, with its code.
+ */
+export function listenFault(variable: PortVariable, address: { host: string; port: number }, message: string): string {
+  const fault = `cannot listen on ${address.host}:${address.port}: ${message}`
+  if (HOST_FAULT.test(message)) return `HOST: ${fault} (for example HOST=0.0.0.0)`
+  return `${variable}: ${fault} (for example ${variable}=0, which picks a free one)`
+}
+
+/**
+ * Checks DATA_DIR at the start. Stores are opened by their first use, so a typo would show as failing pages hours later.
+ * @throws {ConfigError} where the folder cannot be made or written.
+ */
+export function checkDataDir(folder: string): void {
+  try {
+    makeFolder(folder)
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (thrown) {
+    const { code = 'unknown error' } = thrown as NodeJS.ErrnoException
+    throw new ConfigError(
+      'DATA_DIR',
+      `"${folder}" is refused: expected a folder that this process can make and write, and got ${code} (for example DATA_DIR=./data)`,
+    )
+  }
+}

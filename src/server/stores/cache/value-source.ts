@@ -1,0 +1,150 @@
+import { controlFlowOf } from '../../../shared/control-flow.ts'
+import type { CachedRead, CacheReader } from './cached-read.ts'
+import { valueState, type KeptValue } from './kept-value.ts'
+import type { MemoryValue, MemoryValues } from './memory-values.ts'
+import { currentReadScope, withReadScope, type ReadScope } from './read-scope.ts'
+import type { Revalidations } from './revalidations.ts'
+import type { SharedValues } from './shared-values.ts'
+import { valueToText } from './value-text.ts'
+
+const REFRESH_RETRY_MS = 5_000 // visitors get the stale value meanwhile; the source may be overloaded
+const READ_LIMIT_MS = 30_000 // all callers wait for the same read: a source that never answers must not block a value
+
+/** A value that is being fetched or made. */
+interface Flight {
+  readonly tags: readonly string[]
+  readonly since: number
+  readonly value: Promise<MemoryValue>
+}
+
+/** A checked call of `cached`. */
+export interface NamedCall extends Pick<KeptValue, 'tags' | 'freshMs' | 'staleMs'> {
+  readonly name: string
+  readonly read: CachedRead<unknown>
+  readonly reader: CacheReader
+}
+
+/** What a source works with. */
+export interface ValueSourceParts {
+  readonly memory: MemoryValues
+  readonly shared: SharedValues | undefined
+  readonly revalidations: Revalidations
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Fetches values from the shared store or makes them. Calls for one value share one flight. */
+export class ValueSource {
+  /** Since the start: values from the shared store, values made, failures to make one. */
+  readonly counts = { shared: 0, made: 0, failed: 0 }
+  readonly #parts: ValueSourceParts
+  /** Bound: one flight per value that somebody waits for. */
+  readonly #flights = new Map<string, Flight>()
+
+  constructor(parts: ValueSourceParts) {
+    this.#parts = parts
+  }
+
+  /** Joins the flight of the value, or starts one. */
+  async get(call: NamedCall): Promise<MemoryValue> {
+    const flight = this.#current(call)
+    if (flight === undefined) return this.#start(call, false)
+    try {
+      return await flight.value
+    } catch (thrown) {
+      // Its maker used the signal of a request that was cancelled; others still want the value.
+      if (!(thrown instanceof Error) || thrown.name !== 'AbortError') throw thrown
+      return this.#flights.get(call.name)?.value ?? this.#start(call, false)
+    }
+  }
+
+  /** Makes a stale value again, unless that has just failed or is already running. */
+  refresh(call: NamedCall, stale: MemoryValue): void {
+    const { memory, shared, now } = this.#parts
+    if (now() < stale.retryAt || this.#current(call) !== undefined) return
+    this.#start(call, true).catch((thrown: unknown) => {
+      // A redirect or refusal is not a failure: the next caller gets it.
+      if (controlFlowOf(thrown) !== undefined) {
+        memory.delete(call.name)
+        shared?.remove(call.name)
+        return
+      }
+      stale.retryAt = now() + REFRESH_RETRY_MS
+      call.reader.failed(thrown)
+    })
+  }
+
+  /** The flight of a value, unless what it brings has been revalidated. */
+  #current({ name, reader }: NamedCall): Flight | undefined {
+    const flight = this.#flights.get(name)
+    if (flight === undefined || this.#parts.revalidations.concern(flight, reader.pathname)) return undefined
+    return flight
+  }
+
+  /** @param skipStale ignores a stale value of the shared store. */
+  #start(call: NamedCall, skipStale: boolean): Promise<MemoryValue> {
+    const { name, tags } = call
+    const since = this.#parts.revalidations.now
+    const value = this.#fetchOrMake(call, since, skipStale).finally(() => {
+      if (this.#flights.get(name) === flight) this.#flights.delete(name)
+    })
+    const flight: Flight = { tags, since, value }
+    this.#flights.set(name, flight)
+    return value
+  }
+
+  async #fetchOrMake(call: NamedCall, since: number, skipStale: boolean): Promise<MemoryValue> {
+    const { memory, shared, now } = this.#parts
+    const { name, tags, reader } = call
+    const found = shared === undefined ? undefined : await shared.find(name, tags, reader.pathname)
+    if (found?.value !== undefined) {
+      const state = valueState(found.value, now())
+      if (state === 'fresh' || (state === 'stale' && !skipStale)) {
+        const value: MemoryValue = { ...found.value, since, retryAt: 0 }
+        memory.keep(name, value, reader)
+        this.counts.shared += 1
+        return value
+      }
+    }
+    const value = await this.#make(call, since)
+    if (memory.keep(name, value, reader) && found !== undefined) shared?.put(name, value, found.clock)
+    return value
+  }
+
+  async #make({ name, tags, freshMs, staleMs, read }: NamedCall, since: number): Promise<MemoryValue> {
+    const scope: ReadScope = { name, parent: currentReadScope(), tags: new Set(tags) }
+    try {
+      const made = await limitedRead(name, (args) => withReadScope(scope, () => read(args)))
+      this.counts.made += 1
+      const madeAt = this.#parts.now()
+      return { text: valueToText(name, made), tags: [...scope.tags], madeAt, freshMs, staleMs, since, retryAt: 0 }
+    } catch (thrown) {
+      this.counts.failed += 1
+      throw thrown
+    }
+  }
+}
+
+/**
+ * Makes a value in bounded time.
+ * @param name of the value, for the message.
+ * @throws what `read` throws; a `TimeoutError` when it takes too long.
+ */
+export async function limitedRead<Value>(
+  name: string,
+  read: CachedRead<Value>,
+  limitMs: number = READ_LIMIT_MS,
+): Promise<Value> {
+  const controller = new AbortController()
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const error = new DOMException(`cached(${name}) has taken longer than ${limitMs} ms`, 'TimeoutError')
+    reject(error)
+    controller.abort(error)
+  }, limitMs)
+  try {
+    return await Promise.race([read({ signal: controller.signal }), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
