@@ -79,7 +79,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['build', 'capacity', 'dearest'],
     ['typecheck'],
     ['checks'],
-    ['container', 'dev', 'source-maps'],
+    ['container', 'dev'],
     ['*'],
   ],
 }
