@@ -6,7 +6,7 @@
  * docs/deployment.md instead. For root on Debian or Ubuntu. Ends with code 0 when all holds, and where it cannot be run,
  * which REQUIRE_PROGRAMS=1 makes a fault.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -85,7 +85,8 @@ async function main(work: string): Promise<boolean> {
   }
 }
 
-const work = values.keep === undefined ? mkdtempSync(join(tmpdir(), 'millrace-image-')) : resolve(values.keep)
+const temp = values.keep === undefined ? mkdtempDisposableSync(join(tmpdir(), 'millrace-image-')) : undefined
+const work = temp?.path ?? resolve(values.keep ?? '')
 mkdirSync(work, { recursive: true })
 try {
   process.exitCode = (await main(work)) ? 0 : 1
@@ -93,5 +94,5 @@ try {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
-  if (values.keep === undefined) rmSync(work, { recursive: true, force: true })
+  temp?.remove()
 }

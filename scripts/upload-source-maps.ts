@@ -1,59 +1,75 @@
 /**
- * `node scripts/upload-source-maps.ts [--out <build>] [--write <folder>]`: hands the source maps of a build to the error
- * service, so that it shows the stacks of browsers in the sources. Where to stands in the variables that the service's own
- * command reads: SENTRY_AUTH_TOKEN, SENTRY_ORG, SENTRY_PROJECT, and SENTRY_URL for a service of your own. `--write` sends
- * nothing and leaves scripts and maps in a folder, with the comments by which other tools know them.
+ * `node scripts/upload-source-maps.ts [--out <build>] [--write <folder>]`: gives the source maps of a build to the error
+ * service, so that it shows the stacks of browsers in the sources. The service's own command uploads them, and reads where
+ * to from the environment: SENTRY_AUTH_TOKEN, SENTRY_ORG, SENTRY_PROJECT, and SENTRY_URL for a service of your own.
+ * `--write` sends nothing: it writes scripts and maps to a folder, with the comments by which other tools know them.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { copyFile, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { SentryCli } from '@sentry/cli'
+import { debugIdOf } from '../src/shared/reports/debug-id.ts'
 import type { AssetManifest } from '../src/server/assets/manifest.ts'
-import { PROJECT_ROOT } from './build/build-options.ts'
-import { artifactBundle, readMappedScripts, type MappedScript } from './source-maps/artifact-bundle.ts'
-import { uploadBundle, UploadError } from './source-maps/upload-bundle.ts'
+import { PROJECT_ROOT, PUBLIC_PATH } from './build/build-options.ts'
+import { namedScript } from './build/debug-ids.ts'
 
 const SERVICE = 'https://sentry.io'
+
+/** The upload cannot begin, or has failed. */
+class UploadError extends Error {
+  override readonly name = 'UploadError'
+}
 
 const { values } = parseArgs({ options: { out: { type: 'string' }, write: { type: 'string' } } })
 const out = values.out === undefined ? join(PROJECT_ROOT, 'dist') : resolve(values.out)
 
 try {
   const { buildId } = await readManifest()
-  const scripts = await readMappedScripts(out)
-  if (values.write !== undefined) await writeTo(resolve(values.write), scripts)
-  else await upload(scripts, buildId)
+  if (values.write === undefined) await upload(buildId)
+  else console.log(`${values.write} has ${await writeTo(resolve(values.write))} scripts and their maps.`)
 } catch (thrown) {
   if (!(thrown instanceof UploadError)) throw thrown
   console.error(thrown.message)
   process.exitCode = 1
 }
 
-async function upload(scripts: readonly MappedScript[], buildId: string): Promise<void> {
+async function upload(buildId: string): Promise<void> {
   const { SENTRY_URL: url = SERVICE, SENTRY_RELEASE: release = buildId } = process.env
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
     throw new UploadError(`SENTRY_URL is no URL of a service: '${url}'. For example ${SERVICE}`)
   }
-  const target = {
-    url,
-    release,
-    org: required('SENTRY_ORG', 'the slug of your organization, like mills'),
-    project: required('SENTRY_PROJECT', 'the slug of your project, like website'),
-    token: required('SENTRY_AUTH_TOKEN', 'a token that may write releases, as the service makes it'),
-  }
-  const bundle = artifactBundle(scripts, target)
-  await uploadBundle(bundle, target, { fetch, wait: delay })
-  const kilobytes = Math.ceil(bundle.length / 1_000)
-  console.log(`${url} has the maps of ${scripts.length} scripts, ${kilobytes} kB, of build ${buildId}.`)
+  required('SENTRY_ORG', 'the slug of your organization, like mills')
+  required('SENTRY_PROJECT', 'the slug of your project, like website')
+  required('SENTRY_AUTH_TOKEN', 'a token that may write releases, as the service makes it')
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-maps-'))
+  const count = await writeTo(folder.path)
+  const options = ['--release', release, '--url-prefix', `~${PUBLIC_PATH}`, '--wait', '--strict']
+  const { status, error } = spawnSync(SentryCli.getPath(), ['sourcemaps', 'upload', ...options, folder.path], {
+    stdio: 'inherit',
+    // It would also read a `.env` file, and ask for newer versions of itself.
+    env: { ...process.env, SENTRY_URL: url, SENTRY_LOAD_DOTENV: '0', SENTRY_DISABLE_UPDATE_CHECK: '1' },
+  })
+  if (status !== 0) throw new UploadError(`sentry-cli has not uploaded the maps${error ? `: ${error.message}` : '.'}`)
+  console.log(`${url} has the maps of ${count} scripts, of build ${buildId}.`)
 }
 
-async function writeTo(folder: string, scripts: readonly MappedScript[]): Promise<void> {
+/**
+ * Copies the browser's scripts and their maps, with the comments that lead from one to the other. The server's are left
+ * out: Node itself shows its stacks in the sources.
+ * @returns how many scripts there are.
+ */
+async function writeTo(folder: string): Promise<number> {
+  const maps = (await readdir(join(out, 'maps'))).filter((name) => name.endsWith('.js.map'))
   await mkdir(folder, { recursive: true })
-  for (const { name, script, map } of scripts) {
-    await writeFile(join(folder, name), script)
-    await writeFile(join(folder, `${name}.map`), map)
+  for (const map of maps) {
+    const name = map.replace(/\.map$/, '')
+    const script = namedScript(await readFile(join(out, 'public', name)), debugIdOf(name))
+    await writeFile(join(folder, name), [script, `//# sourceMappingURL=${map}\n`])
+    await copyFile(join(out, 'maps', map), join(folder, map))
   }
-  console.log(`${folder} has ${scripts.length} scripts and their maps.`)
+  return maps.length
 }
 
 async function readManifest(): Promise<AssetManifest> {
@@ -62,8 +78,7 @@ async function readManifest(): Promise<AssetManifest> {
   return JSON.parse(text) as AssetManifest
 }
 
-function required(name: string, what: string): string {
+function required(name: string, what: string): void {
   const value = process.env[name]
   if (value === undefined || value === '') throw new UploadError(`${name} is not set: it is ${what}.`)
-  return value
 }

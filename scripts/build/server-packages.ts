@@ -7,29 +7,20 @@ import { isLookUp, lookUp } from './look-up.ts'
 /** Packages of which there must be one copy, in production mode whatever the environment says. */
 const BUNDLED = new Set(['react', 'react-dom', 'scheduler'])
 
-/** Packages of which we use a small part: measured, a thirtieth of their files, a tenth of the time to load them. */
-const SHAKEN = new Set([
-  '@sentry/node',
-  '@sentry/core',
-  '@sentry/conventions',
-  '@sentry/opentelemetry',
-  '@sentry/server-utils',
-  '@sentry/server-runtime-injection',
-  '@opentelemetry/api',
-])
-
 const NODE_MODULES = `${sep}node_modules${sep}`
 
 /** Imports of files that Node itself cannot run; they are bundled wherever they come from. */
 const NEVER_EXTERNAL = /\.(?:css|[jt]sx)$/
 
 /**
- * Leaves packages to Node at run time, except React and what is built on it: a component library that Node loaded
- * would bring a second React, and hooks would fail.
+ * Leaves to Node at run time what a production install has: the `dependencies` of the project's package.json. All other
+ * packages become part of the bundle, and so do React and what is built on it, wherever they are listed: a component
+ * library that Node loaded would bring a second React, and hooks would fail.
  * @param root the project, from which the bundle will import.
  */
 export function serverPackages(root: string): Plugin {
   const usesReact = reactUsers()
+  const installed = new Set(Object.keys(readManifest(root).dependencies ?? {}))
   return {
     name: 'server-packages',
     setup(build) {
@@ -40,7 +31,7 @@ export function serverPackages(root: string): Plugin {
         if (found === undefined || found.namespace !== 'file' || found.external) return undefined
         if (NEVER_EXTERNAL.test(found.path) || !found.path.includes(NODE_MODULES)) return undefined
         const folder = packageFolder(found.path)
-        if (usesReact(folder) || SHAKEN.has(packageName(folder))) return undefined
+        if (!installed.has(packageName(folder)) || usesReact(folder)) return undefined
         // A bundled package's own copy of a dependency is out of the bundle's reach: it is bundled too.
         const { importer } = args
         const fromRoot = importer.includes(NODE_MODULES) ? await lookUp(build, { ...args, resolveDir: root }) : found

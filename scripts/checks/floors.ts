@@ -80,7 +80,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['build', 'capacity', 'dearest'],
     ['typecheck'],
     ['checks'],
-    ['container', 'dev', 'source-maps'],
+    ['container', 'dev'],
     ['*'],
   ],
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
@@ -66,30 +66,26 @@ export interface VitestRun {
  * @param root the project's folder.
  */
 export async function runVitest(root: string, { project, files = [], options }: VitestRun): Promise<TestCount> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-test-'))
-  const reportFile = join(folder, 'report.json')
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-test-'))
+  const reportFile = join(folder.path, 'report.json')
   const hasReporter = options.some((option) => option.startsWith('--reporter'))
-  try {
-    const { code } = await runCommand(
-      'vitest',
-      [
-        'run',
-        `--project=${project}`,
-        ...(hasReporter ? [] : ['--reporter=default']),
-        '--reporter=json',
-        `--outputFile.json=${reportFile}`,
-        '--passWithNoTests',
-        ...options,
-        ...files,
-      ],
-      { cwd: root, env: { NODE_ENV: 'test' } },
-    )
-    const report = await readReport(reportFile)
-    for (const name of passedAtSecondAttempt(report)) console.log(`Passed only at its second attempt: ${name}`)
-    return countTests(report, code)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const { code } = await runCommand(
+    'vitest',
+    [
+      'run',
+      `--project=${project}`,
+      ...(hasReporter ? [] : ['--reporter=default']),
+      '--reporter=json',
+      `--outputFile.json=${reportFile}`,
+      '--passWithNoTests',
+      ...options,
+      ...files,
+    ],
+    { cwd: root, env: { NODE_ENV: 'test' } },
+  )
+  const report = await readReport(reportFile)
+  for (const name of passedAtSecondAttempt(report)) console.log(`Passed only at its second attempt: ${name}`)
+  return countTests(report, code)
 }
 
 async function readReport(file: string): Promise<VitestReport | undefined> {

@@ -43,7 +43,7 @@ export class UnlistedPackageError extends Error {
 export function billOfMaterials(fromNpm: BillOfMaterials, parts: ImageParts): BillOfMaterials {
   const { packages, bundled, system, nodeVersion } = parts
   const kept = new Set([...packages, ...bundled].map(({ name, version }) => `${name}@${version}`))
-  const listed = fromNpm.components.filter((component) => kept.has(component['bom-ref']))
+  const listed = fromNpm.components.filter((component) => kept.has(component['bom-ref'])).map(asShipped)
   const unlisted = [...kept].filter((ref) => !listed.some((component) => component['bom-ref'] === ref))
   if (unlisted.length > 0) throw new UnlistedPackageError(`not in the list of npm: ${unlisted.join(', ')}`)
 
@@ -60,6 +60,12 @@ export function billOfMaterials(fromNpm: BillOfMaterials, parts: ImageParts): Bi
       .filter(({ ref }) => refs.has(ref))
       .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) })),
   }
+}
+
+/** Development dependencies in a bundle run in production: marked as npm marks them, scanners would skip them. */
+function asShipped(component: Component): Component {
+  const { properties: _properties, ...rest } = component
+  return { ...rest, scope: 'required' }
 }
 
 function systemComponents(system: readonly SystemFile[], nodeVersion: string): Component[] {

@@ -27,20 +27,12 @@ export interface SourceMapService {
   readonly assembly: () => Readonly<Record<string, unknown>>
   /** Files of the bundle, by path, once it is complete. */
   readonly files: () => ReadonlyMap<string, Buffer>
-  /** Pieces, by hash. */
-  readonly pieces: Map<string, Buffer>
-  /** Bytes of the largest request with pieces. */
-  readonly largestRequest: () => number
 }
 
 /** How the service behaves. */
 export interface ServiceOptions {
-  readonly chunkSize?: number
-  readonly chunksPerRequest?: number
-  readonly maxRequestSize?: number
-  readonly accept?: readonly string[]
-  /** Says something else; `number` counts requests from 0. */
-  readonly script?: (request: string, number: number, service: SourceMapService) => ScriptedAnswer | undefined
+  /** Says something else. */
+  readonly script?: (request: string) => ScriptedAnswer | undefined
 }
 
 const ORGANIZATION = '/api/0/organizations/mills'
@@ -50,17 +42,15 @@ export async function startSourceMapService(options: ServiceOptions = {}): Promi
   const requests: string[] = []
   const tokens: (string | undefined)[] = []
   const pieces = new Map<string, Buffer>()
-  const state = { assembly: {} as Record<string, unknown>, bundle: Buffer.alloc(0), largest: 0 }
+  const state = { assembly: {} as Record<string, unknown>, bundle: Buffer.alloc(0) }
   const service: SourceMapService = {
     get url() {
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     },
     requests,
     tokens,
-    pieces,
     assembly: () => state.assembly,
     files: () => readBundle(state.bundle),
-    largestRequest: () => state.largest,
   }
 
   async function usual(request: string, body: Buffer, contentType: string): Promise<ScriptedAnswer> {
@@ -68,20 +58,17 @@ export async function startSourceMapService(options: ServiceOptions = {}): Promi
       case `GET ${ORGANIZATION}/chunk-upload/`:
         return json({
           url: `${service.url}${ORGANIZATION}/chunk-upload/`,
-          chunkSize: options.chunkSize ?? 8_388_608,
-          chunksPerRequest: options.chunksPerRequest ?? 64,
-          maxRequestSize: options.maxRequestSize ?? 33_554_432,
+          chunkSize: 8_388_608,
+          chunksPerRequest: 64,
+          maxRequestSize: 33_554_432,
           hashAlgorithm: 'sha1',
-          accept: options.accept ?? ['release_files', 'artifact_bundles', 'artifact_bundles_v2'],
+          concurrency: 8,
+          compression: [],
+          accept: ['release_files', 'artifact_bundles', 'artifact_bundles_v2'],
         })
       case `POST ${ORGANIZATION}/chunk-upload/`: {
         const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': contentType } }).formData()
         const sent = form.getAll('file') as File[]
-        if (sent.length > (options.chunksPerRequest ?? 64)) return { status: 400, body: 'Too many chunks' }
-        state.largest = Math.max(
-          state.largest,
-          sent.reduce((sum, { size }) => sum + size, 0),
-        )
         for (const piece of sent) {
           const bytes = Buffer.from(await piece.arrayBuffer())
           if (hash('sha1', bytes) !== piece.name) return { status: 400, body: 'Checksum mismatch' }
@@ -109,7 +96,7 @@ export async function startSourceMapService(options: ServiceOptions = {}): Promi
     requests.push(request)
     tokens.push(req.headers.authorization)
     const body = await bodyOf(req)
-    const scripted = options.script?.(request, requests.length - 1, service)
+    const scripted = options.script?.(request)
     const answer = scripted ?? (await usual(request, body, req.headers['content-type'] ?? ''))
     res.writeHead(answer.status ?? 200, answer.headers).end(answer.body)
   }).listen(0, '127.0.0.1')
@@ -122,7 +109,7 @@ export async function startSourceMapService(options: ServiceOptions = {}): Promi
 }
 
 /** An answer in JSON. */
-export function json(value: unknown): ScriptedAnswer {
+function json(value: unknown): ScriptedAnswer {
   return { body: JSON.stringify(value), headers: { 'Content-Type': 'application/json' } }
 }
 
@@ -133,7 +120,7 @@ async function bodyOf(req: IncomingMessage): Promise<Buffer> {
 }
 
 /** @throws {Error} for what is no bundle, or a damaged one. */
-export function readBundle(bundle: Buffer): ReadonlyMap<string, Buffer> {
+function readBundle(bundle: Buffer): ReadonlyMap<string, Buffer> {
   const damaged = (what: string): Error => new Error(`This is no bundle: ${what}`)
   if (bundle.toString('latin1', 0, 4) !== 'SYSB' || bundle.readUInt32LE(4) !== 2) throw damaged('header')
   const end = bundle.length - 22

@@ -1,21 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A folder that goes away with its owner: `await using folder = await makeTempDir()`. */
-export interface TempDir extends AsyncDisposable {
-  /** Absolute. */
-  readonly path: string
-  /** Removes the folder and what is in it; a second call does nothing. */
-  remove(): Promise<void>
-}
+export type TempDir = Awaited<ReturnType<typeof mkdtempDisposable>>
 
 /**
- * Makes an empty folder under the system's own temporary one.
- * @param purpose part of the name, so that a folder left by a crash tells where it came from.
+ * Makes an empty folder in the system's temporary one.
+ * @param purpose part of the name: it tells where a folder is from that a crash has left.
  */
-export async function makeTempDir(purpose = 'test'): Promise<TempDir> {
-  const path = await mkdtemp(join(tmpdir(), `millrace-${purpose}-`))
-  const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 })
-  return { path, remove, [Symbol.asyncDispose]: remove }
+export function makeTempDir(purpose = 'test'): Promise<TempDir> {
+  return mkdtempDisposable(join(tmpdir(), `millrace-${purpose}-`))
 }

@@ -1,26 +1,27 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routes } from '../../../src/app/routes.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { renderMarkdown } from '../../../src/app/docs/markdown.server.ts'
 import { createHandbook, parseChapter } from '../../../src/app/docs/handbook.server.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const chapter = (title: string, order: number, body = 'Text.') =>
   `---\ntitle: ${title}\norder: ${order}\n---\n\n${body}\n`
 
 describe('a folder of chapters', () => {
+  let temp: TempDir
   let folder = ''
   let nowMs = 0
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'handbook-'))
+    temp = await makeTempDir('handbook')
+    folder = temp.path
     nowMs = 0
     writeFileSync(join(folder, 'later.md'), chapter('Later', 2))
     writeFileSync(join(folder, 'index.md'), chapter('First', 0))
   })
-  afterEach(() => rm(folder, { recursive: true }))
+  afterEach(() => temp.remove())
 
   it('comes in the order that the chapters state, with index.md at /docs', async () => {
     const chapters = await createHandbook(folder, () => nowMs).chapters()

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test, vi } from 'vitest'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
 import { copyProject } from './fixture-project.ts'
+
+const FIXTURE_MANIFEST = resolve(import.meta.dirname, '../../fixtures/build-project/package.json')
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -22,8 +24,14 @@ function pack(name: string, manifest: object, code: string): Record<string, stri
   }
 }
 
+/** The fixture's package.json with other dependencies. */
+async function manifest(more: object): Promise<string> {
+  return JSON.stringify({ ...(JSON.parse(await readFile(FIXTURE_MANIFEST, 'utf8')) as object), ...more })
+}
+
 test('the built server imports packages of either format from where they are installed', async () => {
   await using project = await copyProject({
+    'package.json': await manifest({ dependencies: { pino: '*', jose: '*' } }),
     'src/app/app.ts': `import { pino } from 'pino'
       import { EncryptJWT } from 'jose'
       import { defineApp } from '#server'
@@ -49,16 +57,22 @@ test('the built server imports packages of either format from where they are ins
   }
 })
 
-test('a package is left to Node, unless it is built on React, directly or not', async () => {
+test('a dependency of the project is left to Node, unless it is built on React, directly or not', async () => {
   await using project = await copyProject({
+    'package.json': await manifest({
+      dependencies: { plain: '*', 'ui-kit': '*', 'on-ui-kit': '*' },
+      devDependencies: { built: '*' },
+    }),
+    ...pack('built', {}, `export const built = 'code of built'`),
     ...pack('plain', {}, `export const plain = 'code of plain'`),
     ...pack('ui-kit', { peerDependencies: { react: '*' } }, `export const kit = 'code of ui-kit'`),
     ...pack('on-ui-kit', { dependencies: { 'ui-kit': '*' } }, `export const onKit = 'code of on-ui-kit'`),
     'src/app/home.server.ts': `
       import { plain } from 'plain'
+      import { built } from 'built'
       import { kit } from 'ui-kit'
       import { onKit } from 'on-ui-kit'
-      export const loader = () => [plain, kit, onKit]`,
+      export const loader = () => [plain, built, kit, onKit]`,
   })
   await buildApplication(project.options, {})
   const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
@@ -66,6 +80,7 @@ test('a package is left to Node, unless it is built on React, directly or not', 
   const code = texts.join('\n')
   expect(code).toContain('from "plain"')
   expect(code).not.toContain('code of plain')
+  expect(code).toContain('code of built')
   expect(code).toContain('code of ui-kit')
   expect(code).toContain('code of on-ui-kit')
   expect(code).not.toMatch(/(?:from|require\() ?"react/)

@@ -33,6 +33,19 @@ test('the bill lists what has a folder in the image, what is in its bundles, and
   expect(JSON.stringify(bill)).not.toMatch(/urn:uuid|timestamp/)
 })
 
+test('a development dependency in a bundle is listed as one that runs', () => {
+  const built = {
+    ...component('react', '19.0.0'),
+    scope: 'optional',
+    properties: [{ name: 'cdx:npm:package:development', value: 'true' }],
+  }
+  const bill = billOfMaterials(
+    { ...FROM_NPM, components: [built] },
+    { packages: [], bundled: [installed('react', '19.0.0')], system: [], nodeVersion: '26.0.0' },
+  )
+  expect(bill.components[0]).toEqual({ ...component('react', '19.0.0'), scope: 'required' })
+})
+
 test('a bundled package of another version than npm knows stops the build', () => {
   const parts = { packages: [], bundled: [installed('react', '18.0.0')], system: [], nodeVersion: '26.0.0' }
   expect(() => billOfMaterials(FROM_NPM, parts)).toThrow(UnlistedPackageError)

@@ -1,25 +1,26 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SecretKeysError } from '../../../src/server/secrets/key-file.ts'
 import { createSecrets, openSecrets, type Secrets } from '../../../src/server/secrets/secrets.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
+let temp: TempDir
 let folder = ''
 let warnings: string[] = []
 const children: ChildProcess[] = []
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'secrets-'))
+  temp = await makeTempDir('secrets')
+  folder = temp.path
   warnings = []
 })
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
-  await rm(folder, { recursive: true, force: true })
+  await temp.remove()
 })
 
 const log = { warn: (_: object, message: string) => void warnings.push(message) } as never

@@ -1,17 +1,19 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../../src/server/config/config.ts'
 import { checkDataDir } from '../../../src/server/process/start-faults.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
+let temp: TempDir
 let folder = ''
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'millrace-data-dir-'))
+beforeEach(async () => {
+  temp = await makeTempDir('data-dir')
+  folder = temp.path
 })
 afterEach(() => {
   chmodSync(folder, 0o700)
-  rmSync(folder, { recursive: true })
+  return temp.remove()
 })
 
 function refusal(path: string): string | undefined {
