@@ -110,43 +110,6 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
       database.statement(INSERT_ITEM).run({ envelope: lastInsertRowid, receivedAt: at, ...item })
   }
 
-  /** @returns whether there is room now. */
-  function makeRoom({ client, body }: AcceptedEnvelope): boolean {
-    const sizes: Amounts = { envelopes: 1, bytes: body.length }
-    // Few bytes may be enough to make room for one envelope, and no envelope for its bytes: each by its own measure.
-    return (['envelopes', 'bytes'] as const).every((measure) => {
-      const [size, most] = [sizes[measure], bounds[measure]]
-      const source = sourceOf(measure)
-      const { rows, outcome } = planEviction(
-        {
-          sender: client,
-          size,
-          need: amountIn(database.statement(TOTALS).get(), measure) + size - most,
-          ownNeed: source.heldBy(client) + size - (bounds.client?.[measure] ?? most),
-          mostRows: MOST_EVICTED,
-        },
-        source,
-      )
-      for (const { id } of rows) database.statement(DELETE).run(id)
-      return outcome === 'enough'
-    })
-  }
-
-  function sourceOf(measure: keyof Amounts): EvictionSource<OldEnvelope> {
-    return {
-      greediest: (most) => database.statement(GREEDIEST[measure]).all(most) as unknown as readonly Holding[],
-      heldBy: (client) => amountIn(database.statement(HELD).get(client), measure),
-      *rowsOf(client) {
-        for (let last = 0; ;) {
-          const rows = database.statement(OLDEST_OF[measure]).all(client, last, EVICTION_BATCH)
-          yield* rows as unknown as readonly OldEnvelope[]
-          if (rows.length < EVICTION_BATCH) return
-          last = Number(rows.at(-1)?.['id'])
-        }
-      },
-    }
-  }
-
   function envelope(id: number): Buffer | undefined {
     const body = database.statement(BODY).get(id)?.['body'] as Uint8Array | undefined
     return body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -165,7 +128,7 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
       let isKept: boolean
       try {
         isKept = database.write(() => {
-          if (!makeRoom(accepted)) return false
+          if (!makeRoom(database, bounds, accepted)) return false
           insert(accepted, items)
           return true
         })
@@ -204,6 +167,47 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
     },
 
     envelope,
+  }
+}
+
+/** @returns whether there is room now. */
+function makeRoom(
+  database: Database,
+  bounds: NonNullable<InboxOptions['bounds']>,
+  { client, body }: AcceptedEnvelope,
+): boolean {
+  const sizes: Amounts = { envelopes: 1, bytes: body.length }
+  // Few bytes may be enough to make room for one envelope, and no envelope for its bytes: each by its own measure.
+  return (['envelopes', 'bytes'] as const).every((measure) => {
+    const [size, most] = [sizes[measure], bounds[measure]]
+    const source = sourceOf(database, measure)
+    const { rows, outcome } = planEviction(
+      {
+        sender: client,
+        size,
+        need: amountIn(database.statement(TOTALS).get(), measure) + size - most,
+        ownNeed: source.heldBy(client) + size - (bounds.client?.[measure] ?? most),
+        mostRows: MOST_EVICTED,
+      },
+      source,
+    )
+    for (const { id } of rows) database.statement(DELETE).run(id)
+    return outcome === 'enough'
+  })
+}
+
+function sourceOf(database: Database, measure: keyof Amounts): EvictionSource<OldEnvelope> {
+  return {
+    greediest: (most) => database.statement(GREEDIEST[measure]).all(most) as unknown as readonly Holding[],
+    heldBy: (client) => amountIn(database.statement(HELD).get(client), measure),
+    *rowsOf(client) {
+      for (let last = 0; ;) {
+        const rows = database.statement(OLDEST_OF[measure]).all(client, last, EVICTION_BATCH)
+        yield* rows as unknown as readonly OldEnvelope[]
+        if (rows.length < EVICTION_BATCH) return
+        last = Number(rows.at(-1)?.['id'])
+      }
+    },
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Database, TransactionPart } from '../../stores/open-database.ts'
 import { lossReport, lossesOf, type Loss } from './outcomes.ts'
-import { createSpoolRoom, type SpoolBounds, type Waiting } from './spool-room.ts'
+import { createSpoolRoom, type SpoolBounds, type SpoolRoom, type Waiting } from './spool-room.ts'
 import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 import { kindOf, spooledSize, type LossReason, type LocalSpool, type SpooledEntry } from './spool.ts'
 
@@ -73,10 +73,8 @@ export interface FileSpool extends LocalSpool {
   keep(envelope: AcceptedEnvelope): number | undefined
 }
 
-/** A `Spool` in a file with `SPOOL_MIGRATIONS`; shared by all processes that have it open. */
-export function createSpool(database: Database, { destination, bounds = BOUNDS }: SpoolOptions): FileSpool {
-  const room = createSpoolRoom(database, bounds)
-
+/** The rows of a spool, with the sums that must agree with them. All but `readTotal` belong into a transaction. */
+function createSpoolRows(database: Database, destination: string, room: SpoolRoom) {
   function count(losses: readonly Loss[], lostFor = destination): void {
     for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
   }
@@ -149,9 +147,17 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
     count(lossesOf(parseCategories(row['categories']), reason), String(row['destination']))
   }
 
+  return { count, readTotal, insert, erase, makeRoom, remove }
+}
+
+/** A `Spool` in a file with `SPOOL_MIGRATIONS`; shared by all processes that have it open. */
+export function createSpool(database: Database, { destination, bounds = BOUNDS }: SpoolOptions): FileSpool {
+  const room = createSpoolRoom(database, bounds)
+  const rows = createSpoolRows(database, destination, room)
+
   function keep(envelope: AcceptedEnvelope): number | undefined {
     try {
-      return database.write(() => (makeRoom(envelope) ? insert(envelope) : undefined))
+      return database.write(() => (rows.makeRoom(envelope) ? rows.insert(envelope) : undefined))
     } catch (thrown) {
       throw new SpoolFullError('disk', thrown)
     }
@@ -164,7 +170,7 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
     },
 
     size() {
-      const { envelopes, bytes } = readTotal()
+      const { envelopes, bytes } = rows.readTotal()
       return { envelopes, bytes }
     },
 
@@ -188,12 +194,12 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
 
     settle(entry, lost) {
       database.write(() => {
-        const isErased = erase(entry)
+        const isErased = rows.erase(entry)
         if (isErased === (lost === undefined)) return
         const losses = lossesOf(entry.categories, lost ?? 'queue_overflow')
         // Evicted while it was being delivered: nothing was lost after all.
         if (!isErased) for (const loss of losses) database.statement(TAKE_BACK).run({ destination, ...loss })
-        else count(losses)
+        else rows.count(losses)
       })
     },
 
@@ -203,7 +209,7 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
       if (!database.statement(OLDEST).all(1).some(isOld)) return 0
       return database.write(() => {
         const old = database.statement(OLDEST).all(EXPIRY_BATCH).filter(isOld)
-        for (const row of old) remove(row, reasonOf(String(row['kind'])))
+        for (const row of old) rows.remove(row, reasonOf(String(row['kind'])))
         return old.length
       })
     },
@@ -213,7 +219,7 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
       return database.write(() => {
         const losses = database.statement(LOSSES).all(destination) as unknown as readonly Loss[]
         database.statement(FORGET_LOSSES).run(destination)
-        insert(lossReport(losses, now))
+        rows.insert(lossReport(losses, now))
         return Object.fromEntries(losses.map(({ reason, category, quantity }) => [`${reason} ${category}`, quantity]))
       })
     },
