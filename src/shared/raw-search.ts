@@ -1,11 +1,7 @@
-/** Search params as pages and loaders get them without a schema: text, or a list where a key is repeated. */
+/** Search params as pages and loaders get them without a schema: text, or a list where a key is repeated. No prototype. */
 export type RawSearch = Readonly<Record<string, string | string[]>>
 
-/**
- * Collects the pairs of a query.
- * @param pairs decoded, in their order; `URLSearchParams` is one.
- * @returns an object without a prototype.
- */
+/** Collects the decoded pairs of a query, in their order. `URLSearchParams` has them. */
 export function rawSearch(pairs: Iterable<readonly [string, string]>): RawSearch {
   const collected = Object.create(null) as Record<string, string | string[]>
   for (const [key, value] of pairs) {

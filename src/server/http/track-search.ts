@@ -1,4 +1,4 @@
-import type { RawSearch } from './search-params.ts'
+import type { RawSearch } from '../../shared/raw-search.ts'
 
 /** Hears which search params somebody looks at. */
 export interface SearchListener {

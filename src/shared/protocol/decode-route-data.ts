@@ -12,13 +12,10 @@ import {
 } from './route-data.ts'
 import { createTextHash, type TextHash } from './text-hash.ts'
 
-/**
- * What is wrong with an answer: it is of another version of the format; it is not of the format; it ends before its last
- * record; a line of it is longer than `MAX_LINE_LENGTH`.
- */
+/** `truncated`: it ends before its last record. `oversize`: a line is longer than `MAX_LINE_LENGTH`. */
 export type RouteDataFault = 'version' | 'malformed' | 'truncated' | 'oversize'
 
-/** An answer that is not a complete and well-formed one. */
+/** An answer that is incomplete or malformed. */
 export class RouteDataError extends Error {
   override readonly name = 'RouteDataError'
   readonly kind: RouteDataFault
@@ -29,18 +26,18 @@ export class RouteDataError extends Error {
   }
 }
 
-/** A segment of which all but deferred members is known. */
+/** A segment that is known but for its deferred members. */
 export interface ReceivedSegment extends SegmentMeta {
   /** `<key>#layout` or `<key>#page`. */
   readonly segment: string
   /**
    * Deferred members are promises. They reject as the server's did (`RejectedValue`), or as `readRouteData` does when
-   * the answer breaks off; nobody need listen.
+   * the answer breaks off; unused rejections are handled.
    */
   readonly values: SegmentValues
 }
 
-/** The whole content of a segment, deferred members included. */
+/** Facts of a whole segment, deferred members included. */
 export interface SegmentContent {
   /** Equal for equal content. */
   readonly hash: number
@@ -48,7 +45,7 @@ export interface SegmentContent {
   readonly size: number
 }
 
-/** Told of what comes, in the order in which it comes. What it throws ends the reading. */
+/** Gets the records in their order. What it throws ends the reading. */
 export interface RouteDataSink {
   /** The first call. */
   head(head: RouteDataHead): void
@@ -56,24 +53,24 @@ export interface RouteDataSink {
   /** All promises of the segment's values are settled. */
   settled(id: string, content: SegmentContent): void
   outcome(outcome: RouteDataOutcome): void
-  /** The target has not been judged here. */
+  /** The target is not checked here. */
   redirect(redirect: RouteDataRedirect): void
-  /** The last record has come; only the end of the text has not. */
+  /** Called at the last record, before the end of the text. */
   done?(): void
 }
 
-const MAX_LINE_LENGTH = 32 * 2 ** 20 // characters; what has no end must not take all memory
+const MAX_LINE_LENGTH = 32 * 2 ** 20 // characters; an endless line must not fill the memory
 
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Reads one answer. The text may be cut anywhere.
+ * Reads one answer, whose text may be cut anywhere.
  * @param rejection as in `createValueDecoder`.
- * @param broken what open promises reject with where the reading fails with an error; that error unless told.
- * @returns resolves when the last record and then the end of the text have come.
- * @throws {RouteDataError} for everything that is not a complete well-formed answer.
- * @throws what the stream fails with, what the sink throws, or what loading the decoder of values fails with. In every
- *   case the stream has been cancelled, and promises in segments that were open have been rejected with the same.
+ * @param broken makes the reason of open promises from the error that ends the reading; default: that error.
+ * @returns resolves at the end of the text, after the last record.
+ * @throws {RouteDataError} for an incomplete or malformed answer.
+ * @throws what the stream, the sink, or loading the decoder fails with. In every case the stream is cancelled and open
+ *   promises in segments are rejected.
  */
 export async function readRouteData(
   stream: TextStream,
@@ -82,11 +79,7 @@ export async function readRouteData(
   broken: Rejection = (error) => error,
 ): Promise<void> {
   const reader = stream.getReader()
-  const streams = new Map<unknown, Stream>()
-  const segments = new Set<string>()
-  let streamCount = 0
-  let head: RouteDataHead | undefined
-  let complete = false
+  const records = createRecordReader(sink, rejection)
   let rest = ''
 
   try {
@@ -97,46 +90,38 @@ export async function readRouteData(
       for (let end = 0; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
         const line = bounded(rest + text.slice(start, end))
         rest = ''
-        // Awaited only where the decoder must be loaded, so that what came together is delivered together.
-        const loading = accept(line)
+        // Awaited only to load the decoder, so that records of one piece are delivered together.
+        const loading = records.accept(line)
         if (loading !== undefined) await loading
       }
       rest = bounded(rest + text.slice(start))
     }
-    if (!complete) throw new RouteDataError('truncated')
+    if (!records.complete()) throw new RouteDataError('truncated')
     check(rest === '')
   } catch (error) {
-    for (const { decoder } of streams.values()) decoder.fail(broken(error))
+    records.fail(broken(error))
     reader.cancel(error).catch(() => undefined)
-    // Nothing is missing from an answer whose connection breaks after its last record.
-    if (!complete || error instanceof RouteDataError) throw error
+    // An answer whose connection breaks after its last record is complete.
+    if (!records.complete() || error instanceof RouteDataError) throw error
   }
+}
 
-  function accept(line: string): Promise<void> | undefined {
-    const record = malformedUnless(() => JSON.parse(line) as unknown)
-    check(isObject(record) && !complete)
-    if (head === undefined) {
-      if (record['v'] !== ROUTE_DATA_VERSION) throw new RouteDataError('version')
-      check(isHead(record))
-      const { route, redirect, document } = record
-      check(isStated(document) !== (isStated(route) || isStated(redirect)))
-      sink.head((head = record))
-    } else if ('done' in record) {
-      check(isTrue(record['done']) && streams.size === 0)
-      complete = true
-      sink.done?.()
-    } else {
-      // Where an action leads to what is no page here, its answer still says what is to be dropped. Ids of all other
-      // segments begin with a slash.
-      check(head.route !== undefined || String(record['segment']).startsWith('#'))
-      if ('segment' in record) return acceptSegment(record, line)
-      const { outcome, redirect } = record
-      if (isOutcome(outcome)) sink.outcome(outcome)
-      else if (isRedirect(redirect)) sink.redirect(redirect)
-      else acceptPart(record, line.length)
-    }
-    return undefined
-  }
+/** Reads the records of one answer. */
+interface RecordReader {
+  /** @returns a promise only where the decoder of values must be loaded before the next line. */
+  accept(line: string): Promise<void> | undefined
+  /** Whether the last record has arrived. */
+  complete(): boolean
+  /** Rejects the promises of open segments. */
+  fail(reason: unknown): void
+}
+
+function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefined): RecordReader {
+  const streams = new Map<unknown, Stream>()
+  const segments = new Set<string>()
+  let streamCount = 0
+  let head: RouteDataHead | undefined
+  let complete = false
 
   function acceptSegment(record: Members, line: string): Promise<void> | undefined {
     check(isSegment(record) && !segments.has(record.segment))
@@ -175,11 +160,45 @@ export async function readRouteData(
     check(isObject(root.value))
     sink.segment({ ...known, values: root.value })
   }
+
+  function accept(line: string): Promise<void> | undefined {
+    const record = malformedUnless(() => JSON.parse(line) as unknown)
+    check(isObject(record) && !complete)
+    if (head === undefined) {
+      if (record['v'] !== ROUTE_DATA_VERSION) throw new RouteDataError('version')
+      check(isHead(record))
+      const { route, redirect, document } = record
+      check(isStated(document) !== (isStated(route) || isStated(redirect)))
+      sink.head((head = record))
+    } else if ('done' in record) {
+      check(isTrue(record['done']) && streams.size === 0)
+      complete = true
+      sink.done?.()
+    } else {
+      // An action may redirect to something other than a page; its own segment, which says what to drop, has the only id
+      // that does not begin with a slash.
+      check(head.route !== undefined || String(record['segment']).startsWith('#'))
+      if ('segment' in record) return acceptSegment(record, line)
+      const { outcome, redirect } = record
+      if (isOutcome(outcome)) sink.outcome(outcome)
+      else if (isRedirect(redirect)) sink.redirect(redirect)
+      else acceptPart(record, line.length)
+    }
+    return undefined
+  }
+
+  return {
+    accept,
+    complete: () => complete,
+    fail(reason) {
+      for (const { decoder } of streams.values()) decoder.fail(reason)
+    },
+  }
 }
 
-/** A segment that is coming in. */
+/** A segment whose values are still arriving. */
 interface Stream {
-  /** What its record said. */
+  /** From its record. */
   readonly known: Omit<ReceivedSegment, 'values'>
   readonly decoder: ValueDecoder
   readonly hash: TextHash
@@ -196,12 +215,12 @@ const isTextList: Test = (value) => Array.isArray(value) && value.every(isText)
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What may be absent, or else passes one of the tests. */
+/** Passes what is absent or passes one of the tests. */
 function optional(...tests: readonly Test[]): Test {
   return (value) => value === undefined || tests.some((test) => test(value))
 }
 
-/** An object whose members pass the tests of their names. */
+/** Passes an object whose members pass the tests of their names. */
 function objectWith<Type>(tests: Readonly<Record<string, Test>>): (value: unknown) => value is Type {
   return (value): value is Type => isObject(value) && Object.keys(tests).every((name) => tests[name]?.(value[name]))
 }

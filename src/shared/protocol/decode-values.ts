@@ -1,28 +1,28 @@
 import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
 
-/** Reads one stream of values. After an exception it is to be given up by `fail`. */
+/** Reads one stream of values. After an exception, call `fail` and use it no more. */
 export interface ValueDecoder {
   /**
-   * Takes the next piece of the text; the cuts may be anywhere.
-   * @returns the values, once: with the piece that brings all but what promises will.
+   * Takes the next piece of the text, cut anywhere.
+   * @returns the values, once: when all but the contents of promises has arrived.
    * @throws {Error} of any kind, for a text that `createValueEncoder` does not write.
    */
   push(text: string): { readonly value: unknown } | undefined
-  /** @throws {Error} when the text is not complete, or a promise in it not settled. */
+  /** @throws {Error} when the text is not complete, or a promise in it is not settled. */
   end(): void
-  /** Rejects the promises that are still open. */
+  /** Rejects all open promises. */
   fail(reason: unknown): void
 }
 
-/** What a promise of the values rejects with, made of what the server's did. */
+/** Makes the reason of a rejected promise from that of the server. */
 export type Rejection = (reason: unknown) => unknown
 
 /** How a promise is settled: rejected, fulfilled. */
 type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unknown) => void]
 
 /**
- * Decodes what `createValueEncoder` wrote; the format is described in `value-stream.ts`. A rejection that nobody waits
- * for is no unhandled one. Whatever the text is, it gives data or an exception and changes nothing else.
+ * Decodes what `createValueEncoder` wrote, in the format of `value-stream.ts`. Rejections of unused promises are handled.
+ * Any text gives data or an exception, and has no other effect.
  */
 export function createValueDecoder(rejection: Rejection = (reason) => reason): ValueDecoder {
   const nodes: unknown[] = []
@@ -34,43 +34,8 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
     const [number] = member as unknown[]
     const list = typeof number === 'number' && number < 0 ? CONSTANTS : nodes
     const index = list === nodes ? number : -1 - (number as number)
-    if (typeof index !== 'number' || !Object.hasOwn(list, index)) throw new RangeError('A node is missing')
+    check(typeof index === 'number' && Object.hasOwn(list, index))
     return list[index]
-  }
-
-  const createNode = (node: unknown): unknown => {
-    if (!Array.isArray(node)) {
-      if (typeof node !== 'object' || node === null) throw new TypeError('A node is not one')
-      return node
-    }
-    const [tag, content, flags] = node as [NodeTag, string, string]
-    switch (tag) {
-      case '':
-        return []
-      case 'Map':
-        return new Map()
-      case 'Set':
-        return new Set()
-      case 'Promise': {
-        const promise = new Promise((resolve, reject) => open.set(nodes.length, [reject, resolve]))
-        promise.catch(() => undefined) // whoever waits hears of it
-        return promise
-      }
-      case 'Date':
-        return new Date(content ?? Number.NaN)
-      case 'URL':
-        return new URL(content)
-      case 'RegExp':
-        return new RegExp(content, flags)
-      case 'BigInt':
-        return BigInt(content)
-      case 'Symbol':
-        return Symbol.for(content)
-      case 'Error':
-        return new Error('Redacted')
-      default:
-        return bytesOf(tag, content)
-    }
   }
 
   const fillNode = (value: unknown, node: object): void => {
@@ -91,17 +56,17 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
   const accept = (line: string): ReturnType<ValueDecoder['push']> => {
     const frame: unknown = JSON.parse(line)
     const at = state.rooted ? 2 : 0
-    if (!Array.isArray(frame) || frame.length <= at) throw new TypeError('A frame is not one')
+    check(Array.isArray(frame) && frame.length > at)
     const [promise, kept] = frame as unknown[]
     const settle = open.get(promise)
-    if (at === 2 && (settle === undefined || (kept !== 0 && kept !== 1))) throw new TypeError('A promise is not one')
+    check(at === 0 || (settle !== undefined && (kept === 0 || kept === 1)))
     const first = nodes.length - at - 1
-    for (let index = at + 1; index < frame.length; index += 1) nodes.push(createNode(frame[index]))
-    // Only now all nodes have their numbers: they may stand for each other in any order.
+    for (let index = at + 1; index < frame.length; index += 1) nodes.push(createNode(frame[index], open, nodes.length))
+    // After all nodes of the frame have their numbers: members may name any of them.
     for (let index = at + 1; index < frame.length; index += 1) fillNode(nodes[first + index], frame[index] as object)
     const value = memberOf(frame[at])
-    // The encoder follows promises to their end. One that stood for another could wait for itself.
-    if (value instanceof Promise && kept !== 0) throw new TypeError('A promise brought a promise')
+    // The encoder never settles a promise with a promise, which could wait for itself.
+    check(!(value instanceof Promise) || kept === 0)
     if (settle === undefined) {
       state.rooted = true
       return { value }
@@ -133,11 +98,47 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
   }
 }
 
-/** One stream of values, as it comes in. What happens after its end counts no more. */
+/** A node without its members. A promise is added to `open` by its number. */
+function createNode(node: unknown, open: Map<unknown, Settle>, number: number): unknown {
+  if (!Array.isArray(node)) {
+    check(typeof node === 'object' && node !== null)
+    return node
+  }
+  const [tag, content, flags] = node as [NodeTag, string, string]
+  switch (tag) {
+    case '':
+      return []
+    case 'Map':
+      return new Map()
+    case 'Set':
+      return new Set()
+    case 'Promise': {
+      const promise = new Promise((resolve, reject) => open.set(number, [reject, resolve]))
+      promise.catch(() => undefined) // an unused promise must not become an unhandled rejection
+      return promise
+    }
+    case 'Date':
+      return new Date(content ?? Number.NaN)
+    case 'URL':
+      return new URL(content)
+    case 'RegExp':
+      return new RegExp(content, flags)
+    case 'BigInt':
+      return BigInt(content)
+    case 'Symbol':
+      return Symbol.for(content)
+    case 'Error':
+      return new Error('Redacted')
+    default:
+      return bytesOf(tag, content)
+  }
+}
+
+/** One stream of values that is pushed. Calls after its end have no effect. */
 export interface IncomingValues<Values> {
   /**
-   * Settles as soon as all but what promises bring is here. Rejects with what the stream has failed with, or an Error for
-   * a text that is not complete and well-formed; so do the promises in the values that are open then.
+   * Resolves when all but the contents of promises has arrived. Rejects with the failure of the stream, or an Error for a
+   * text that is incomplete or malformed; open promises in the values reject with the same.
    */
   readonly values: Promise<Values>
   /** Takes the next piece of the text; `null` is its end. */
@@ -176,7 +177,11 @@ export function receiveValues<Values>(rejection?: Rejection): IncomingValues<Val
 
 function bytesOf(tag: string, base64: string): unknown {
   const Class = BYTE_CLASSES.find(({ name }) => name === tag)
-  if (Class === undefined) throw new TypeError('A node is of no known kind')
+  check(Class !== undefined)
   const { buffer } = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
   return Class === ArrayBuffer ? buffer : new (Class as Uint8ArrayConstructor)(buffer)
+}
+
+function check(condition: boolean): asserts condition {
+  if (!condition) throw new Error('The values are malformed')
 }

@@ -103,28 +103,15 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
   client.init()
 
   return {
-    captureFailure(thrown, { place, level, tags, transaction, trace, client: of }) {
-      const scope = new Scope()
-      scope.setLevel(level)
-      scope.setTags(tags)
-      if (transaction !== undefined) scope.setTransactionName(transaction)
-      if (trace !== undefined) {
-        const { traceId, spanId, parentSpanId, sampled } = trace
-        scope.setPropagationContext({
-          traceId,
-          propagationSpanId: spanId,
-          ...(parentSpanId === undefined ? {} : { parentSpanId }),
-          ...(sampled === undefined ? {} : { sampled }),
-          sampleRand: 0,
-        })
-      }
-      // Causes are looked for in the original, which only a scope's own method hands on.
+    captureFailure(thrown, facts) {
+      const { place, client: of } = facts
       const mechanism = { type: `auto.http.millrace.${place}`, handled: false }
-      // The SDK puts what is no error into a sentence, which a symbol does not let itself be put into.
+      // The SDK puts a thrown value into a sentence, which throws for a symbol.
       const told = typeof thrown === 'symbol' ? String(thrown) : thrown
       const eventId = randomUUID().replaceAll('-', '')
       if (of !== undefined) clients.set(eventId, of)
-      client.captureException(told, { event_id: eventId, mechanism, originalException: told }, scope)
+      // Without `originalException` the SDK looks for no causes.
+      client.captureException(told, { event_id: eventId, mechanism, originalException: told }, scopeOf(facts))
     },
     captureTransaction(event) {
       const eventId = randomUUID().replaceAll('-', '')
@@ -141,4 +128,22 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
     },
     dispose: () => void client.close(0),
   }
+}
+
+function scopeOf({ level, tags, transaction, trace }: FailureFacts): Scope {
+  const scope = new Scope()
+  scope.setLevel(level)
+  scope.setTags(tags)
+  if (transaction !== undefined) scope.setTransactionName(transaction)
+  if (trace !== undefined) {
+    const { traceId, spanId, parentSpanId, sampled } = trace
+    scope.setPropagationContext({
+      traceId,
+      propagationSpanId: spanId,
+      ...(parentSpanId === undefined ? {} : { parentSpanId }),
+      ...(sampled === undefined ? {} : { sampled }),
+      sampleRand: 0,
+    })
+  }
+  return scope
 }

@@ -1,149 +1,62 @@
-import type { Logger } from 'pino'
 import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { parseDsn } from '../../config/dsn.ts'
-import type { Intake, ReportSender } from '../intake/intake.ts'
-import type { ReportClient, ReportClientOptions } from './report-client.ts'
 import { createPageDecisions } from './page-decisions.ts'
 import { beginTrace } from '../../request/request-trace.ts'
+import type { FailureFacts } from './report-client.ts'
+import { ReportOutlet, type ReportOutletParts } from './report-outlet.ts'
 import { createRetriedFailures } from './retried-failures.ts'
 import { isTraced, transactionOf } from './request-transaction.ts'
 import type { ServerReporter } from '../../request/request-reporter.ts'
 import { createSharedBudget } from './shared-budget.ts'
 
-/** Errors that one process reports in a second, and at once after quiet times. A storm says the same over and over. */
-const ERRORS_A_SECOND = 20
-const ERRORS_AT_ONCE = 100
-/** Each takes its time until it is with the service. */
-const TRANSACTIONS_A_SECOND = 20
+const ERRORS_A_SECOND = 20 // of one process; a storm repeats itself
+const ERRORS_AT_ONCE = 100 // after quiet times
+const TRANSACTIONS_A_SECOND = 20 // each has to be delivered
 const TRANSACTIONS_AT_ONCE = 40
-const TRANSACTION_PAUSE_MS = 250 // those of this time are kept together, and delivered together
-const LOSS_PAUSE_MS = 10_000 // what was too much is told in one number, not after each
-
-/** By this name the reports of servers are kept in order; browsers are named by their addresses. */
-const SERVER = 'server'
-/** Transactions need no order, so they need not wait for each other's delivery. */
-const TRANSACTION_SENDERS: readonly ReportSender[] = Array.from({ length: 8 }, (_, lane) => ({
-  client: `server ${lane}`,
-  headers: {},
-}))
+const TRANSACTION_PAUSE_MS = 250 // transactions of this time are handed over together
+const LOSS_PAUSE_MS = 10_000 // losses are reported as one number
 
 const ROUTE_DATA = new RegExp(`^${ROUTE_DATA_PREFIX}/`)
 
+/** Facts of a failure outside of requests. */
+const FATAL: FailureFacts = {
+  place: 'process',
+  level: 'fatal',
+  tags: {},
+  transaction: undefined,
+  trace: undefined,
+  client: undefined,
+}
+
 /** What a reporter is made with. */
-export interface ServerReporterParts {
-  readonly intake: Intake
-  readonly dsn: string
-  readonly relayPath: string
-  readonly release: string
-  readonly environment: string
-  /** 0 to 1. */
+export interface ServerReporterParts extends ReportOutletParts {
+  /** Share of requests that are sampled: 0 to 1. */
   readonly sampleRate: number
-  readonly log: Logger
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly now: () => number
   /** Of that clock, in milliseconds since the epoch. */
   readonly timeOrigin: number
   /** 0 to below 1. */
   readonly random: () => number
-  /** Runs something once, later. Must not keep the process alive. @returns what takes it back. */
+  /** Runs something once, later, without keeping the process alive. @returns cancels it. */
   readonly after: (milliseconds: number, run: () => void) => () => void
-  /** Brings the code that makes events. */
-  readonly loadClient?: () => Promise<(options: ReportClientOptions) => ReportClient>
 }
 
 /** Makes the reporter of a server. The SDK is loaded by the first report or by `warm`. */
-export function createServerReporter({
-  loadClient = importClient,
-  intake,
-  log,
-  now,
-  random,
-  after,
-  ...parts
-}: ServerReporterParts): ServerReporter {
-  const { dsn, release, environment, relayPath, sampleRate, timeOrigin } = parts
+export function createServerReporter(parts: ServerReporterParts): ServerReporter {
+  const { now, dsn, release, environment, sampleRate, random } = parts
   const traces = { sampleRate, publicKey: parseDsn(dsn)?.publicKey ?? '', release, environment, random }
-  const budgets = {
-    error: createSharedBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
-    transaction: createSharedBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
-  }
   const retried = createRetriedFailures()
   const decisions = createPageDecisions()
-  /** When losses were last told. */
-  const toldAt: Partial<Record<keyof typeof budgets, number>> = {}
-  let loading: Promise<ReportClient> | undefined
-  /** Captures that wait for the client, and reports that are being kept. */
-  const pending = new Set<Promise<void>>()
-  /** Transactions that wait for others. */
-  const waiting: ReturnType<typeof transactionOf>[] = []
-  let cancelTelling: (() => void) | undefined
-  let lane = 0
-
-  function client(): Promise<ReportClient> {
-    loading ??= loadClient().then((create) => create({ dsn, release, environment, relayPath, hand }))
-    return loading
-  }
-
-  function senderOf(category: 'error' | 'transaction', client: string | undefined): ReportSender {
-    if (category === 'transaction') lane = (lane + 1) % TRANSACTION_SENDERS.length
-    const sender = category === 'transaction' ? TRANSACTION_SENDERS[lane] : undefined
-    // Each visitor's apart: else the failures that one provokes push those of all others out of inbox and spool.
-    return sender ?? { client: client === undefined ? SERVER : `${SERVER} for ${client}`, headers: {} }
-  }
-
-  function hand(envelope: Buffer, category: 'error' | 'transaction', client?: string): void {
-    const kept = intake
-      .take(envelope, senderOf(category, client))
-      .then(() => undefined)
-      .catch((error: unknown) => {
-        log.warn({ err: { message: messageOf(error) } }, 'a report of this server could not be kept')
-      })
-      .finally(() => pending.delete(kept))
-    pending.add(kept)
-  }
-
-  function through(capture: (by: ReportClient) => void): Promise<void> {
-    const done = client()
-      .then(capture)
-      .catch((error: unknown) => {
-        log.error({ err: { message: messageOf(error) } }, 'a failure could not be reported')
-      })
-      .finally(() => pending.delete(done))
-    pending.add(done)
-    return done
-  }
-
-  /** Takes one from a budget, and tells of those that found nothing there. */
-  function admit(category: keyof typeof budgets, client: string): boolean {
-    const budget = budgets[category]
-    if (!budget.take(client, now())) return false
-    if (now() - (toldAt[category] ?? Number.NEGATIVE_INFINITY) < LOSS_PAUSE_MS) return true
-    const quantity = budget.refused()
-    if (quantity > 0) {
-      toldAt[category] = now()
-      log.warn({ category, quantity }, 'too much to report')
-      void through((by) => by.captureLoss(category, quantity))
-    }
-    return true
-  }
-
-  function tellTransactions(): void {
-    cancelTelling?.()
-    cancelTelling = undefined
-    const told = waiting.splice(0)
-    if (told.length === 0) return
-    void through((by) => {
-      for (const transaction of told) by.captureTransaction(transaction)
-    })
-  }
+  const outlet = new ReportOutlet(parts)
+  const admit = createReportGate(parts, outlet)
+  const transactions = createTransactionBatch(parts, outlet)
 
   async function flush(): Promise<void> {
-    tellTransactions()
-    await Promise.all(pending)
-    if (loading !== undefined) await (await loading.catch(() => undefined))?.flush()
-    await Promise.all(pending)
+    transactions.send()
+    await outlet.flush()
   }
 
   return {
@@ -160,50 +73,94 @@ export function createServerReporter({
       const client = clientKey(provenance.address)
       if (!admit('error', client)) return
       const transaction = route === undefined ? undefined : `${req.method ?? 'GET'} ${route}`
-      // Of a page's data, the pattern of the page: what a page has to do with stands under one name.
+      // Route data counts under the pattern of its page.
       const page = route?.replace(ROUTE_DATA, '/')
       const tags = { digest, request_id: requestId, place, ...(page === undefined ? {} : { route: page }) }
-      void through((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace, client }))
+      void outlet.capture((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace, client }))
     },
     answered(answer) {
-      if (!isTraced(answer) || !admit('transaction', answer.client)) return
-      // As it is now: what was begun on its behalf may still go on.
-      waiting.push(transactionOf(answer, timeOrigin))
-      cancelTelling ??= after(TRANSACTION_PAUSE_MS, tellTransactions)
+      if (isTraced(answer) && admit('transaction', answer.client)) transactions.add(answer)
     },
     async fatal(thrown) {
       if (!isReportable(thrown)) return
-      const facts = {
-        place: 'process',
-        level: 'fatal',
-        tags: {},
-        transaction: undefined,
-        trace: undefined,
-        client: undefined,
-      } as const
-      await through((by) => by.captureFailure(thrown, facts))
+      await outlet.capture((by) => by.captureFailure(thrown, FATAL))
       await flush()
     },
     async warm() {
-      await through(() => undefined)
+      await outlet.capture(() => undefined)
     },
     flush,
     dispose() {
-      cancelTelling?.()
-      void loading?.then((loaded) => loaded.dispose()).catch(() => undefined)
+      transactions.cancel()
+      outlet.dispose()
     },
   }
 }
 
-async function importClient(): Promise<(options: ReportClientOptions) => ReportClient> {
-  return (await import('./report-client.ts')).createReportClient
+/** Limits reports per second, and reports how many were refused. */
+function createReportGate(
+  { now, log }: Pick<ServerReporterParts, 'now' | 'log'>,
+  outlet: ReportOutlet,
+): (category: 'error' | 'transaction', client: string) => boolean {
+  const budgets = {
+    error: createSharedBudget(ERRORS_A_SECOND, ERRORS_AT_ONCE),
+    transaction: createSharedBudget(TRANSACTIONS_A_SECOND, TRANSACTIONS_AT_ONCE),
+  }
+  const toldAt = { error: Number.NEGATIVE_INFINITY, transaction: Number.NEGATIVE_INFINITY }
+  return (category, client) => {
+    const budget = budgets[category]
+    if (!budget.take(client, now())) return false
+    if (now() - toldAt[category] < LOSS_PAUSE_MS) return true
+    const quantity = budget.refused()
+    if (quantity > 0) {
+      toldAt[category] = now()
+      log.warn({ category, quantity }, 'too much to report')
+      void outlet.capture((by) => by.captureLoss(category, quantity))
+    }
+    return true
+  }
 }
 
-/** Twice the same header is nobody's SDK. */
+/** Transactions that are handed over together. */
+interface TransactionBatch {
+  add(answer: Parameters<typeof transactionOf>[0]): void
+  send(): void
+  cancel(): void
+}
+
+function createTransactionBatch(
+  { timeOrigin, after }: Pick<ServerReporterParts, 'timeOrigin' | 'after'>,
+  outlet: ReportOutlet,
+): TransactionBatch {
+  const waiting: ReturnType<typeof transactionOf>[] = []
+  let cancelTimer: (() => void) | undefined
+
+  function cancel(): void {
+    cancelTimer?.()
+    cancelTimer = undefined
+  }
+
+  function send(): void {
+    cancel()
+    const batch = waiting.splice(0)
+    if (batch.length === 0) return
+    void outlet.capture((by) => {
+      for (const transaction of batch) by.captureTransaction(transaction)
+    })
+  }
+
+  return {
+    add(answer) {
+      // Made at once: work on behalf of the request may still change its spans.
+      waiting.push(transactionOf(answer, timeOrigin))
+      cancelTimer ??= after(TRANSACTION_PAUSE_MS, send)
+    },
+    send,
+    cancel,
+  }
+}
+
+/** `undefined` for a repeated header, which no SDK sends. */
 function single(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,7 @@
 import type { CacheOptions, LoaderArgs } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { ownGetters } from '../../http/own-getters.ts'
-import type { RawSearch } from '../../http/search-params.ts'
+import type { RawSearch } from '../../../shared/raw-search.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
 import { holdsSearch, trackSearch } from '../../http/track-search.ts'

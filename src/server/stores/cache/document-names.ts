@@ -3,7 +3,7 @@
  * `Vary` does with headers. What nothing reads makes no other document, so that nobody fills the cache with `?x=1..n`.
  * Bounds: 1,000 pages, of each 32 copies; the oldest go first.
  */
-import type { RawSearch } from '../../http/search-params.ts'
+import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { SearchListener } from '../../http/track-search.ts'
 import { createLruCache } from './lru-cache.ts'
 
