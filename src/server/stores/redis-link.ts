@@ -2,6 +2,7 @@
  * The link to Redis or Valkey, for what instances share. Nothing waits for it: without a connection calls fail at once, and
  * the caller does without. It reconnects by itself.
  */
+import { hash } from 'node:crypto'
 import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 import { RedisChannels } from './redis-channels.ts'
@@ -61,8 +62,6 @@ export interface RedisLinkTimes {
 class RedisCommands {
   readonly #log: Logger
   readonly #onUsable: () => void
-  /** Checksums of the scripts that this connection has loaded. */
-  readonly #scripts = new Map<string, string>()
   #connection: RedisConnection | undefined
   /** A command was not answered in time, and none since. */
   #hangs = false
@@ -81,10 +80,7 @@ class RedisCommands {
   /** @returns resolves when the first attempt has ended. */
   connect(create: typeof createClient, url: string, pingEveryMs: number): Promise<void> | undefined {
     if (this.#disposed) return undefined
-    const onReady = (): void => {
-      this.#scripts.clear()
-      this.#recover()
-    }
+    const onReady = (): void => this.#recover()
     const onFailure = (error: Error): void => this.complain(error)
     this.#connection = openConnection({ create, url, pingEveryMs, onReady, onFailure })
     return this.#connection.tried
@@ -109,22 +105,6 @@ class RedisCommands {
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  /** Runs a script by its checksum, and sends its text where the server does not know it. */
-  async script(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
-    const options = { keys: [...keys], arguments: [...given] }
-    const known = this.#scripts.get(lua)
-    if (known !== undefined) {
-      try {
-        return await client.evalSha(known, options)
-      } catch (thrown) {
-        // The server was restarted behind a proxy, or its scripts were flushed.
-        if (!(thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))) throw thrown
-      }
-    }
-    this.#scripts.set(lua, await client.scriptLoad(lua))
-    return client.eval(lua, options)
   }
 
   /** Logs the first failure since the store was last usable. */
@@ -164,6 +144,17 @@ class RedisCommands {
   }
 }
 
+/** Runs a script by its checksum, and sends its text to a server that does not know it, which then keeps it. */
+async function runScript(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
+  const options = { keys: [...keys], arguments: [...given] }
+  try {
+    return await client.evalSha(hash('sha1', lua), options)
+  } catch (thrown) {
+    if (!(thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))) throw thrown
+    return client.eval(lua, options)
+  }
+}
+
 /**
  * Starts to connect, and keeps trying. Only this loads the client's code: a server without a shared store runs without it.
  * @param url `redis:` or `rediss:`, as `REDIS_URL`. It is never logged.
@@ -192,7 +183,7 @@ export function openRedis(
     },
     tried,
     run: (work, limitMs) => commands.run(work, limitMs),
-    script: (script, limitMs) => commands.run((client) => commands.script(client, script), limitMs),
+    script: (script, limitMs) => commands.run((client) => runScript(client, script), limitMs),
     subscribe: (channel, listener) => channels.subscribe(channel, listener),
     onConnect(listener) {
       listeners.push(listener)
