@@ -1,8 +1,7 @@
 /**
- * The walls of the house that no compiler knows: which folder may import which, how long a file may be, and who may
- * end the process. Pure: takes the sources, gives the faults.
+ * The rules that neither the compiler nor the linter can check: which folder imports which, how long a file of any
+ * kind is, and that no module has a mutable variable. Pure: takes the sources, gives the faults.
  */
-import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
 import { listImports, withoutCommentLines } from './import-list.ts'
 import type { ImportStatement } from './import-list.ts'
@@ -17,12 +16,6 @@ export interface SourceFile {
 const MAX_LINES = 400 // a file that is longer has more than one noun in it
 const CODE = /\.(?:ts|tsx|mjs|css)$/
 const SCRIPT = /\.(?:ts|tsx|mjs)$/
-
-/** Folders that run in the browser too, and so know nothing of Node. */
-const BROWSER_FOLDERS = ['src/shared/', 'src/client/']
-
-/** May end the process: the server's main, and scripts, whose exit is their answer. */
-const MAY_EXIT = /^(?:src\/server\/main\.ts$|scripts\/)/
 
 /** One direction of the arrows: files under `from` may import what `to` holds, of the layers in `src`. */
 interface Arrow {
@@ -70,10 +63,8 @@ function lengthFaults(file: SourceFile): string[] {
 function importFaults(file: SourceFile, packageImports: Readonly<Record<string, string>>): string[] {
   const arrow = ARROWS.find(({ from }) => file.path.startsWith(from))
   if (arrow === undefined) return []
-  const inBrowser = BROWSER_FOLDERS.some((folder) => file.path.startsWith(folder))
   return listImports(file.text).flatMap((statement) => {
     const place = `${file.path}:${statement.line}: imports ${statement.specifier}`
-    if (inBrowser && isBuiltin(statement.specifier)) return [`${place}; a browser has no Node builtins`]
     const target = targetOf(file.path, statement.specifier, packageImports)
     return target === undefined || allows(arrow, target, statement) ? [] : [`${place}; ${arrow.rule}`]
   })
@@ -91,15 +82,12 @@ function allows(arrow: Arrow, target: string, statement: ImportStatement): boole
 }
 
 function statementFaults(file: SourceFile): string[] {
-  const faults: string[] = []
-  for (const [index, line] of withoutCommentLines(file.text).split('\n').entries()) {
-    const place = `${file.path}:${index + 1}:`
-    if (/\bprocess\.exit\b(?!Code)/.test(line) && file.path.startsWith('src/') && !MAY_EXIT.test(file.path)) {
-      faults.push(`${place} process.exit; only src/server/main.ts and scripts end the process`)
-    }
-    if (/^(?:export )?let\s/.test(line) && file.path.startsWith('src/')) {
-      faults.push(`${place} module-level let; a mutable fact has an owner, and is handed around by it`)
-    }
-  }
-  return faults
+  if (!file.path.startsWith('src/')) return []
+  return withoutCommentLines(file.text)
+    .split('\n')
+    .flatMap((line, index) =>
+      /^(?:export )?let\s/.test(line)
+        ? [`${file.path}:${index + 1}: module-level let; a mutable fact has an owner that passes it on`]
+        : [],
+    )
 }

@@ -59,27 +59,7 @@ describe('arrows of imports', () => {
   })
 })
 
-describe('the browser has no Node', () => {
-  test.for([
-    ['src/shared/href.ts', `import { join } from 'node:path'`],
-    ['src/client/core/clock.ts', `import fs from 'fs'`],
-    ['src/client/core/clock.ts', `const { join } = await import('node:path')`],
-  ] as const)('%s may not say: %s', ([path, line]) => {
-    expect(faultsOf(path, line)).toEqual([expect.stringContaining('a browser has no Node builtins')])
-  })
-})
-
-describe('process and state', () => {
-  const EXIT = 'process.exit(1)'
-  test('only main and scripts end the process', () => {
-    expect(faultsOf('src/server/main.ts', EXIT)).toEqual([])
-    expect(faultsOf('scripts/build.ts', EXIT)).toEqual([])
-    expect(faultsOf('src/server/config/config.ts', `  if (bad) ${EXIT}`)).toEqual([
-      'src/server/config/config.ts:1: process.exit; only src/server/main.ts and scripts end the process',
-    ])
-    expect(faultsOf('src/server/config/config.ts', 'process.exitCode = 1')).toEqual([])
-  })
-
+describe('state', () => {
   test('a let of a module is a fault, a let of a function is not', () => {
     expect(faultsOf('src/client/core/x.ts', 'let count = 0')).toHaveLength(1)
     expect(faultsOf('src/client/core/x.ts', 'export let count = 0')).toHaveLength(1)
