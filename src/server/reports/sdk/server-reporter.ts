@@ -76,7 +76,9 @@ export function createServerReporter(parts: ServerReporterParts): ServerReporter
       // Route data counts under the pattern of its page.
       const page = route?.replace(ROUTE_DATA, '/')
       const tags = { digest, request_id: requestId, place, ...(page === undefined ? {} : { route: page }) }
-      void outlet.capture((by) => by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace, client }))
+      void outlet.capture((by) =>
+        by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace, client }),
+      )
     },
     answered(answer) {
       if (isTraced(answer) && admit('transaction', answer.client)) transactions.add(answer)
