@@ -32,3 +32,30 @@ test('the upstream gets headers as middleware has left them', async () => {
   const valuesOf = (name: string) => lines.filter((_, at) => at % 2 === 1 && lines[at - 1]?.toLowerCase() === name)
   expect(['x-role', 'x-user', 'x-added', 'x-kept'].map(valuesOf)).toEqual([[], ['ann'], ['yes'], ['kept']])
 })
+
+const PUBLIC = 'public, max-age=600'
+const CASES = [
+  [
+    'a cookie of middleware, caching of the upstream',
+    true,
+    undefined,
+    { 'Cache-Control': PUBLIC },
+    'private, no-store',
+  ],
+  ['a cookie of middleware, nothing about caching', true, undefined, {}, 'private, no-store'],
+  ['caching of middleware, a cookie of the upstream', false, PUBLIC, { 'Set-Cookie': 'a=1' }, 'private, no-store'],
+  ['both of middleware', true, PUBLIC, {}, 'private, no-store'],
+  ['both of the upstream', false, undefined, { 'Set-Cookie': 'a=1', 'Cache-Control': PUBLIC }, PUBLIC],
+  ['no cookie', false, PUBLIC, {}, PUBLIC],
+  ['a cookie, and private already', true, undefined, { 'Cache-Control': 'private' }, 'private'],
+] as const
+
+test.for(CASES)('shared caches: %s', async ([, cookie, caching, answer, expected]) => {
+  await using setup = await upstreamBehind((_req, res, next) => {
+    if (cookie) res.setHeader('Set-Cookie', 'session=ann')
+    if (caching !== undefined) res.setHeader('Cache-Control', caching)
+    next()
+  }, answer)
+  const { headers } = await supertest(setup.app).get('/up/a').expect(200)
+  expect(headers['cache-control']).toBe(expected)
+})
