@@ -81,7 +81,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   /** A page may tell of what browsers have got, and of nothing else. */
   function explain(error: ThrownError): DevFailure {
     const locate = locateInModules(root, modules)
-    return thrownFailure(root, 'browser', error, { isSource: (path) => modules.served(path) !== undefined, locate })
+    // Of a module with actions a browser has got references, and not the source that would be read here.
+    const isSource = (path: string): boolean =>
+      modules.served(path) !== undefined && Object.hasOwn(state.known?.browser.inputs ?? {}, path)
+    return thrownFailure(root, 'browser', error, { isSource, locate })
   }
 
   const server = createServerProcess(

@@ -67,7 +67,11 @@ describe('the development server gives out what its build knows', () => {
   test('no stack makes it read a file by its name', async () => {
     const { root } = project.options
     await ask(PAGE, {})
+    // Browsers get references to actions in the place of this module.
+    expect((await ask('/_m/assets/src/app/lab/actions.server.ts', {})).status).toBe(200)
     for (const file of [
+      join(root, 'src/app/lab/actions.server.ts'),
+      `${dev.url}/_m/assets/src/app/lab/actions.server.ts`,
       join(root, '.env'),
       join(root, 'data/secret-keys'),
       join(root, 'src/app/keys.json'),

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mayBeShared } from '../../http/cache-control.ts'
 import { addVary } from '../../request/answer/answer-headers.ts'
+import { ONE_VISITOR } from '../../request/answer/caching.ts'
 import { securityHeaders } from '../../request/answer/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
 import { answerHeaders, type Forwarded } from './proxy-headers.ts'
@@ -49,12 +51,14 @@ export function relayAnswer(
   // What another coding than chunked has wrapped would reach the visitor wrapped and undeclared.
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') return false
   const headers = answerHeaders(answer)
+  const hadCookie = res.hasHeader('set-cookie')
   try {
     for (const [name, values] of headers) {
       if (name.toLowerCase() === 'set-cookie') res.appendHeader(name, values)
       else if (name.toLowerCase() === 'vary') addVary(res, values.join(', '))
       else res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
     }
+    if (isMixed(answer, res, hadCookie)) res.setHeader('Cache-Control', ONE_VISITOR.value)
     const own = securityHeaders(proto === 'https')
     for (let index = 0; index < own.length; index += 2) {
       if (!res.hasHeader(own[index] ?? '')) res.setHeader(own[index] ?? '', own[index + 1] ?? '')
@@ -69,6 +73,19 @@ export function relayAnswer(
     if (!error) done()
   })
   return true
+}
+
+/**
+ * Whether an answer sets a cookie that the author of its `Cache-Control` did not know of: middleware sets a cookie on an
+ * answer that the upstream calls public, or the upstream sets one where a rule says public. Shared caches would give one
+ * visitor's cookie to others.
+ * @param hadCookie whether middleware or a rule has set a cookie.
+ */
+function isMixed({ headers }: IncomingMessage, res: ServerResponse, hadCookie: boolean): boolean {
+  const isForeign = headers['cache-control'] === undefined ? res.hasHeader('set-cookie') : hadCookie
+  const value = res.getHeader('cache-control')
+  // Without a word on it an answer may be kept as well, for a time that the cache guesses.
+  return isForeign && (value === undefined ? hadCookie : mayBeShared(String(value)))
 }
 
 /** Ends a connection in the middle of an answer. One that only its end delimits looks whole unless that is a reset. */

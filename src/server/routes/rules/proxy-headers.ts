@@ -81,9 +81,9 @@ export function upstreamHeaders(
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = Object.create(null)
   const named = namedByConnection(req)
-  for (const [name, values] of Object.entries(req.headersDistinct)) {
-    if (ENDS_HERE.has(name) || isClaim(name) || named.has(name)) continue
-    headers[name] = values?.length === 1 ? values[0] : values
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (value === undefined || ENDS_HERE.has(name) || isClaim(name) || named.has(name)) continue
+    headers[name] = sentValue(value, req.headersDistinct[name])
   }
   if (framing.kind === 'chunked') headers['transfer-encoding'] = 'chunked'
   if (framing.kind === 'length') headers['content-length'] = framing.length
@@ -93,6 +93,15 @@ export function upstreamHeaders(
   headers['x-forwarded-host'] = forwarded.host
   headers['x-forwarded-port'] = /:(\d+)$/.exec(forwarded.host)?.[1] ?? (forwarded.proto === 'https' ? '443' : '80')
   return headers
+}
+
+/**
+ * The lines of a header as the visitor sent them, unless `req.headers` says something else: middleware may have replaced
+ * the value, which `headersDistinct` never shows, and of a second `Authorization` nothing here has been judged.
+ */
+function sentValue(value: string | string[], lines: readonly string[] = []): string | string[] {
+  const isAll = [lines.join(', '), lines.join('; ')].includes(String(value))
+  return isAll && lines.length > 1 ? [...lines] : value
 }
 
 /** The headers of an upstream's answer that the visitor gets, spelled and repeated as they came. */

@@ -1,0 +1,61 @@
+/** What middleware changes of a request, or adds to an answer, that a rewrite passes on to another origin. */
+import type { RequestHandler } from 'express'
+import type { OutgoingHttpHeaders } from 'node:http'
+import supertest from 'supertest'
+import { expect, test } from 'vitest'
+import { tinyApp } from '../support/tiny-app.tsx'
+import { bodyOf, httpUpstream } from './proxy-setup.ts'
+
+async function upstreamBehind(middleware: RequestHandler, answer: OutgoingHttpHeaders = {}) {
+  const received: string[][] = []
+  const upstream = await httpUpstream(async (req, res) => {
+    await bodyOf(req)
+    received.push(req.rawHeaders)
+    res.writeHead(200, answer).end('ok')
+  })
+  const rewrites = [{ source: '/up/:path*', destination: `http://127.0.0.1:${upstream.port}/:path*` }]
+  const { app } = tinyApp({ routes: {}, rules: { rewrites }, middleware: [middleware] })
+  const dispose = () => upstream[Symbol.asyncDispose]()
+  return { app, received, [Symbol.asyncDispose]: dispose }
+}
+
+test('the upstream gets headers as middleware has left them', async () => {
+  await using setup = await upstreamBehind((req, _res, next) => {
+    delete req.headers['x-role']
+    req.headers['x-user'] = 'ann'
+    req.headers['x-added'] = 'yes'
+    next()
+  })
+  const claims = { 'X-Role': 'admin', 'X-User': 'root', 'X-Kept': 'kept' }
+  await supertest(setup.app).get('/up/a').set(claims).expect(200)
+  const lines = setup.received[0] ?? []
+  const valuesOf = (name: string) => lines.filter((_, at) => at % 2 === 1 && lines[at - 1]?.toLowerCase() === name)
+  expect(['x-role', 'x-user', 'x-added', 'x-kept'].map(valuesOf)).toEqual([[], ['ann'], ['yes'], ['kept']])
+})
+
+const PUBLIC = 'public, max-age=600'
+const CASES = [
+  [
+    'a cookie of middleware, caching of the upstream',
+    true,
+    undefined,
+    { 'Cache-Control': PUBLIC },
+    'private, no-store',
+  ],
+  ['a cookie of middleware, nothing about caching', true, undefined, {}, 'private, no-store'],
+  ['caching of middleware, a cookie of the upstream', false, PUBLIC, { 'Set-Cookie': 'a=1' }, 'private, no-store'],
+  ['both of middleware', true, PUBLIC, {}, 'private, no-store'],
+  ['both of the upstream', false, undefined, { 'Set-Cookie': 'a=1', 'Cache-Control': PUBLIC }, PUBLIC],
+  ['no cookie', false, PUBLIC, {}, PUBLIC],
+  ['a cookie, and private already', true, undefined, { 'Cache-Control': 'private' }, 'private'],
+] as const
+
+test.for(CASES)('shared caches: %s', async ([, cookie, caching, answer, expected]) => {
+  await using setup = await upstreamBehind((_req, res, next) => {
+    if (cookie) res.setHeader('Set-Cookie', 'session=ann')
+    if (caching !== undefined) res.setHeader('Cache-Control', caching)
+    next()
+  }, answer)
+  const { headers } = await supertest(setup.app).get('/up/a').expect(200)
+  expect(headers['cache-control']).toBe(expected)
+})
