@@ -77,7 +77,7 @@ export class RequestContext implements LoaderContext {
   kind: Extract<RequestKind, 'document' | 'resource' | 'asset' | 'health' | 'relay' | 'other'> = 'other'
   /** Why there was no place for the request, for metrics. */
   shed: ShedReason | undefined = undefined
-  /** Turn of the event loop in which it was last let go; see `ops/render-turns.ts`. */
+  /** Turn of the event loop in which it was last let go; see `admission/render-turns.ts`. */
   turn = 0
   /** How the time up to the head of a document or its data was spent, for metrics. */
   timing: HeadTiming | undefined = undefined

@@ -110,7 +110,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   }
 }
 
-/** No literal with a getter: that would outlive its request; see `request/own-getters.ts`. */
+/** No literal with a getter: that would outlive its request; see `http/own-getters.ts`. */
 class OpenSession<Data> implements Session<Data> {
   readonly set: Session<Data>['set']
   readonly renew: Session<Data>['renew']
