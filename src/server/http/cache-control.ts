@@ -11,11 +11,12 @@ export function cacheDirectives(value: string): ReadonlyMap<string, string> {
   )
 }
 
+const NOT_SHARED = /(?:^|,)\s*(?:no-store\s*(?:$|[,=])|private\s*(?:$|,|=\s*(?:$|,|"")))/i
+
 /**
  * Whether caches that serve several visitors may keep an answer with this `Cache-Control`: unless it says `private` or
  * `no-store` (RFC 9111, section 3). `private="field"` forbids them that field alone.
  */
 export function mayBeShared(value: string): boolean {
-  const directives = cacheDirectives(value)
-  return !directives.has('no-store') && directives.get('private') !== ''
+  return !NOT_SHARED.test(value)
 }
