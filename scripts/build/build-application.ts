@@ -2,7 +2,14 @@ import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
-import { build, version as esbuildVersion, type BuildResult, type Metafile, type Plugin } from 'esbuild'
+import {
+  build,
+  version as esbuildVersion,
+  type BuildResult,
+  type Metafile,
+  type OutputFile,
+  type Plugin,
+} from 'esbuild'
 import { DAY_MS } from '../../src/server/assets/kept-builds.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { ConfigError, readKeepAssetsDays } from '../../src/server/config/config.ts'
@@ -98,22 +105,14 @@ export async function buildApplication(
     const groups = groupStyles(browser.metafile, entry, browserModules(sources))
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)
 
-    const maps = new Map<string, Uint8Array>()
-    const files = new Map<string, Uint8Array>(assets.emitted)
-    for (const { path, contents } of [...(browser.outputFiles ?? []), ...styles.outputFiles]) {
-      const name = basename(path)
+    const served = (browser.outputFiles ?? []).filter(({ path }) => {
       const script = displayPath(root, path).replace(/\.map$/, '')
-      if (shapesChunksOnly(browser.metafile.outputs[script]?.entryPoint)) continue
-      ;(name.endsWith('.map') ? maps : files).set(name, contents)
-    }
-    const serverFiles = nameServerFiles(
-      new Map((server.outputFiles ?? []).map(({ path, contents }) => [basename(path), contents])),
-    )
-
-    for (const { path, contents } of reports.outputFiles) {
-      const name = basename(path)
-      ;(name.endsWith('.map') ? maps : files).set(name, contents)
-    }
+      return !shapesChunksOnly(browser.metafile.outputs[script]?.entryPoint)
+    })
+    const outputs = byName([...served, ...styles.outputFiles, ...reports.outputFiles])
+    const maps = new Map(outputs.filter(([name]) => name.endsWith('.map')))
+    const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
+    const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
     const parts = { metafile: browser.metafile, entry, sources, groups, styles, reports: reports.assets }
     const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files) }
@@ -148,6 +147,10 @@ export async function buildApplication(
   } finally {
     await folder.discard()
   }
+}
+
+function byName(files: readonly OutputFile[]): (readonly [name: string, contents: Uint8Array])[] {
+  return files.map(({ path, contents }) => [basename(path), contents] as const)
 }
 
 /** Milliseconds. @throws {BuildFault} on a wrong `KEEP_ASSETS_DAYS`. */

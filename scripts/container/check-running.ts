@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { limitMemory, type MemoryGroup } from './memory-limit.ts'
 import { runImage, type RunningImage } from './run-image.ts'
 import type { BuiltImage } from './engine.ts'
-import { createVerdicts } from './verdict.ts'
+import { createVerdicts, type Verdicts } from './verdict.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 const MEMORY_BYTES = 512 * 1024 * 1024 // as compose.yaml and deploy/kubernetes/deployment.yaml have it
@@ -51,7 +51,7 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
     const server = runImage(image, { volume: data, env: { PORT: '0', LOG_LEVEL: 'warn' }, memory: group })
     try {
       const port = (await server.line(LISTENING))[1] ?? ''
-      await answers(`http://127.0.0.1:${port}`)
+      await checkAnswers({ check }, `http://127.0.0.1:${port}`, data)
       await healthCheck(port, 0)
       const peak = group?.peak()
       if (peak !== undefined) check('it keeps within its limit of memory', peak < MEMORY_BYTES, megabytes(peak))
@@ -89,32 +89,6 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
     check('a wrong setting ends the start with code 1 and its name', code === 1 && wrong.output().startsWith('PORT: '))
   }
 
-  async function answers(origin: string): Promise<void> {
-    check('/readyz says yes', (await fetch(`${origin}/readyz`)).status === 200)
-    const home = await fetch(`${origin}/`)
-    const html = await home.text()
-    check('the first page is there', home.status === 200 && html.includes('</html>'), `${html.length} characters`)
-    const scripts = [...html.matchAll(/\/_m\/assets\/[\w.-]+\.(?:js|css)/g)].map(([path]) => path)
-    const statuses = await Promise.all(scripts.map(async (path) => (await fetch(`${origin}${path}`)).status))
-    check('so are its files', statuses.length > 0 && statuses.every((status) => status === 200), `${statuses.length}`)
-    const chapter = await fetch(`${origin}/docs/deployment`)
-    check('so is the handbook', chapter.status === 200 && (await chapter.text()).includes('Deployment'))
-    check('a page that stores opens its database', (await fetch(`${origin}/lab/guestbook`)).status === 200)
-    check(
-      'it is in /data',
-      readdirSync(data).some((name) => name.endsWith('.sqlite')),
-      readdirSync(data).join(', '),
-    )
-    check('a failing page has a digest', (await fetch(`${origin}/lab/crash/render`)).status === 500)
-    const types = await Promise.all(
-      ['/_m/build.json', '/lab/feed.json'].map(async (path) => (await fetch(`${origin}${path}`)).status),
-    )
-    check(
-      'resource routes answer',
-      types.every((status) => status === 200),
-    )
-  }
-
   async function healthCheck(port: string, expected: number): Promise<void> {
     const asked = runImage(image, { volume: data, env: { PORT: port }, command: image.config.healthCheck.slice(1) })
     const code = await asked.exited
@@ -132,7 +106,34 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
   }
 }
 
-/** Whatever has become of a check, nothing stays behind. */
+/** Asks for what visitors ask for; `data` is the folder of its volume. */
+async function checkAnswers({ check }: Pick<Verdicts, 'check'>, origin: string, data: string): Promise<void> {
+  check('/readyz says yes', (await fetch(`${origin}/readyz`)).status === 200)
+  const home = await fetch(`${origin}/`)
+  const html = await home.text()
+  check('the first page is there', home.status === 200 && html.includes('</html>'), `${html.length} characters`)
+  const scripts = [...html.matchAll(/\/_m\/assets\/[\w.-]+\.(?:js|css)/g)].map(([path]) => path)
+  const statuses = await Promise.all(scripts.map(async (path) => (await fetch(`${origin}${path}`)).status))
+  check('so are its files', statuses.length > 0 && statuses.every((status) => status === 200), `${statuses.length}`)
+  const chapter = await fetch(`${origin}/docs/deployment`)
+  check('so is the handbook', chapter.status === 200 && (await chapter.text()).includes('Deployment'))
+  check('a page that stores opens its database', (await fetch(`${origin}/lab/guestbook`)).status === 200)
+  check(
+    'it is in /data',
+    readdirSync(data).some((name) => name.endsWith('.sqlite')),
+    readdirSync(data).join(', '),
+  )
+  check('a failing page has a digest', (await fetch(`${origin}/lab/crash/render`)).status === 500)
+  const types = await Promise.all(
+    ['/_m/build.json', '/lab/feed.json'].map(async (path) => (await fetch(`${origin}${path}`)).status),
+  )
+  check(
+    'resource routes answer',
+    types.every((status) => status === 200),
+  )
+}
+
+/** Ends a container, whatever the checks have found. */
 async function ends(running: RunningImage): Promise<void> {
   if ((await Promise.race([running.exited, 'running' as const])) === 'running') running.signal('SIGKILL')
   await running.exited

@@ -78,30 +78,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const key = JSON.stringify(defines)
     if (state.contexts?.defines === key) return state.contexts
     await dispose()
-    const context: BundleContext = { root, app, mode: 'development', defines }
-    const wall = createServerWall(context)
-    const assets = createAssetFiles()
-    const modules = createCssModules(root)
-    const readable = { 'process.env.NODE_ENV': '"development"', ...defines }
-    const shared = [assets.plugin, cssFiles(root, modules)]
-    const browser = browserOptions(context, [...shared, wall.plugin, closedEnv(root, readable)])
-    const entries = { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }
-    const made: Contexts = {
-      defines: key,
-      context,
-      browser: await esbuildContext({ ...browser, sourcemap: false }),
-      server: await esbuildContext({
-        ...nodeOptions(context, entries, [...shared, serverPackages(root)]),
-        // Maps that hold wherever the files are put: each generation has another folder.
-        outdir: root,
-        sourceRoot: `${pathToFileURL(root).href}/`,
-      }),
-      wall,
-      assets,
-      modules,
-    }
-    state.contexts = made
-    return made
+    return (state.contexts = await openContexts({ root, app, mode: 'development', defines }, key))
   }
 
   async function readSources({ context, assets, modules }: Contexts): Promise<RouteSources> {
@@ -153,4 +130,29 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
   }
 
   return { rebuild, dispose }
+}
+
+async function openContexts(context: BundleContext, defines: string): Promise<Contexts> {
+  const { root } = context
+  const wall = createServerWall(context)
+  const assets = createAssetFiles()
+  const modules = createCssModules(root)
+  const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
+  const shared = [assets.plugin, cssFiles(root, modules)]
+  const browser = browserOptions(context, [...shared, wall.plugin, closedEnv(root, readable)])
+  const entries = { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }
+  return {
+    defines,
+    context,
+    browser: await esbuildContext({ ...browser, sourcemap: false }),
+    server: await esbuildContext({
+      ...nodeOptions(context, entries, [...shared, serverPackages(root)]),
+      // Maps that hold wherever the files are put: each generation has another folder.
+      outdir: root,
+      sourceRoot: `${pathToFileURL(root).href}/`,
+    }),
+    wall,
+    assets,
+    modules,
+  }
 }

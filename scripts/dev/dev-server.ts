@@ -5,12 +5,12 @@ import { basename, join } from 'node:path'
 import type { DevFailure, DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { checkBuildOptions, displayPath, type BuildOptions } from '../build/build-options.ts'
 import { SERVER_ENTRY } from '../build/bundle-options.ts'
-import { createDevBuild, type DevGeneration } from './dev-build.ts'
-import { createDevChannel } from './dev-channel.ts'
+import { createDevBuild, type DevBuild, type DevGeneration } from './dev-build.ts'
+import { createDevChannel, type DevChannel } from './dev-channel.ts'
 import { buildFailures, failureText, thrownFailure, type ThrownError } from './dev-failures.ts'
 import { devManifest } from './dev-manifest.ts'
 import { createGateway } from './gateway.ts'
-import { createModuleServer } from './module-server.ts'
+import { createModuleServer, type ModuleServer } from './module-server.ts'
 import { planReaction } from './plan-reaction.ts'
 import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
 import { createSaveQueue } from './save-queue.ts'
@@ -40,10 +40,13 @@ export interface DevServerOptions extends BuildOptions {
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
-interface Current {
+interface Adopted {
   readonly generation: DevGeneration
   readonly vendors: VendorBundle
   readonly packages: string
+}
+
+interface Current extends Adopted {
   readonly manifest: string
 }
 
@@ -52,6 +55,105 @@ const MAIN = `process.setSourceMapsEnabled(true)
 process.once('disconnect', () => process.exit())
 await import('./${SERVER_ENTRY}.js')
 `
+
+/** Writes down the folder of a generation. Each has its own: the server before it may still load from its one. */
+async function writeGeneration(folder: string, { generation, manifest }: Current): Promise<string> {
+  await mkdir(join(folder, 'server'), { recursive: true })
+  await mkdir(join(folder, 'public'))
+  const main = join(folder, 'server/main.js')
+  await Promise.all([
+    ...generation.server.files.map(({ path, contents }) => writeFile(join(folder, 'server', basename(path)), contents)),
+    writeFile(main, MAIN),
+    writeFile(join(folder, 'manifest.json'), manifest),
+  ])
+  return main
+}
+
+/** What brings the sources to the browsers. */
+interface Parts {
+  readonly build: DevBuild
+  readonly modules: ModuleServer
+  readonly channel: DevChannel
+}
+
+/** The newest state of the sources. */
+interface Updates {
+  /** @returns whether the sources build: pages have not been told of these files as long as they do not. */
+  update(files: readonly string[]): Promise<boolean>
+  current(): Current | undefined
+  /** Whether a file is code of the newest build, by its path in the project. */
+  isSource(path: string): boolean
+  /** Whether it is part of that build's browser bundle. */
+  isInBrowser(path: string): boolean
+}
+
+/** @param run replaces the application's server by one that starts at this file. */
+function createUpdates(
+  { root, out, print }: Pick<DevServerOptions, 'root' | 'out' | 'print'>,
+  { build, modules, channel }: Parts,
+  run: (main: string) => void,
+): Updates {
+  const state: { current?: Current; known?: DevGeneration; count: number } = { count: 0 }
+
+  /** Brings everything to the newest state of the sources; `undefined` while they do not build. */
+  async function adopt(): Promise<Adopted | undefined> {
+    try {
+      const generation = await build.rebuild()
+      state.known = generation
+      const imported = importedPackageFiles(root, generation.browser)
+      const packages = JSON.stringify([...imported].toSorted())
+      const former = state.current
+      if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
+      const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported)
+      modules.adopt(generation, vendors)
+      return { generation, vendors, packages }
+    } catch (error) {
+      const failures = buildFailures(root, error)
+      print(`The build failed.\n\n${failures.map(failureText).join('\n\n')}\n`)
+      channel.buildFailed(failures)
+      return undefined
+    }
+  }
+
+  async function runServer(current: Current): Promise<void> {
+    state.count += 1
+    const main = await writeGeneration(join(out, String(state.count)), current)
+    await rm(join(out, String(state.count - 2)), { recursive: true, force: true })
+    run(main)
+  }
+
+  /** Other packages mean another React, and a module that does not compile alone can be no update. */
+  async function reactionTo(former: Adopted, next: Adopted, changed: readonly string[]): Promise<DevMessage> {
+    if (former.vendors !== next.vendors) return { type: 'reload' }
+    return planReaction(former.generation, next.generation, changed, modules).catch(() => ({ type: 'reload' }))
+  }
+
+  return {
+    async update(files) {
+      const former = state.current
+      const adopted = await adopt()
+      if (adopted === undefined) return false
+      const changed = files.map((file) => displayPath(root, file))
+      const reaction = former && (await reactionTo(former, adopted, changed))
+      // The reaction gives changed modules other URLs, which the manifest names.
+      const manifest = JSON.stringify(devManifest(adopted.generation, modules.urls, adopted.vendors))
+      const current = { ...adopted, manifest }
+      const sameServer = former?.generation.server.hash === current.generation.server.hash
+      if (!sameServer || former?.manifest !== current.manifest) await runServer(current)
+      state.current = current
+      channel.built()
+      if (reaction !== undefined) channel.send(reaction)
+      return true
+    },
+    current: () => state.current,
+    isSource(path) {
+      const { known } = state
+      if (known === undefined || !SOURCE.test(path)) return false
+      return [known.browser.inputs, known.server.metafile.inputs].some((inputs) => Object.hasOwn(inputs, path))
+    },
+    isInBrowser: (path) => Object.hasOwn(state.known?.browser.inputs ?? {}, path),
+  }
+}
 
 /**
  * Starts the development server. A build that fails, then or later, is shown and does not end it.
@@ -65,14 +167,9 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const build = createDevBuild(options, env)
   const modules = createModuleServer(root)
   const idle = await bundleVendors(root, new Map())
-  const state: { current?: Current; known?: DevGeneration; count: number } = { count: 0 }
-
-  /** Whether a file is code of the newest build, by its path in the project. */
-  function isSource(path: string): boolean {
-    const { known } = state
-    if (known === undefined || !SOURCE.test(path)) return false
-    return [known.browser.inputs, known.server.metafile.inputs].some((inputs) => Object.hasOwn(inputs, path))
-  }
+  const { update, current, isSource, isInBrowser } = createUpdates(options, { build, modules, channel }, (main) =>
+    server.replace(main),
+  )
 
   function serverFailed(error: ThrownError): void {
     channel.requestFailed(thrownFailure(root, 'server', error, { isSource }))
@@ -82,9 +179,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   function explain(error: ThrownError): DevFailure {
     const locate = locateInModules(root, modules)
     // Of a module with actions a browser has got references, and not the source that would be read here.
-    const isSource = (path: string): boolean =>
-      modules.served(path) !== undefined && Object.hasOwn(state.known?.browser.inputs ?? {}, path)
-    return thrownFailure(root, 'browser', error, { isSource, locate })
+    const isServed = (path: string): boolean => modules.served(path) !== undefined && isInBrowser(path)
+    return thrownFailure(root, 'browser', error, { isSource: isServed, locate })
   }
 
   const server = createServerProcess(
@@ -100,81 +196,19 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     ({ message, output }) => serverFailed({ message: `${message}\n${output}`, stack: output }),
   )
 
-  /** Brings everything to the newest state of the sources; `undefined` while they do not build. */
-  async function adopt(): Promise<Current | undefined> {
-    try {
-      const generation = await build.rebuild()
-      state.known = generation
-      const imported = importedPackageFiles(root, generation.browser)
-      const packages = JSON.stringify([...imported].toSorted())
-      const former = state.current
-      if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
-      const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported)
-      modules.adopt(generation, vendors)
-      return { generation, vendors, packages, manifest: '' }
-    } catch (error) {
-      const failures = buildFailures(root, error)
-      print(`The build failed.\n\n${failures.map(failureText).join('\n\n')}\n`)
-      channel.buildFailed(failures)
-      return undefined
-    }
-  }
-
-  /** Each generation has a folder of its own: the former server may still load from its one. */
-  async function runServer({ generation, manifest }: Current): Promise<void> {
-    state.count += 1
-    const folder = join(out, String(state.count))
-    await mkdir(join(folder, 'server'), { recursive: true })
-    await mkdir(join(folder, 'public'))
-    const files = generation.server.files.map(({ path, contents }) =>
-      writeFile(join(folder, 'server', basename(path)), contents),
-    )
-    await Promise.all([
-      ...files,
-      writeFile(join(folder, 'server/main.js'), MAIN),
-      writeFile(join(folder, 'manifest.json'), manifest),
-    ])
-    await rm(join(out, String(state.count - 2)), { recursive: true, force: true })
-    server.replace(join(folder, 'server/main.js'))
-  }
-
-  /** @returns whether the sources build: pages have not been told of these files as long as they do not. */
-  async function update(files: readonly string[]): Promise<boolean> {
-    const former = state.current
-    const adopted = await adopt()
-    if (adopted === undefined) return false
-    const changed = files.map((file) => displayPath(root, file))
-    const reaction = former && (await reactionTo(former, adopted, changed))
-    const current = {
-      ...adopted,
-      manifest: JSON.stringify(devManifest(adopted.generation, modules.urls, adopted.vendors)),
-    }
-    const sameServer = former?.generation.server.hash === adopted.generation.server.hash
-    if (!sameServer || former?.manifest !== current.manifest) await runServer(current)
-    state.current = current
-    channel.built()
-    if (reaction !== undefined) channel.send(reaction)
-    return true
-  }
-
-  /** Other packages mean another React, and a module that does not compile alone can be no update. */
-  async function reactionTo(former: Current, next: Current, changed: readonly string[]): Promise<DevMessage> {
-    if (former.vendors !== next.vendors) return { type: 'reload' }
-    return planReaction(former.generation, next.generation, changed, modules).catch(() => ({ type: 'reload' }))
-  }
-
-  function onDefect(error: unknown): void {
+  const onDefect = (error: unknown): void =>
     print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
-  }
-
   const saves = createSaveQueue(update, onDefect)
 
   const gateway = createGateway({
     channel,
     modules,
-    manifest: () => state.current && devManifest(state.current.generation, modules.urls, state.current.vendors),
+    manifest() {
+      const now = current()
+      return now && devManifest(now.generation, modules.urls, now.vendors)
+    },
     port: server.port,
-    devClient: () => state.current?.vendors.devClient ?? idle.devClient,
+    devClient: () => current()?.vendors.devClient ?? idle.devClient,
     explain,
     onDefect,
   })

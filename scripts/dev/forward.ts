@@ -8,18 +8,24 @@ const LOOPBACK = '127.0.0.1'
 /** Decides what becomes of an answer: `undefined` lets it through, a text takes its place. */
 export type ReplaceAnswer = (status: number, headers: IncomingMessage['headers'], body: string) => string | undefined
 
+/** How a request is forwarded. */
+export interface ForwardOptions {
+  /** Of the application's server. */
+  readonly port: number
+  /** One more entry of the answer's `Server-Timing`. */
+  readonly timing: string
+  /** Asked about failed documents only, whose bodies are held back for that. */
+  readonly replace: ReplaceAnswer
+}
+
 /**
- * Hands a request to the application's server and its answer back, chunk by chunk, under the same `Host`.
- * @param timing one more entry of the answer's `Server-Timing`.
- * @param replace asked about failed documents only, whose bodies are held back for that.
+ * Forwards a request to the application's server and its answer back, chunk by chunk, under the same `Host`.
  * @throws when the server cannot be reached; nothing has been answered then.
  */
 export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  port: number,
-  timing: string,
-  replace: ReplaceAnswer,
+  { port, timing, replace }: ForwardOptions,
 ): Promise<void> {
   const answer = await ask(request, response, port)
   const status = answer.statusCode ?? 502

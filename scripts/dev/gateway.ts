@@ -10,7 +10,7 @@ import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
 import { DEV_BUILD_ID } from './dev-manifest.ts'
 import { failurePage } from './failure-page.ts'
-import { forward, forwardUpgrade } from './forward.ts'
+import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
 import { isLocalHost } from './local-hosts.ts'
 import { isFromOwnPage, isFromOther } from './own-page.ts'
 import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
@@ -149,10 +149,9 @@ async function answerByApplication(
   if (channel.failures.length > 0 && request.headers['sec-fetch-dest'] === 'document') return fail(500)
   try {
     // A failed document that loads no scripts could show nothing of its cause.
-    const current = await port()
-    await forward(request, response, current, timing(), (_status, _headers, body) =>
-      body.includes(DEV_ENTRY) ? undefined : failurePage(devClient()),
-    )
+    const replace: ReplaceAnswer = (_status, _headers, body) =>
+      body.includes(DEV_ENTRY) ? undefined : failurePage(devClient())
+    await forward(request, response, { port: await port(), timing: timing(), replace })
   } catch {
     if (!response.destroyed) fail(502) // the overlay says why: the server has told its end already
   }

@@ -90,13 +90,6 @@ export function createModuleServer(root: string): ModuleServer {
     return fresh
   }
 
-  async function loadStyle(file: string): Promise<string | undefined> {
-    const { context, modules, assets, browser } = current().generation
-    if (!Object.hasOwn(browser.inputs, `${CSS_FILE}:${file}`)) return undefined
-    const { outputFiles } = await buildStyles(context, [{ name: 'style', files: [file] }], modules, assets.plugin)
-    return outputFiles.find(({ path }) => path.endsWith('.css'))?.text
-  }
-
   async function loadModule(key: string): Promise<string | undefined> {
     // Only what the browser's bundle holds: neither server modules nor anything else on this disk.
     const { inputs } = current().generation.browser
@@ -136,10 +129,17 @@ export function createModuleServer(root: string): ModuleServer {
       if (vendor !== undefined) return typed(name, vendor)
       if (state.generation === undefined) return undefined
       if (path === DEV_ENTRY) return typed('.js', entryCode())
-      if (name.startsWith(STYLES)) return typed('.css', await loadStyle(name.slice(STYLES.length)))
+      if (name.startsWith(STYLES)) return typed('.css', await loadStyle(state.generation, name.slice(STYLES.length)))
       return typed(name, state.generation.assets.emitted.get(name)) ?? typed('.js', await loadModule(name))
     },
   }
+}
+
+async function loadStyle(generation: DevGeneration, file: string): Promise<string | undefined> {
+  const { context, modules, assets, browser } = generation
+  if (!Object.hasOwn(browser.inputs, `${CSS_FILE}:${file}`)) return undefined
+  const { outputFiles } = await buildStyles(context, [{ name: 'style', files: [file] }], modules, assets.plugin)
+  return outputFiles.find(({ path }) => path.endsWith('.css'))?.text
 }
 
 function typed(name: string, contents: string | Uint8Array | undefined): ServedFile | undefined {

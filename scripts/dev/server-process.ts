@@ -67,32 +67,13 @@ export function createServerProcess(
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     running.add(child)
-    const errors: string[] = []
-    const generation = { child, listens: false }
-    const port = new Promise<number>((found, failed) => {
-      const tell = (text: string): void => {
-        if (!retired.has(child)) output.line(text, state.current?.child === child)
-      }
-      const { stdout, stderr } = child
-      if (stdout === null || stderr === null) throw new Error('The server has no output to read.')
-      createInterface({ input: stdout }).on('line', (text) => {
-        const listening = LISTENING.exec(text)
-        if (listening === null) return tell(text)
-        generation.listens = true
-        found(Number(listening[1]))
-      })
-      createInterface({ input: stderr }).on('line', (text) => {
-        if (!generation.listens) errors.push(text)
-        if (errors.length > MOST_ERROR_LINES) errors.shift()
-        tell(text)
-      })
-      child.once('close', (code) => {
-        running.delete(child)
-        if (state.current?.child === child) delete state.current
-        failed(new ServerStartError(errors.join('\n'), code))
-      })
+    child.once('close', () => {
+      running.delete(child)
+      if (state.current?.child === child) delete state.current
     })
-    return Object.assign(generation, { port })
+    return readOutput(child, (text) => {
+      if (!retired.has(child)) output.line(text, state.current?.child === child)
+    })
   }
 
   function replace(main: string): void {
@@ -135,6 +116,28 @@ export function createServerProcess(
       await Promise.all([...running].map(stop))
     },
   }
+}
+
+/** @param tell told of each line but the one that names the port. */
+function readOutput(child: ChildProcess, tell: (text: string) => void): Generation {
+  const { stdout, stderr } = child
+  if (stdout === null || stderr === null) throw new Error('The server has no output to read.')
+  const errors: string[] = []
+  const { promise: port, resolve, reject } = Promise.withResolvers<number>()
+  const generation = { child, port, listens: false }
+  createInterface({ input: stdout }).on('line', (text) => {
+    const listening = LISTENING.exec(text)
+    if (listening === null) return tell(text)
+    generation.listens = true
+    resolve(Number(listening[1]))
+  })
+  createInterface({ input: stderr }).on('line', (text) => {
+    if (!generation.listens) errors.push(text)
+    if (errors.length > MOST_ERROR_LINES) errors.shift()
+    tell(text)
+  })
+  child.once('close', (code) => reject(new ServerStartError(errors.join('\n'), code)))
+  return generation
 }
 
 async function stop(child: ChildProcess): Promise<void> {
