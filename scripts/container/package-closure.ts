@@ -59,8 +59,11 @@ function needsOf(manifest: PackageManifest): { name: string; needed: boolean }[]
   ]
 }
 
-/** A call of what `createRequire` has made, by which a module is loaded late and at once; esbuild sees no import in it. */
-const OWN_REQUIRE = /\brequire\d*\("([^"./][^"]*)"\)/g
+/**
+ * A call of what `createRequire` has made, by which a module is loaded late and at once, or of what esbuild itself puts in
+ * place of a bundled package's `require`; esbuild sees no import in either.
+ */
+const OWN_REQUIRE = /\b(?:__)?require\d*\("([^"./][^"]*)"\)/g
 
 /** Packages that the bundle and its chunks name, in whatever way. */
 async function importedPackages(entry: string): Promise<string[]> {

@@ -16,6 +16,7 @@ test('packages that a server can load are those that it names, in whatever way, 
     ['later', {}],
     ['@scope/required', {}],
     ['needed', {}],
+    ['by-bundled', {}],
     ['unused', {}],
   ] as const) {
     await write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', dependencies }))
@@ -25,8 +26,9 @@ test('packages that a server can load are those that it names, in whatever way, 
     'server/main.js',
     'import { createRequire } from "node:module"\nimport { join } from "node:path"\nimport "imported"\n' +
       'import { later } from "./chunk.js"\nvar require2 = createRequire(import.meta.url)\n' +
-      'export const load = () => [later(), join, require2("@scope/required"), require2("node:fs"), require2("./own.cjs")]\n',
+      'export const load = () => [later(), join, require2("@scope/required"), require2("node:fs"), require2("./own.cjs"),' +
+      ' __require("by-bundled")]\n',
   )
   const closure = await packageClosure(join(folder.path, 'server/main.js'), folder.path)
-  expect(closure.map(({ name }) => name)).toEqual(['@scope/required', 'imported', 'later', 'needed'])
+  expect(closure.map(({ name }) => name)).toEqual(['@scope/required', 'by-bundled', 'imported', 'later', 'needed'])
 })
