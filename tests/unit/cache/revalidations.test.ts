@@ -61,6 +61,13 @@ test('what was begun before it was revalidated is gone, what was begun after tha
   )
 })
 
+test('the root page, alone and with all below it, stays dropped when the two are joined', () => {
+  const revalidations = createRevalidations(1)
+  revalidations.add(['/'])
+  revalidations.add(['/*'])
+  expect(revalidations.concern({ tags: [], since: 0 }, '/')).toBe(true)
+})
+
 test('so many targets at once that they are not remembered drop everything', () => {
   const revalidations = createRevalidations(2)
   const before = revalidations.now

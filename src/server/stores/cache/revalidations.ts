@@ -132,7 +132,7 @@ function joinPaths(paths: Map<string, number>, most: number): void {
       if (members.length === 1) break
       const latest = Math.max(...members.map((path) => paths.get(path) ?? 0))
       for (const path of members) paths.delete(path)
-      paths.set(`${folder}/*`, latest)
+      paths.set(folder === '/' ? '/*' : `${folder}/*`, latest)
     }
   }
 }
