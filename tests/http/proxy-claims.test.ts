@@ -10,6 +10,10 @@ describe('what the upstream gets', () => {
       'X-Cluster-Client-IP X-Original-Forwarded-For X-Forwarded-Anything X-Original-Host ' +
       'Front-End-HTTPS X-Original-URL X-Rewrite-URL X-Original-URI X-HTTP-Method-Override ' +
       'X-HTTP-Method X-Method-Override Proxy Remote-User X-Remote-User X-Middleware-Subrequest ' +
+      'X-Auth-Request-User X-Auth-Request-Email Remote-Groups Remote-Email X-SSL-Client-S-DN X-SSL-Client-Verify ' +
+      'X-Amzn-OIDC-Identity X-Goog-Authenticated-User-Email X-Goog-IAP-JWT-Assertion X-MS-Client-Principal ' +
+      'X-MS-Client-Principal-Name Tailscale-User-Login Cf-Access-Authenticated-User-Email X-Vercel-Forwarded-For ' +
+      'X-NF-Client-Connection-IP Proxy-Client-IP WL-Proxy-Client-IP X-HTTP-Host-Override ' +
       'X_Forwarded_For X-Real_IP HTTP_HOST __proto__ Content_Length True_Client_IP'
     ).split(' ')
     await using setup = await recorded()

@@ -3,7 +3,8 @@ import { UnavailableError } from '../../../src/server/api/unavailable-error.ts'
 import { judgeFailure, judgeThrown, retryHeaders } from '../../../src/server/request/answer/judge-thrown.ts'
 import { controlFlowDigest, RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 
-const throughReact = (signal: RedirectSignal | RefusalSignal) =>
+/** As an application makes one that copies a visitor's JSON onto an error. */
+const named = (signal: RedirectSignal | RefusalSignal) =>
   Object.assign(new Error('x'), { digest: controlFlowDigest(signal) })
 
 const CASES = [
@@ -22,11 +23,11 @@ const CASES = [
   ['not found', new RefusalSignal('notFound'), { kind: 'refusal', refusal: 'notFound', status: 404 }],
   ['forbidden', new RefusalSignal('forbidden'), { kind: 'refusal', refusal: 'forbidden', status: 403 }],
   ['unauthorized', new RefusalSignal('unauthorized'), { kind: 'refusal', refusal: 'unauthorized', status: 401 }],
-  ['a refusal that React has carried', throughReact(new RefusalSignal('notFound')), { kind: 'refusal', status: 404 }],
+  ['a refusal that only a digest names', named(new RefusalSignal('notFound')), { kind: 'failure', status: 500 }],
   [
-    'a redirect that React has carried',
-    throughReact(new RedirectSignal('/x', 307)),
-    { kind: 'redirect', status: 307, location: '/x' },
+    'a redirect that only a digest names',
+    named(new RedirectSignal('https://evil.example', 307, true)),
+    { kind: 'failure', status: 500 },
   ],
   ['an error', new Error('broken'), { kind: 'failure', status: 500 }],
   [

@@ -56,7 +56,6 @@ class DeliveryLoop implements Drainer {
   /** Only one turn at a time; `wake` asks for one more. */
   #turning = false
   #storeFails = false
-  #owesLossReport = false
   #nextExpiry = 0
   #nextLossReport = 0
   #cancelAlarm: () => void
@@ -163,10 +162,9 @@ class DeliveryLoop implements Drainer {
 
   /** Only while the service answers: in an outage there would be one report more each time. */
   async #reportLosses(now: number): Promise<void> {
-    this.#owesLossReport ||= this.#sender.takeDelivered()
     const isEarly = now < this.#nextLossReport && this.#onIdle === undefined
-    if (!this.#owesLossReport || this.#sender.failing || isEarly) return
-    this.#owesLossReport = false
+    if (!this.#sender.hasDelivered || this.#sender.failing || isEarly) return
+    this.#sender.forgetDelivered()
     this.#nextLossReport = now + LOSS_REPORT_EVERY_MS
     const { spool, counts, log } = this.#options
     const losses = await spool.reportLosses(now)

@@ -68,11 +68,13 @@ export class EnvelopeSender {
     return kind.split(',').every((category) => this.#options.limits.limitedUntil(category, now) > 0)
   }
 
-  /** Whether the service has taken something since this was last asked. */
-  takeDelivered(): boolean {
-    const has = this.#hasDelivered
+  /** Whether the service has taken something since `forgetDelivered`. */
+  get hasDelivered(): boolean {
+    return this.#hasDelivered
+  }
+
+  forgetDelivered(): void {
     this.#hasDelivered = false
-    return has
   }
 
   /** Sends nothing more, and settles nothing. */

@@ -60,11 +60,14 @@ interface EnvelopeHeader {
 const SDK = { name: 'sentry.javascript.node', version: SDK_VERSION } as const
 const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event loop
 
-/** Makes a client. */
-export function createReportClient({ dsn, release, environment, relayPath, hand }: ReportClientOptions): ReportClient {
-  /** By event id, while the SDK makes an event. */
-  const clients = new Map<string, string>()
-
+/**
+ * Makes a client.
+ * @param clients of events on their way from `beforeSend` to the transport, by event id; for tests.
+ */
+export function createReportClient(
+  { dsn, release, environment, relayPath, hand }: ReportClientOptions,
+  clients = new Map<string, string>(),
+): ReportClient {
   function handError(envelope: Buffer): void {
     const { event_id: eventId = '' } = JSON.parse(
       envelope.toString('utf8', 0, envelope.indexOf('\n')),
@@ -91,11 +94,12 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
     traceLifecycle: 'static',
     sendClientReports: false,
     maxBreadcrumbs: 0,
-    beforeSend(event) {
+    beforeSend(event, { data: of }) {
       // What was thrown and is no error is put here whole, with whatever it holds.
       delete event.extra?.['__serialized__']
       const reportable = reportableEvent(event, relayPath)
-      if (reportable === undefined) clients.delete(event.event_id ?? '')
+      // Not before: the SDK drops an error that it has seen, without a word.
+      if (reportable !== undefined && typeof of === 'string') clients.set(event.event_id ?? '', of)
       return reportable ?? null
     },
     _metadata: { sdk: SDK },
@@ -108,10 +112,8 @@ export function createReportClient({ dsn, release, environment, relayPath, hand 
       const mechanism = { type: `auto.http.millrace.${place}`, handled: false }
       // The SDK puts a thrown value into a sentence, which throws for a symbol.
       const told = typeof thrown === 'symbol' ? String(thrown) : thrown
-      const eventId = randomUUID().replaceAll('-', '')
-      if (of !== undefined) clients.set(eventId, of)
       // Without `originalException` the SDK looks for no causes.
-      client.captureException(told, { event_id: eventId, mechanism, originalException: told }, scopeOf(facts))
+      client.captureException(told, { data: of, mechanism, originalException: told }, scopeOf(facts))
     },
     captureTransaction(event) {
       const eventId = randomUUID().replaceAll('-', '')

@@ -1,10 +1,9 @@
 import {
-  controlFlowOf,
   REFUSAL_STATUS,
   RedirectSignal,
+  RefusalSignal,
   type RedirectStatus,
   type RefusalKind,
-  type RefusalSignal,
 } from '../../../shared/control-flow.ts'
 import { safeLocation } from '../../../shared/safe-location.ts'
 import { UnavailableError } from '../../api/unavailable-error.ts'
@@ -46,18 +45,20 @@ export interface JudgedFailure {
   readonly retryAfter?: number | undefined
 }
 
-/** Judges a thrown value. Logs and reports nothing: `reportFailure` does. */
+/**
+ * Judges a thrown value. Logs and reports nothing: `reportFailure` does. A digest is not believed: an application may copy
+ * what visitors send onto an error, and React hands the signals themselves back on the server.
+ */
 export function judgeThrown(met: unknown): JudgedThrown {
   const thrown = normalizeThrown(met)
-  const signal = controlFlowOf(thrown)
-  if (signal instanceof RedirectSignal) {
-    const location = safeLocation(signal.to, signal)
+  if (thrown instanceof RedirectSignal) {
+    const location = safeLocation(thrown.to, thrown)
     return location === undefined
-      ? judgeFailure(new UnsafeRedirectError(signal))
-      : { kind: 'redirect', signal, status: signal.status, location }
+      ? judgeFailure(new UnsafeRedirectError(thrown))
+      : { kind: 'redirect', signal: thrown, status: thrown.status, location }
   }
-  if (signal !== undefined) {
-    return { kind: 'refusal', signal, refusal: signal.kind, status: REFUSAL_STATUS[signal.kind] }
+  if (thrown instanceof RefusalSignal) {
+    return { kind: 'refusal', signal: thrown, refusal: thrown.kind, status: REFUSAL_STATUS[thrown.kind] }
   }
   return judgeFailure(thrown)
 }

@@ -1,5 +1,5 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
-import { controlFlowOf, RedirectSignal } from '../../../shared/control-flow.ts'
+import { RedirectSignal } from '../../../shared/control-flow.ts'
 import type { SearchIssue, ServerModule } from '../../api/loader-types.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
@@ -114,7 +114,7 @@ export function startLoaders(
  * of the page, whichever layout asked for it.
  */
 export function boundaryOf(thrown: unknown, { boundaryFrom }: StartedSegment, chain: Route['chain']): number {
-  return controlFlowOf(thrown) instanceof RedirectSignal ? chain.length - 1 : boundaryFrom
+  return thrown instanceof RedirectSignal ? chain.length - 1 : boundaryFrom
 }
 
 /** For the visitor: a schema may find as many faults as a query has room for, and each is longer than what has it. */

@@ -49,19 +49,33 @@ const CLAIMS = new Set(
     'cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 client-ip do-connecting-ip fastly-client-ip fly-client-ip ' +
     'true-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip x-client-ip x-cluster-client-ip ' +
     'x-envoy-external-address x-forward-for x-forwarded x-original-forwarded-for x-originating-ip x-real-ip ' +
-    'x-remote-addr x-remote-ip ' +
+    'proxy-client-ip wl-proxy-client-ip x-nf-client-connection-ip x-remote-addr x-remote-ip ' +
     // Host, scheme, URL and method.
-    'front-end-https x-host x-original-host x-real-host x-scheme x-url-scheme x-original-method x-original-uri ' +
+    'front-end-https x-host x-http-host-override x-original-host x-real-host x-scheme x-url-scheme x-original-method x-original-uri ' +
     'x-original-url x-rewrite-url x-waws-unencoded-url x-http-method x-http-method-override x-method-override ' +
     // Who has signed in; whether middleware has run; the proxy of a CGI program.
-    'remote-user x-authenticated-user x-client-cert x-remote-user x-ssl-client-cert x-webauth-user ' +
+    'x-authenticated-user x-client-cert x-goog-iap-jwt-assertion x-remote-user x-webauth-user ' +
     'x-middleware-subrequest proxy'
   ).split(' '),
 )
 
+/** Families of such names: of forwarding proxies, and of those that sign visitors in. */
+const CLAIM_PREFIXES = [
+  'cf-access-',
+  'remote-',
+  'tailscale-user-',
+  'x-amzn-oidc-',
+  'x-auth-request-',
+  'x-forwarded-',
+  'x-goog-authenticated-user-',
+  'x-ms-client-principal',
+  'x-ssl-client-',
+  'x-vercel-forwarded-',
+] as const
+
 /** With an underscore a name is another one here, and the same one to what reads it as CGI does: `X_Real_IP`. */
 function isClaim(name: string): boolean {
-  return CLAIMS.has(name) || name.startsWith('x-forwarded-') || name.includes('_')
+  return CLAIMS.has(name) || name.includes('_') || CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
 /** The body that came with a request. One that no header announces is not passed on, whatever bytes follow. */
