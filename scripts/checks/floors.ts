@@ -26,7 +26,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   'src/client': [
     ['module-types', 'offer-reload'],
     ['react', 'define-routes'],
-    ['core', 'reports', 'hooks', 'router-handle'],
+    ['core', 'reports', 'hooks', 'lazy-router'],
     ['actions', 'inspect', 'index', 'free-document'],
     ['dev', 'start-router'],
     ['entry'],

@@ -5,7 +5,7 @@ import type { UnsentTexts } from './actions/unsent-bar.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
-import { readHandOff } from './core/data/read-hand-off.ts'
+import { readHydrationData } from './core/data/read-hydration-data.ts'
 import type { DocumentProps, TypedSegment } from './module-types.ts'
 import { ClientRoot } from './react/client-root.tsx'
 import { instanceKey } from './react/instance-key.ts'
@@ -14,7 +14,7 @@ import { routeTree } from './react/route-tree.tsx'
 import { viewMetadata, viewModules, type Outcome, type RouteView } from './react/route-view.ts'
 import { pageReports, type FailureKind } from './reports/page-reports.ts'
 import { offerReload } from './offer-reload.ts'
-import { createRouterHandle } from './router-handle.ts'
+import { createLazyRouter } from './lazy-router.ts'
 import type { Screen } from './react/router-types.ts'
 
 export type { UnsentTexts } from './actions/unsent-bar.ts'
@@ -34,9 +34,9 @@ export interface HydrateOptions {
  * React waits for those holes one by one. Then the client router is fetched, and follows links from there on.
  */
 export async function hydrate({ routes, document: Document, unsentTexts }: HydrateOptions): Promise<void> {
-  const handOff = readHandOff(document)
-  if (handOff === undefined) return
-  const { state } = handOff
+  const hydrationData = readHydrationData(document)
+  if (hydrationData === undefined) return
+  const { state } = hydrationData
   const { route, params, origin, outcome } = state
   const { pathname, search, hash } = location
   // Where a form was sent to before this script came: a call would name two actions, and a reload send the form again.
@@ -47,7 +47,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   const shape = { chain: chainOf(routes, route ?? '/'), outcome: outcome as Outcome | undefined }
   const load = async () => modules.load(viewModules(shape))
   // Without them the page would not respond, and nothing on it would say so.
-  const [values] = await Promise.all([handOff.values, load().catch(load)]).catch((reason: unknown) => {
+  const [values] = await Promise.all([hydrationData.values, load().catch(load)]).catch((reason: unknown) => {
     offerReload(window)
     throw reason
   })
@@ -55,7 +55,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   const view: RouteView = { ...shape, params, search: parsed, data, origin }
   const first: Screen = { href, view, visit: 0 }
 
-  const router = createRouterHandle(window, first, async (listeners) => {
+  const router = createLazyRouter(window, first, async (listeners) => {
     const { startRouter } = await import('./start-router.ts')
     const render = (screen: Screen): void => root?.render(treeOf(screen))
     return startRouter({ window, routes, modules, state, first, listeners, unsentTexts, render })

@@ -1,4 +1,4 @@
-import { HAND_OFF_GLOBAL } from '../shared/protocol/hand-off.ts'
+import { HYDRATION_DATA_GLOBAL } from '../shared/protocol/hydration-data.ts'
 import type { ReportingPage } from './reports/page-reports.ts'
 
 /** The elements whose name, or id, is a member of their document. */
@@ -8,7 +8,7 @@ const NAMED = ':is(img,form,embed,object,iframe)[name],object[id]'
 const SOUGHT_BY_REACT = /react|documentMode/i
 
 /** Globals of a page that may be missing: an element with the name would be taken for them. */
-const GLOBALS: readonly string[] = [HAND_OFF_GLOBAL, 'millraceReports' satisfies keyof ReportingPage]
+const GLOBALS: readonly string[] = [HYDRATION_DATA_GLOBAL, 'millraceReports' satisfies keyof ReportingPage]
 
 /**
  * Keeps the names that visitors give to elements from hiding what scripts look for. In HTML an image named

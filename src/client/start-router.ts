@@ -1,5 +1,5 @@
 import { addTransitionType, startTransition } from 'react'
-import type { HandOffState } from '../shared/protocol/hand-off.ts'
+import type { HydrationState } from '../shared/protocol/hydration-data.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter } from './actions/call-starter.ts'
@@ -44,7 +44,7 @@ export interface StartOptions {
   readonly routes: Readonly<Record<string, TypedSegment>>
   readonly modules: ModuleCache
   /** Of the document. */
-  readonly state: HandOffState
+  readonly state: HydrationState
   /** The page that the document brought, under the URL that it came from. */
   readonly first: Screen
   readonly listeners: RouterListeners

@@ -24,7 +24,7 @@ import { createAdmission } from './request/admission/admission.ts'
 import { limitVisitors } from './request/admission/visitor-limits.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './request/request-log.ts'
-import { createCallsOnce } from './routes/actions/call-once.ts'
+import { createIdempotentCalls } from './routes/actions/idempotent-calls.ts'
 import { createActionRegistry, type ActionModules } from './routes/actions/registry.ts'
 import type { ActionParts } from './routes/actions/serve-action.ts'
 import type { CallJudge } from './routes/actions/take-action.ts'
@@ -102,7 +102,7 @@ export function createAppParts(options: CreateAppOptions) {
   const actions: ActionParts = {
     registry: calls.registry,
     modules,
-    calls: createCallsOnce(services, Date.now),
+    calls: createIdempotentCalls(services, Date.now),
     admission,
     bodyLimit: config.actionBodyLimit,
     heldBodies: createHeldBodies(),

@@ -6,15 +6,15 @@ import type { Readiness } from './process/readiness.ts'
 import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
 import { openReportDatabase } from './reports/report-database.ts'
 import { openSecrets } from './secrets/secrets.ts'
-import { createOnceStore, type OnceStore } from './stores/once-store.ts'
+import { createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
 import type { Database } from './stores/open-database.ts'
 import { createRateLimits, type RateLimits } from './stores/rate-limits.ts'
 import { openRedis } from './stores/redis-link.ts'
-import { createRedisOnceStore } from './stores/redis-once-store.ts'
+import { createRedisIdempotencyStore } from './stores/redis-idempotency-store.ts'
 import { createRedisRateLimits } from './stores/redis-rate-limits.ts'
 import { openRuntimeDatabase } from './stores/runtime-database.ts'
 import { createAfterwards } from './request/answer/afterwards.ts'
-import { sharedOnceStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
+import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 
 /** The services, and those that only the runtime uses. */
@@ -42,7 +42,7 @@ export function createServices(
     database?: Database
     limits?: RateLimits
     data?: DataCache
-    once?: OnceStore
+    once?: IdempotencyStore
     reports?: Database
     inbox?: InboxStore
   } = {}
@@ -54,9 +54,9 @@ export function createServices(
     return redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch)
   }
 
-  function openOnce(): OnceStore {
-    const own = createOnceStore(database())
-    return redis === undefined ? own : sharedOnceStore(createRedisOnceStore(redis), own, watch)
+  function openIdempotencyStore(): IdempotencyStore {
+    const own = createIdempotencyStore(database())
+    return redis === undefined ? own : sharedIdempotencyStore(createRedisIdempotencyStore(redis), own, watch)
   }
 
   return {
@@ -75,7 +75,7 @@ export function createServices(
       return opened.data
     },
     get once() {
-      return (opened.once ??= openOnce())
+      return (opened.once ??= openIdempotencyStore())
     },
     get inbox() {
       if (config.sentryDsn !== '') return undefined

@@ -3,7 +3,7 @@ export interface Workload {
   readonly name: WorkloadName
   readonly path: string
   /**
-   * Least throughput, as a share of the bare server's. A tenth is what routing, headers, a log line and the hand-off of
+   * Least throughput, as a share of the bare server's. A tenth is what routing, headers, a log line and the hydration data of
    * data may cost; a page with nothing to wait for must win by being rendered without a stream.
    */
   readonly leastRatio: number

@@ -41,8 +41,8 @@ test.for([
   async ([path, status]) => {
     const { text } = await request(failingApp()).get(path).expect(status)
     expect(text).toContain(`<p>server server ${status}</p>`)
-    const handOff = /<script type="application\/json"[^>]*>(.*?)<\/script>/.exec(text)?.[1] ?? ''
-    const { outcome } = JSON.parse(handOff) as { outcome: { status?: number } }
+    const hydrationData = /<script type="application\/json"[^>]*>(.*?)<\/script>/.exec(text)?.[1] ?? ''
+    const { outcome } = JSON.parse(hydrationData) as { outcome: { status?: number } }
     // 500 goes without saying.
     expect(outcome.status).toBe(status === 500 ? undefined : status)
   },

@@ -1,9 +1,14 @@
 import { RefusalSignal } from '../../shared/control-flow.ts'
-import { ACTION_PARAM, ACTION_RESULT_ID, ONCE_HEADER, type ActionAnswer } from '../../shared/protocol/action-call.ts'
+import {
+  ACTION_PARAM,
+  ACTION_RESULT_ID,
+  IDEMPOTENCY_HEADER,
+  type ActionAnswer,
+} from '../../shared/protocol/action-call.ts'
 import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/data/known-routes.ts'
 import type { Retry } from '../core/data/retry.ts'
-import type { Flight, FlightWorld, startFlight } from '../core/data/route-flight.ts'
+import type { RouteRequest, RouteRequestWorld, startRouteRequest } from '../core/data/route-request.ts'
 import type { dataIds } from '../core/data/route-store.ts'
 import type { RouterScreen } from '../core/navigation/router-parts.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
@@ -20,9 +25,9 @@ import type { MadeCall, UnsentCall } from './unsent-calls.ts'
  * its own, which the router would have to wait for on every page.
  */
 export interface CallHost {
-  readonly world: FlightWorld
+  readonly world: RouteRequestWorld
   readonly known: KnownRoutes
-  readonly startFlight: typeof startFlight
+  readonly startRouteRequest: typeof startRouteRequest
   readonly dataIds: typeof dataIds
   readonly document: Document
   readonly retry: Retry
@@ -55,7 +60,7 @@ export interface CallHost {
   /** Drops what is known, here and in other tabs. */
   revalidate(targets: readonly string[]): void
   /** Goes to a page, whose data this request has brought. */
-  follow(to: string, flight?: Flight): void
+  follow(to: string, request?: RouteRequest): void
   /** Has the browser load a document; what is typed is kept. */
   leave(href: string, kind: 'push' | 'refresh'): void
   /** What is typed may be needed again on this page. */
@@ -124,18 +129,18 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
   const before = host.leaving()
   const { count } = answered
   const href = host.pageOf(began)
-  let flight: Flight | 'taken back' | 'given up'
+  let request: RouteRequest | 'taken back' | 'given up'
   try {
-    flight = await send(host, call, href, view)
+    request = await send(host, call, href, view)
   } catch (thrown) {
     host.keepDrafts()
     throw thrown
   }
-  if (flight === 'taken back') return null
+  if (request === 'taken back') return null
   // The state stays as it is.
-  if (flight === 'given up') return args.length > 1 && args.at(-1) instanceof FormData ? args.at(-2) : null
-  const { head, outcome, segments, status } = flight
-  if (head?.document || flight.failed) {
+  if (request === 'given up') return args.length > 1 && args.at(-1) instanceof FormData ? args.at(-2) : null
+  const { head, outcome, segments, status } = request
+  if (head?.document || request.failed) {
     host.leave(href, 'refresh')
     return new Promise(() => undefined) // the document goes away
   }
@@ -159,12 +164,12 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
     // Data of another build would not fit the components of this one.
     if (host.outdated()) host.renew(answer?.value === undefined)
     // Nobody knows which of two that were under way at once has seen what the other one did.
-    else if (answered.count === count + 1) showFresh(host, flight)
+    else if (answered.count === count + 1) showFresh(host, request)
     else host.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {
     if (redirect.external) host.leave(redirect.to, 'push')
-    else host.follow(redirect.to, redirected(host, flight))
+    else host.follow(redirect.to, redirected(host, request))
   }
   return answer?.value ?? null
 }
@@ -178,16 +183,16 @@ async function send(
   call: Call,
   href: string,
   view: RouteView,
-): Promise<Flight | 'taken back' | 'given up'> {
+): Promise<RouteRequest | 'taken back' | 'given up'> {
   const { id, args, form, by, label } = call
   const { body, type } = callBody(args)
   const headers = {
-    [ONCE_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
+    [IDEMPOTENCY_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
     ...(type === undefined ? {} : { 'Content-Type': type }),
   }
   const hasFile =
     typeof body !== 'string' && [...body.values()].some((value) => typeof value !== 'string' && value.size > 0)
-  const world: FlightWorld = hasFile
+  const world: RouteRequestWorld = hasFile
     ? { ...host.world, fetch: (url, init) => sendUpload(String(url), init ?? {}, onProgress) }
     : host.world
   const controller = new AbortController()
@@ -198,14 +203,20 @@ async function send(
   let isSent = false
   try {
     for (let attempt = 0; ; attempt += 1) {
-      const flight = await startCall(host, world, view, { href, query: `${ACTION_PARAM}=${id}`, headers, body }, signal)
-      const failed = flight.failed as RouteLoadError | undefined
+      const request = await startCall(
+        host,
+        world,
+        view,
+        { href, query: `${ACTION_PARAM}=${id}`, headers, body },
+        signal,
+      )
+      const failed = request.failed as RouteLoadError | undefined
       if (signal.aborted) return 'taken back'
       const { passing, reason, retryAfterMs } = failed ?? {}
       // What cannot be read, of a server of another build, was answered by it all the same.
-      const isOther = flight.status === 409 || (flight.status === 200 && reason === 'server' && host.outdated())
+      const isOther = request.status === 409 || (request.status === 200 && reason === 'server' && host.outdated())
       isSent = failed === undefined || isOther
-      if (isSent) return flight
+      if (isSent) return request
       if (passing && host.online() && (await host.retry(attempt, retryAfterMs, signal))) continue
       if (signal.aborted) return 'taken back'
       if (!passing && reason !== 'offline') throw failed
@@ -227,18 +238,18 @@ async function send(
  * @param view of the page that the call was made on, which the visitor may have left before it could be sent.
  */
 function startCall(
-  { known, revalidate, startFlight, dataIds, pageOf }: CallHost,
-  world: FlightWorld,
+  { known, revalidate, startRouteRequest, dataIds, pageOf }: CallHost,
+  world: RouteRequestWorld,
   { chain, outcome: shown }: RouteView,
-  { href, ...call }: NonNullable<Flight['call']> & { readonly href: string },
+  { href, ...call }: NonNullable<RouteRequest['call']> & { readonly href: string },
   signal: AbortSignal,
-): Promise<Flight> {
+): Promise<RouteRequest> {
   const leaf = chain.at(-1)
   const wants = dataIds(shown ? undefined : leaf && { ...leaf, chain })
   return new Promise((resolve) => {
-    const flight = startFlight({ href, wants, prefetch: false, force: false, call }, world, {
+    const request = startRouteRequest({ href, wants, prefetch: false, force: false, call }, world, {
       head({ params = {} }) {
-        flight.params = params
+        request.params = params
       },
       received({ segment, uses, values }) {
         known.noteUses(segment, uses)
@@ -248,13 +259,13 @@ function startCall(
       },
       settled(segment, content) {
         const id = segment.segment
-        const url = pageOf(flight.head?.redirect?.to ?? href)
+        const url = pageOf(request.head?.redirect?.to ?? href)
         if (id !== ACTION_RESULT_ID) {
-          known.keepSegment(id, url, known.keyOf(id, url, flight.params), { ...segment, ...content })
+          known.keepSegment(id, url, known.keyOf(id, url, request.params), { ...segment, ...content })
         }
       },
       changed() {
-        const { over, outcome, segments, head } = flight
+        const { over, outcome, segments, head } = request
         if (over && head?.route && head.redirect && !outcome) {
           const { redirect, ...page } = head
           known.keepVerdict(pageOf(redirect.to), page)
@@ -262,24 +273,24 @@ function startCall(
         const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
         const isReady =
           answer !== undefined && !answer.thrown && !head?.redirect && wants.every((id) => segments.has(id))
-        if (over || outcome !== undefined || isReady) resolve(flight)
+        if (over || outcome !== undefined || isReady) resolve(request)
       },
     })
-    flight.join(signal)
+    request.join(signal)
   })
 }
 
 /** As if it had asked for the page that it leads to; `undefined` where it has brought no data of that. */
-function redirected({ pageOf }: CallHost, flight: Flight): Flight | undefined {
-  const { redirect, ...head } = flight.head ?? {}
+function redirected({ pageOf }: CallHost, request: RouteRequest): RouteRequest | undefined {
+  const { redirect, ...head } = request.head ?? {}
   if (!redirect || head.route === undefined) return undefined
-  return { ...flight, head, href: pageOf(redirect.to) }
+  return { ...request, head, href: pageOf(redirect.to) }
 }
 
 /** Puts fresh data into the page on screen. */
-function showFresh({ known, screen, refresh, show }: CallHost, flight: Flight): void {
+function showFresh({ known, screen, refresh, show }: CallHost, request: RouteRequest): void {
   const { view, page, fallback } = screen()
-  const { head, outcome, segments, href, params } = flight
+  const { head, outcome, segments, href, params } = request
   // What was refused may be let through now: signing in on the page of a 401.
   if (outcome ?? view.outcome ?? fallback ?? head?.route !== view.chain.at(-1)?.key) return refresh()
   const data: Record<string, unknown> = { ...view.data }

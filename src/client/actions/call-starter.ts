@@ -2,7 +2,7 @@ import { guarded } from '../core/navigation/guarded.ts'
 import type { KnownRoutes } from '../core/data/known-routes.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
 import type { Retry } from '../core/data/retry.ts'
-import { startFlight, type FlightWorld } from '../core/data/route-flight.ts'
+import { startRouteRequest, type RouteRequestWorld } from '../core/data/route-request.ts'
 import { dataIds, type RouteStore } from '../core/data/route-store.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
@@ -25,7 +25,7 @@ export interface CallStarter {
 /** What it is made of. */
 export interface CallStarterParts {
   readonly window: Window & typeof globalThis
-  readonly world: FlightWorld
+  readonly world: RouteRequestWorld
   readonly known: KnownRoutes
   readonly store: RouteStore
   readonly retry: Retry
@@ -80,7 +80,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     calls ??= createActionCalls({
       world,
       known,
-      startFlight,
+      startRouteRequest,
       dataIds,
       document: window.document,
       retry: parts.retry,
@@ -111,9 +111,9 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
         store.revalidate(targets)
         broadcast(targets)
       },
-      follow(to, flight) {
+      follow(to, request) {
         const go = (): void => router.navigate(to)
-        if (flight) store.bring(flight, go)
+        if (request) store.bring(request, go)
         else go()
       },
       leave,

@@ -41,12 +41,12 @@ export interface RouteView {
 /** Params of a route, decoded. */
 export type RouteParams = Readonly<Record<string, string | readonly string[]>>
 
-/** Names a layout's data in the hand-off and in the route-data protocol. */
+/** Names a layout's data in the hydration data and in the route-data protocol. */
 export function layoutId(key: string): string {
   return `${key}#layout`
 }
 
-/** Names a page's data in the hand-off and in the route-data protocol. */
+/** Names a page's data in the hydration data and in the route-data protocol. */
 export function pageId(key: string): string {
   return `${key}#page`
 }

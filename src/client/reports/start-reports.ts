@@ -2,7 +2,7 @@
  * The module that takes over from the recorder: the SDK of the error service and what feeds it. It is built as a file
  * of its own, apart from the application's, so that it is the same file as long as neither changes.
  */
-import { HAND_OFF_SELECTOR, type HandOffState } from '../../shared/protocol/hand-off.ts'
+import { HYDRATION_DATA_SELECTOR, type HydrationState } from '../../shared/protocol/hydration-data.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { HostedRouter } from '../react/router-types.ts'
 import type { PageReports } from './page-reports.ts'
@@ -49,8 +49,8 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
 
 /** What the server has put into the document. */
 function pageOf(document: Document): TracedPage {
-  const text = document.querySelector(HAND_OFF_SELECTOR)?.textContent
-  const { route, outcome } = (text ? JSON.parse(text) : {}) as Partial<HandOffState>
+  const text = document.querySelector(HYDRATION_DATA_SELECTOR)?.textContent
+  const { route, outcome } = (text ? JSON.parse(text) : {}) as Partial<HydrationState>
   return { route: route ? parsePattern(route).url : undefined, outcome: outcome?.kind }
 }
 

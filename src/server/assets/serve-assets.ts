@@ -20,9 +20,9 @@ export function serveAssets(folder: string | undefined, kept?: KeptFiles): (cont
   const files = folder === undefined ? new Map<string, AssetFile>() : listForms(readNames(folder), folder)
   return (context) => {
     const name = context.pathname.slice(PREFIX.length)
-    const file = context.namesNothing ? undefined : files.get(name)
+    const file = context.hasDotSegments ? undefined : files.get(name)
     if (file !== undefined) return sendAsset(context, file, kept)
-    if (kept === undefined || context.namesNothing || !isAssetName(name)) return sendMissing(context)
+    if (kept === undefined || context.hasDotSegments || !isAssetName(name)) return sendMissing(context)
     void sendKept(context, name, kept)
   }
 }
@@ -42,7 +42,7 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   const { req } = context
   const res = context.res as Response
   const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined, file.encodings)
-  const headers = securityHeaders(isSecure(context.provenance))
+  const headers = securityHeaders(isSecure(context.clientAddress))
   for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
   res.type(file.name)
   res.setHeader('Vary', 'Accept-Encoding')

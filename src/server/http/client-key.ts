@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 /**
  * Names a client for counting: its address, or for IPv6 the 64 bits of its network, of which every client has all
  * addresses (RFC 4291, section 2.5.4).
- * @param address as `Provenance` has it.
+ * @param address as `ClientAddress` has it.
  */
 export function clientKey(address: string): string {
   if (!address.includes(':')) return address

@@ -1,6 +1,6 @@
 /** Finds the promises in a value that an author has returned, so that no rejection of one ends the process. */
 import { types } from 'node:util'
-import { isJsonValue } from '../../shared/protocol/hand-off.ts'
+import { isJsonValue } from '../../shared/protocol/hydration-data.ts'
 import { readOnce } from './read-once.ts'
 
 /**

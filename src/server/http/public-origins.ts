@@ -1,5 +1,5 @@
 import { isAllowedOrigin } from '../../shared/origin-matching.ts'
-import type { Provenance } from './trusted-proxy.ts'
+import type { ClientAddress } from './trusted-proxy.ts'
 
 /** The configured origins, as requests are held against them. */
 export interface PublicOrigins {
@@ -10,7 +10,7 @@ export interface PublicOrigins {
    * out; the protocol only decides between two origins of one host.
    * @returns `undefined` where the host is none of ours.
    */
-  originOf(from: Pick<Provenance, 'host' | 'protocol'>): string | undefined
+  originOf(from: Pick<ClientAddress, 'host' | 'protocol'>): string | undefined
 }
 
 const DEFAULT_PORTS = { 'http:': '80', 'https:': '443' } as const

@@ -35,7 +35,7 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
 }
 
 /** Where a request came from, as far as it can be believed. */
-export interface Provenance {
+export interface ClientAddress {
   readonly address: string
   readonly protocol: 'http' | 'https'
   readonly host: string
@@ -46,7 +46,7 @@ export interface Provenance {
 }
 
 /** Whether browsers may be told to come by https only. */
-export function isSecure({ protocol, secure }: Provenance): boolean {
+export function isSecure({ protocol, secure }: ClientAddress): boolean {
   return protocol === 'https' || secure === true
 }
 
@@ -62,13 +62,13 @@ export interface ForwardedHeaders {
  * The client is the last address of the chain that is not one of our proxies. A hop that is no address ends the chain:
  * who stands in front of it is hearsay.
  */
-export function resolveProvenance(
+export function resolveClientAddress(
   peer: { readonly address: string | undefined; readonly encrypted: boolean; readonly host: string },
   forwarded: ForwardedHeaders,
   trust: ProxyTrust,
   isValidHost: (host: string) => boolean,
-): Provenance {
-  const direct: Provenance = {
+): ClientAddress {
+  const direct: ClientAddress = {
     address: peer.address ?? '',
     protocol: peer.encrypted ? 'https' : 'http',
     host: peer.host,

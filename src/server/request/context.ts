@@ -12,12 +12,12 @@ import type { RequestSpan, ServerReporter } from './request-reporter.ts'
 import type { RequestTrace } from './request-trace.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
-import type { Provenance } from '../http/trusted-proxy.ts'
+import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
-import type { OnceStore } from '../stores/once-store.ts'
+import type { IdempotencyStore } from '../stores/idempotency-store.ts'
 import type { RateLimits, RateLimit, RateVerdict } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 const MOST_SPANS = 200 // of one request
@@ -42,7 +42,7 @@ export interface RequestFacts {
   readonly pathname: string
   /** `''` or with its question mark. */
   readonly search: string
-  readonly provenance: Provenance
+  readonly clientAddress: ClientAddress
   /** 32 hexadecimal digits, or a trusted proxy's own id for this request, already validated. */
   readonly requestId: string
   readonly log: Logger
@@ -66,7 +66,7 @@ export class RequestContext implements LoaderContext {
   #search: string
   #data: DataRequest | undefined = undefined
   #action: ActionTarget | undefined = undefined
-  readonly provenance: Provenance
+  readonly clientAddress: ClientAddress
   readonly requestId: string
   readonly startedAt: number
   /** Pattern of the matched route, for the log. */
@@ -82,7 +82,7 @@ export class RequestContext implements LoaderContext {
   /** How the time up to the head of a document or its data was spent, for metrics. */
   timing: HeadTiming | undefined = undefined
   /** The path holds dot segments: no page, rule or file may take it for anything. */
-  namesNothing = false
+  hasDotSegments = false
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
   isTidied = false
   /** The answer is a redirect or a refusal, whatever its status says: no work worth tracing. */
@@ -115,7 +115,7 @@ export class RequestContext implements LoaderContext {
     this.res = facts.res
     this.#pathname = facts.pathname
     this.#search = facts.search
-    this.provenance = facts.provenance
+    this.clientAddress = facts.clientAddress
     this.requestId = facts.requestId
     this.startedAt = facts.startedAt
     this.#parentLog = facts.log
@@ -126,7 +126,7 @@ export class RequestContext implements LoaderContext {
 
   /** The trace that this request continues or begins; `undefined` where nothing is reported. */
   get trace(): RequestTrace | undefined {
-    return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers, this.provenance.address))
+    return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers, this.clientAddress.address))
   }
 
   /** Id of its trace for the log, where that is another than the request's own: the caller's, or a new one. */
@@ -194,7 +194,7 @@ export class RequestContext implements LoaderContext {
 
   get address(): string {
     this.#lookAtVisitor('context.address')
-    return this.provenance.address
+    return this.clientAddress.address
   }
 
   get locals(): LoaderContext['locals'] {
@@ -221,7 +221,7 @@ export class RequestContext implements LoaderContext {
   }
 
   get secureCookies(): boolean {
-    return keepsSecureCookies(this.provenance, this.req.headers['user-agent'])
+    return keepsSecureCookies(this.clientAddress, this.req.headers['user-agent'])
   }
 
   after(work: () => unknown): void {
@@ -240,7 +240,7 @@ export class RequestContext implements LoaderContext {
   }
 
   limit(key: string, limit: RateLimit): Promise<RateVerdict> {
-    return this.services.limits.take(key, limit, Date.now(), clientKey(this.provenance.address))
+    return this.services.limits.take(key, limit, Date.now(), clientKey(this.clientAddress.address))
   }
 
   cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {
@@ -248,7 +248,7 @@ export class RequestContext implements LoaderContext {
       { key, options, read },
       {
         pathname: this.#pathname,
-        address: this.provenance.address,
+        address: this.clientAddress.address,
         used: (tags) => {
           for (const tag of tags) (this.#cacheTags ??= new Set()).add(tag)
         },
@@ -373,7 +373,7 @@ export interface RequestServices {
   /** As `data`, if somebody has asked for it. */
   readonly openedData: DataCache | undefined
   /** Calls of actions that have run. */
-  readonly once: OnceStore
+  readonly once: IdempotencyStore
   /** Reports that no service takes; `undefined` where a DSN is set. */
   readonly inbox: ReportInbox | undefined
   /** Work that goes on when its answer is over. */

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { createPublicOrigins } from '../http/public-origins.ts'
-import { resolveProvenance, type Provenance } from '../http/trusted-proxy.ts'
+import { resolveClientAddress, type ClientAddress } from '../http/trusted-proxy.ts'
 import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from '../http/url-guard.ts'
 
 /** What a request is judged by before anything else happens. */
 export interface JudgedRequest {
   readonly target: TargetVerdict
-  readonly provenance: Provenance
+  readonly clientAddress: ClientAddress
   /** Set where the request is refused, whatever its target. */
   readonly refusal?: Refusal
 }
@@ -40,7 +40,7 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
     const absolute = splitAbsoluteTarget(url)
     const { headers, socket } = req
     const host = absolute?.host ?? headers.host ?? ''
-    const provenance = resolveProvenance(
+    const clientAddress = resolveClientAddress(
       { address: socket.remoteAddress, encrypted: 'encrypted' in socket && socket.encrypted === true, host },
       {
         for: first(headers['x-forwarded-for']),
@@ -51,14 +51,14 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
       isValidHost,
     )
     const target = judgeTarget(absolute?.target ?? url)
-    const origin = ours.originOf(provenance)
+    const origin = ours.originOf(clientAddress)
     let refusal = refuse(req, host, absolute?.host, hosts)
     if (origin === undefined && ours.configured && !isProbe(req.url)) refusal ??= FOREIGN_HOST
-    if (refusal !== undefined) return { target, provenance, refusal }
-    if (origin === undefined) return { target, provenance }
+    if (refusal !== undefined) return { target, clientAddress, refusal }
+    if (origin === undefined) return { target, clientAddress }
     const denied = first(headers['x-forwarded-proto']) === 'http' && trustProxy(socket.remoteAddress)
     const secure = origin.startsWith('https:') && !denied
-    return { target, provenance: { ...provenance, origin, ...(secure ? { secure } : {}) } }
+    return { target, clientAddress: { ...clientAddress, origin, ...(secure ? { secure } : {}) } }
   }
 }
 

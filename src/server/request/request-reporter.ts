@@ -43,7 +43,7 @@ export interface TracedAnswer {
 export interface ServerReporter {
   /**
    * Continues the trace that a request names, or begins one.
-   * @param address of the client, as `Provenance` has it.
+   * @param address of the client, as `ClientAddress` has it.
    */
   traceOf(requestId: string, headers: IncomingHttpHeaders, address: string): RequestTrace
   /** Reports a failure. To be called once a failure; what is no failure is left out. */
@@ -71,7 +71,7 @@ export interface FailedRequest {
   readonly route: string | undefined
   readonly trace: RequestTrace | undefined
   /** Where it came from: counts for whom, and is no part of the report. */
-  readonly provenance: { readonly address: string }
+  readonly clientAddress: { readonly address: string }
 }
 
 /** Where an exception came from, for the log. */

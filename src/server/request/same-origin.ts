@@ -38,15 +38,15 @@ export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): 
 }
 
 /** Whether a browser says that the page of another site calls, or what it says is not believable. */
-export function isForeignCall({ req, provenance }: RequestContext, origins: readonly string[]): boolean {
+export function isForeignCall({ req, clientAddress }: RequestContext, origins: readonly string[]): boolean {
   const { headers } = req
   const [secFetchSite, origin] = [headers['sec-fetch-site'], headers.origin]
   return !isSameOriginCall(
     {
       secFetchSite: Array.isArray(secFetchSite) ? secFetchSite.join() : secFetchSite,
       origin,
-      host: provenance.host,
-      protocol: provenance.protocol,
+      host: clientAddress.host,
+      protocol: clientAddress.protocol,
     },
     origins,
   )

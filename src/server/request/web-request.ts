@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
 import { openBodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
-import type { Provenance } from '../http/trusted-proxy.ts'
+import type { ClientAddress } from '../http/trusted-proxy.ts'
 
 /** What a `Request` is made from. */
 interface RequestParts {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  readonly provenance: Provenance
+  readonly clientAddress: ClientAddress
   readonly pathname: string
   readonly search: string
   /** Set where an action is called. */
@@ -24,7 +24,7 @@ const BODILESS = new Set(['GET', 'HEAD'])
  * a target such as `//other.example` would change its host.
  */
 export function toWebRequest(context: RequestParts): Request {
-  const { req, provenance, pathname, search } = context
+  const { req, clientAddress, pathname, search } = context
   // Loaders of a page meet the request for that page, whichever action has been called there; its body is read.
   const isCall = context.action !== undefined
   const headers = new Headers()
@@ -40,7 +40,7 @@ export function toWebRequest(context: RequestParts): Request {
     // `duplex` is missing from the DOM's types; a streamed body is refused without it.
     Object.assign(init, { body: bodyOf(context), duplex: 'half' })
   }
-  const origin = provenance.origin ?? `${provenance.protocol}://${provenance.host || 'localhost'}`
+  const origin = clientAddress.origin ?? `${clientAddress.protocol}://${clientAddress.host || 'localhost'}`
   return new Request(origin + pathname + search, init)
 }
 

@@ -45,7 +45,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
   const newId = createRandomText('hex')
   return (req, res, next) => {
     const startedAt = performance.now()
-    const { target: judged, provenance, refusal } = judge(req)
+    const { target: judged, clientAddress, refusal } = judge(req)
     const tidied = tidyDataUrl(req, judged)
     const target = tidied ?? judged
     const named = trustProxy(req.socket.remoteAddress) ? first(req.headers['x-request-id']) : undefined
@@ -54,7 +54,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
       res,
       pathname: target.kind === 'ok' ? target.pathname : '/',
       search: target.kind === 'ok' ? target.search : '',
-      provenance,
+      clientAddress,
       requestId: named !== undefined && REQUEST_ID.test(named) ? named : newId(),
       log,
       newNonce,
@@ -70,7 +70,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     if (req.method === 'OPTIONS' && req.url === '*') return sendMethods(context, ANY_PAGE)
     if (target.kind === 'refused') return reject(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
-    if (target.dotSegments) context.namesNothing = true
+    if (target.dotSegments) context.hasDotSegments = true
     if (tidied !== undefined) context.isTidied = true
     // Express routes by this; it must see what was judged.
     req.url = target.pathname + target.search
@@ -140,7 +140,7 @@ function reportTrace(context: RequestContext): void {
   reporter.answered({
     trace,
     requestId: context.requestId,
-    client: clientKey(context.provenance.address),
+    client: clientKey(context.clientAddress.address),
     method: req.method ?? '',
     route,
     kind: context.action !== undefined ? 'action' : context.data !== undefined ? 'data' : 'document',

@@ -33,7 +33,7 @@ export function admitResource(
   context: RequestContext,
   work: () => Promise<void>,
 ): Promise<void> | undefined {
-  const client = clientKey(context.provenance.address)
+  const client = clientKey(context.clientAddress.address)
   const refusal = streams.take(client)
   if (refusal === undefined) {
     context.onFinish(() => streams.give(client))

@@ -48,7 +48,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
       return context.action === undefined ? serveData(data, context) : serveCall(data, context)
     const asked = rules.subjectOf(context)
     if (rules.apply(context, asked)) return undefined
-    const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
+    const resolution = context.hasDotSegments ? ({ kind: 'none' } as const) : rules.resolve(asked)
     switch (resolution.kind) {
       case 'proxy':
         return admitResource(streams, context, () => rules.proxy(resolution, context))

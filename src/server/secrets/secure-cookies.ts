@@ -1,4 +1,4 @@
-import { isSecure, type Provenance } from '../http/trusted-proxy.ts'
+import { isSecure, type ClientAddress } from '../http/trusted-proxy.ts'
 
 const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 
@@ -6,7 +6,7 @@ const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+
  * Whether a browser keeps a cookie that is `Secure`, and so any that is named `__Host-`. All of them do on this machine
  * without https, as on a secure site, but those made with WebKit: https://bugs.webkit.org/show_bug.cgi?id=281149
  */
-export function keepsSecureCookies(provenance: Provenance, userAgent: string | undefined): boolean {
+export function keepsSecureCookies(clientAddress: ClientAddress, userAgent: string | undefined): boolean {
   const isWebKit = /AppleWebKit\//.test(userAgent ?? '') && !/Chrom(?:e|ium)\//.test(userAgent ?? '')
-  return !isWebKit || isSecure(provenance) || !LOOPBACK.test(provenance.host)
+  return !isWebKit || isSecure(clientAddress) || !LOOPBACK.test(clientAddress.host)
 }

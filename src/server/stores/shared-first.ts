@@ -3,7 +3,7 @@
  * fails without it.
  */
 import type { Logger } from 'pino'
-import type { OnceStore } from './once-store.ts'
+import type { IdempotencyStore } from './idempotency-store.ts'
 import { rateCells, type RateLimits } from './rate-limits.ts'
 import { RedisGone } from './redis-link.ts'
 
@@ -50,7 +50,11 @@ export function sharedRateLimits(shared: RateLimits, own: RateLimits, watch: Sha
  * instance, and neither a loss of the shared store nor its return makes them run twice.
  * @param own throws where it cannot be written; then the shared store alone counts.
  */
-export function sharedOnceStore(shared: OnceStore, own: OnceStore, watch: SharedStoreWatch): OnceStore {
+export function sharedIdempotencyStore(
+  shared: IdempotencyStore,
+  own: IdempotencyStore,
+  watch: SharedStoreWatch,
+): IdempotencyStore {
   /** @returns what `work` does, unless the disk is full and the shared store has done its part. */
   async function also(answered: boolean, work: () => Promise<void>): Promise<void> {
     try {

@@ -31,10 +31,10 @@ export const ARGUMENTS_FIELD = '$ACTION_ARGS'
 export const KEY_FIELD = '$ACTION_KEY'
 
 /** Calls with an equal key run once within ten minutes. */
-export const ONCE_FIELD = '$ACTION_ONCE'
+export const IDEMPOTENCY_FIELD = '$ACTION_ONCE'
 
 /** The same from the client router, as a header. */
-export const ONCE_HEADER = 'X-Millrace-Once'
+export const IDEMPOTENCY_HEADER = 'X-Millrace-Once'
 
 /** Id of the record that carries the result. */
 export const ACTION_RESULT_ID = '#action'

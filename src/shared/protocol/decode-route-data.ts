@@ -1,6 +1,6 @@
 import { REFUSAL_STATUS } from '../control-flow.ts'
 import type { Rejection, ValueDecoder } from './decode-values.ts'
-import type { TextStream } from './hand-off.ts'
+import type { TextStream } from './hydration-data.ts'
 import {
   ROUTE_DATA_VERSION,
   type RouteDataHead,

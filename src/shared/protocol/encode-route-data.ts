@@ -1,5 +1,5 @@
 import { createValueEncoder, type AbortSignalLike, type PublicReason } from './encode-values.ts'
-import { isJsonValue } from './hand-off.ts'
+import { isJsonValue } from './hydration-data.ts'
 import {
   ROUTE_DATA_VERSION,
   type RouteDataHead,

@@ -1,4 +1,4 @@
-import type { TextStream } from './hand-off.ts'
+import type { TextStream } from './hydration-data.ts'
 import { createFrameWriter, type Frame } from './value-frames.ts'
 
 /** An `AbortSignal`, whose type this folder does not know. */

@@ -1,6 +1,6 @@
 /**
  * Values that JSON cannot say, as text. `encode-values` writes it, `decode-values` reads it; it has no version of its
- * own, that of the format around it counts (`HAND_OFF_VERSION`, `ROUTE_DATA_VERSION`).
+ * own, that of the format around it counts (`HYDRATION_DATA_VERSION`, `ROUTE_DATA_VERSION`).
  *
  * The text is a stream of frames, each one line of JSON. A frame brings nodes: values with an identity or without a form
  * in JSON. Nodes are numbered from 0 through all frames, in the order in which they stand. A member is what stands

@@ -1,16 +1,16 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createOnceStore, type OnceStore } from '../../../src/server/stores/once-store.ts'
+import { createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import { createRateLimits, type RateLimits } from '../../../src/server/stores/rate-limits.ts'
 import { openRedis, type RedisLink } from '../../../src/server/stores/redis-link.ts'
-import { createRedisOnceStore } from '../../../src/server/stores/redis-once-store.ts'
+import { createRedisIdempotencyStore } from '../../../src/server/stores/redis-idempotency-store.ts'
 import { createRedisRateLimits } from '../../../src/server/stores/redis-rate-limits.ts'
 import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
-import { sharedOnceStore, sharedRateLimits, watchSharedStore } from '../../../src/server/stores/shared-first.ts'
+import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from '../../../src/server/stores/shared-first.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { onceStoreContract } from '../../unit/stores/once-store-contract.ts'
+import { onceStoreContract } from '../../unit/stores/idempotency-store-contract.ts'
 import { rateLimitsContract } from '../../unit/stores/rate-limits-contract.ts'
 
 const NOW = 1_800_000_000_000
@@ -25,7 +25,7 @@ let opened: { dispose(): void | Promise<void> }[]
 interface Instance {
   readonly link: RedisLink
   readonly limits: RateLimits
-  readonly once: OnceStore
+  readonly once: IdempotencyStore
 }
 
 async function startInstance(url = redis.url): Promise<Instance> {
@@ -39,7 +39,7 @@ async function startInstance(url = redis.url): Promise<Instance> {
   return {
     link,
     limits: sharedRateLimits(createRedisRateLimits(link), createRateLimits(database), watch),
-    once: sharedOnceStore(createRedisOnceStore(link), createOnceStore(database), watch),
+    once: sharedIdempotencyStore(createRedisIdempotencyStore(link), createIdempotencyStore(database), watch),
   }
 }
 
@@ -81,7 +81,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
   describe('calls in Redis', () => {
     onceStoreContract(async () => {
       const [one, other] = await twoLinks()
-      return [createRedisOnceStore(one), createRedisOnceStore(other)]
+      return [createRedisIdempotencyStore(one), createRedisIdempotencyStore(other)]
     })
   })
 
@@ -123,7 +123,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
     'lose the oldest of a client that has too many, by %s, and nothing of others',
     async ([, bounds, result]) => {
       const { link } = await startInstance()
-      const store = createRedisOnceStore(link, bounds)
+      const store = createRedisIdempotencyStore(link, bounds)
       const call = async (key: string, client: string, at: number): Promise<void> => {
         await store.begin(key, at, client)
         await store.finish(key, result, at, client)

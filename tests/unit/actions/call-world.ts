@@ -6,7 +6,7 @@ import { createJournal } from '../../../src/client/core/data/journal.ts'
 import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
 import { withoutHash } from '../../../src/client/core/data/local-href.ts'
 import { createRetry } from '../../../src/client/core/data/retry.ts'
-import { startFlight, type Flight } from '../../../src/client/core/data/route-flight.ts'
+import { startRouteRequest, type RouteRequest } from '../../../src/client/core/data/route-request.ts'
 import { dataIds } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
@@ -86,7 +86,7 @@ export function world() {
       () => 0,
       () => undefined,
     ),
-    startFlight,
+    startRouteRequest,
     dataIds,
     retry: createRetry(
       () => 0.5,
@@ -114,8 +114,8 @@ export function world() {
       page: { keys: [] },
       view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
     }),
-    follow: (to: string, flight?: Flight) =>
-      void done.push(['follow', to, flight && [flight.href, flight.head, [...flight.segments.keys()]]]),
+    follow: (to: string, request?: RouteRequest) =>
+      void done.push(['follow', to, request && [request.href, request.head, [...request.segments.keys()]]]),
     show: (view: { data: Record<string, unknown> }) => {
       state.data = view.data
       note('show')(view.data['/form#page'])

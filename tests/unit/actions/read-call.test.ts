@@ -60,7 +60,7 @@ describe('a form without script', () => {
     expect(() => byForm([['$ACTION_ARGS3', text]])).toThrow(BodyError)
   })
 
-  test('with a once key that is no key has none', () => {
+  test('with a idempotency key that is no key has none', () => {
     for (const once of ['', 'short', 'x'.repeat(65), 'with a space in it']) {
       expect(byForm([['$ACTION_ONCE', once]]).once).toBeUndefined()
     }
@@ -73,10 +73,10 @@ describe('a call of the client router', () => {
       leading: [1, { a: 2 }],
       hasState: undefined,
     })
-    expect(byScript(json({ args: [1], input: { name: 'ann' } }), 'a-once-key-of-its-own')).toMatchObject({
+    expect(byScript(json({ args: [1], input: { name: 'ann' } }), 'a-idempotency-key-of-its-own')).toMatchObject({
       input: { name: 'ann' },
       leading: [1],
-      once: 'a-once-key-of-its-own',
+      once: 'a-idempotency-key-of-its-own',
     })
   })
 

@@ -16,7 +16,7 @@ const PROJECT = resolve(import.meta.dirname, '../../..')
 const FILES = [
   'tests/browser/lab-actions.test.ts',
   'tests/http/actions.test.tsx',
-  'tests/unit/actions/call-once.test.ts',
+  'tests/unit/actions/idempotent-calls.test.ts',
   'tests/unit/app/guestbook.test.ts',
   'tests/unit/rules/rules.test.ts',
 ]

@@ -127,7 +127,7 @@ describe('what the browser loads of the runtime, gzip, over React', () => {
   })
 
   test('the router comes after the page, but for what reads the document', () => {
-    expect(coreOf(firstLoad())).toEqual(['read-hand-off.ts', 'server-failures.ts'])
+    expect(coreOf(firstLoad())).toEqual(['read-hydration-data.ts', 'server-failures.ts'])
   })
 
   test('the router is one file: what it had to ask for in its turn would come a journey later', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Flight } from '../../../src/client/core/data/route-flight.ts'
+import type { RouteRequest } from '../../../src/client/core/data/route-request.ts'
 import { createWorld, flush, head, segment } from './router-world.ts'
 
 beforeEach(() => {
@@ -47,7 +47,7 @@ describe('catching up with what is known', () => {
 
 describe('going where an action leads', () => {
   /** What the answer to a call has brought of a page: data that is not to be kept, such as a message that is shown once. */
-  const brought = (more: Partial<Flight> = {}): Flight => ({
+  const brought = (more: Partial<RouteRequest> = {}): RouteRequest => ({
     href: '/a',
     wants: undefined,
     prefetch: false,
@@ -90,6 +90,6 @@ describe('going where an action leads', () => {
   test('a target that is no page takes nothing with it: the next visit asks', async () => {
     const world = createWorld()
     expect(() => world.store.bring(brought(), () => world.router.navigate('mailto:a@example.org'))).toThrow(TypeError)
-    expect(world.store.flights.size).toBe(0)
+    expect(world.store.requests.size).toBe(0)
   })
 })

@@ -18,7 +18,7 @@ import { createPageLoader } from '../../../src/client/core/navigation/page-loade
 import { createPrefetcher } from '../../../src/client/core/prefetch/prefetcher.ts'
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import type { RouteCode } from '../../../src/client/core/page/route-code.ts'
-import { startFlight } from '../../../src/client/core/data/route-flight.ts'
+import { startRouteRequest } from '../../../src/client/core/data/route-request.ts'
 import { createRouteStore, dataIds } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { type RouterScreen } from '../../../src/client/core/navigation/router-parts.ts'
@@ -296,7 +296,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
   const callAction = createActionCalls({
     world,
     known,
-    startFlight,
+    startRouteRequest,
     dataIds,
     document: window.document,
     online: () => true,
@@ -313,7 +313,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     forget: router.forget,
     revalidate: store.revalidate,
     catchUp: router.catchUp,
-    follow: (to, flight) => (flight ? store.bring(flight, () => router.navigate(to)) : router.navigate(to)),
+    follow: (to, request) => (request ? store.bring(request, () => router.navigate(to)) : router.navigate(to)),
     leave,
     keepDrafts: () => undefined,
     progress: () => undefined,

@@ -4,7 +4,7 @@ import {
   type RouteDataSink,
   type SegmentContent,
 } from '../../../src/shared/protocol/decode-route-data.ts'
-import type { TextStream } from '../../../src/shared/protocol/hand-off.ts'
+import type { TextStream } from '../../../src/shared/protocol/hydration-data.ts'
 import type { RouteDataHead, RouteDataOutcome, RouteDataRedirect } from '../../../src/shared/protocol/route-data.ts'
 
 /** What came out of reading one answer. */

@@ -1,4 +1,4 @@
-import type { TextStream } from '../../../src/shared/protocol/hand-off.ts'
+import type { TextStream } from '../../../src/shared/protocol/hydration-data.ts'
 
 /** A stream of these pieces, and whether it has been cancelled. */
 export interface PieceStream extends TextStream {

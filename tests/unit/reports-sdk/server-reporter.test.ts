@@ -42,7 +42,7 @@ function reporterAt(clock: { now: number }, parts: Partial<ServerReporterParts> 
       req: {},
       route: '/',
       trace: undefined,
-      provenance: { address },
+      clientAddress: { address },
     })
   return { captured, reporter, fail, alarms }
 }
@@ -121,7 +121,7 @@ describe('a storm of failures', () => {
 describe('data that a page asks for again', () => {
   const request = (traceId: string, route = '/_m/data/rye', method = 'GET') => ({
     requestId: '1',
-    provenance: { address: '203.0.113.9' },
+    clientAddress: { address: '203.0.113.9' },
     req: { method },
     route,
     trace: { traceId, spanId: 'b'.repeat(16), parentSpanId: undefined, sampled: false, sampling: {} },

@@ -13,7 +13,7 @@ function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'docume
     prefetch: kind === 'prefetch',
     data: kind === 'document' ? undefined : { build: 'x' },
     action: kind === 'action' ? { id: 'x', form: '' } : undefined,
-    provenance: { address },
+    clientAddress: { address },
     shed: undefined as string | undefined,
     refusal: undefined as string | undefined,
     onFinish: (listener: () => void) => listeners.push(listener),

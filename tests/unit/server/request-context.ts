@@ -18,7 +18,7 @@ export function detachedRequest(): DetachedRequest {
     res: { closed: false } as ServerResponse,
     pathname: '/',
     search: '',
-    provenance: { address: '127.0.0.1', protocol: 'http', host: 'localhost' },
+    clientAddress: { address: '127.0.0.1', protocol: 'http', host: 'localhost' },
     requestId: '5'.repeat(32),
     log: pino(
       // As it was handed over: pino's own serializer would rename its type.

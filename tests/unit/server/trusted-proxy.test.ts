@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseProxyTrust, resolveProvenance } from '../../../src/server/http/trusted-proxy.ts'
+import { parseProxyTrust, resolveClientAddress } from '../../../src/server/http/trusted-proxy.ts'
 import { isValidHost } from '../../../src/server/http/url-guard.ts'
 
 describe('a list of proxies', () => {
@@ -51,7 +51,7 @@ describe('where a request came from', () => {
   const trust = parseProxyTrust(['10.0.0.0/8'])
   const claims = { for: '203.0.113.9', protocol: 'https', host: 'public.test' }
   const from = (address: string, forwarded: Partial<typeof claims>) =>
-    resolveProvenance(
+    resolveClientAddress(
       { address, encrypted: false, host: 'inner.test' },
       { for: undefined, protocol: undefined, host: undefined, ...forwarded },
       trust,

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createOnceStore } from '../../../src/server/stores/once-store.ts'
+import { createIdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { createRateLimits } from '../../../src/server/stores/rate-limits.ts'
 import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
 import { storedKey } from '../../../src/server/stores/stored-key.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
-import { onceStoreContract } from './once-store-contract.ts'
+import { onceStoreContract } from './idempotency-store-contract.ts'
 import { rateLimitsContract } from './rate-limits-contract.ts'
 
 const NOW = 1_800_000_000_000
@@ -43,19 +43,19 @@ describe('a stored key', () => {
 })
 
 describe('idempotency keys in SQLite', () => {
-  onceStoreContract(() => [createOnceStore(open()), createOnceStore(open())])
+  onceStoreContract(() => [createIdempotencyStore(open()), createIdempotencyStore(open())])
 
   it('are there after the process has come back', async () => {
     const before = open()
-    const store = createOnceStore(before)
+    const store = createIdempotencyStore(before)
     await store.begin('a', NOW)
     await store.finish('a', 'x', NOW)
     before.dispose()
-    expect(await createOnceStore(open()).begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
+    expect(await createIdempotencyStore(open()).begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
   })
 
   it('are no more than the bound, the newest kept', async () => {
-    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
+    const store = createIdempotencyStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
     for (let key = 0; key < 50; key += 1) await store.begin(`key ${key}`, NOW + key)
     expect(count('once')).toBe(11)
     expect(await store.begin('key 49', NOW + 50)).toEqual({ state: 'running' })
@@ -63,7 +63,7 @@ describe('idempotency keys in SQLite', () => {
   })
 
   it('hold no more bytes of results than the bound, and forget no call that is running for it', async () => {
-    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
+    const store = createIdempotencyStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
     await store.begin('running', NOW)
     for (const [index, key] of ['a', 'b', 'c'].entries()) {
       await store.begin(key, NOW + index)
@@ -76,7 +76,7 @@ describe('idempotency keys in SQLite', () => {
 
   it('are counted for their bytes as soon as many were added, and else now and then', async () => {
     const seldom = { keys: 3, bytes: 1_600, sweepEvery: 100, countEvery: 100 }
-    const store = createOnceStore(open(), seldom)
+    const store = createIdempotencyStore(open(), seldom)
     for (const key of ['a', 'b', 'c', 'd', 'e']) await store.begin(key, NOW)
     expect(count('once')).toBe(5)
     await store.finish('a', 'x'.repeat(99), NOW)
@@ -88,7 +88,7 @@ describe('idempotency keys in SQLite', () => {
   })
 
   it('are swept once their time is over', async () => {
-    const store = createOnceStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
+    const store = createIdempotencyStore(open(), { keys: 10, bytes: 1_000, sweepEvery: 1, countEvery: 1 })
     for (const key of ['a', 'b', 'c']) await store.begin(key, NOW)
     await store.begin('d', NOW + 600_000)
     expect(count('once')).toBe(1)

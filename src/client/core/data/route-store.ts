@@ -3,13 +3,13 @@ import type { RouteDataOutcome, RouteDataRedirect, SegmentValues } from '../../.
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
 import { pathOf, segmentPath, type KnownRoutes, type Verdict } from './known-routes.ts'
 import { ENTRY_LIFETIME_MS, matchesTarget, type CacheEntry } from './route-cache.ts'
-import { startFlight, type Flight, type FlightWorld } from './route-flight.ts'
+import { startRouteRequest, type RouteRequest, type RouteRequestWorld } from './route-request.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
 /** Brings together what a page needs: what is known, what is under way, and what must be asked for. */
 export interface RouteStore {
   /** Requests under way. */
-  readonly flights: ReadonlySet<Flight>
+  readonly requests: ReadonlySet<RouteRequest>
   /** What would have to be asked for, if this URL were to be shown now. */
   plan(href: string): RoutePlan
   /**
@@ -21,7 +21,7 @@ export interface RouteStore {
    */
   load(href: string, options: StoreLoadOptions): Promise<LoadedRoute>
   /** What `go` loads at once takes what this request for all segments has brought, be it to be kept or not. */
-  bring(flight: Flight, go: () => void): void
+  bring(request: RouteRequest, go: () => void): void
   /** Drops what is known by tag or path; what requests under way bring of it is shown to who waits, but not kept. */
   revalidate(targets: readonly string[]): void
 }
@@ -51,7 +51,7 @@ export interface RoutePlan {
   /** Ids of segments with data that is neither here nor on its way. */
   readonly missing: readonly string[]
   /** Requests that bring some of the data. */
-  readonly joins: ReadonlySet<Flight>
+  readonly joins: ReadonlySet<RouteRequest>
 }
 
 /** A page's data. */
@@ -80,11 +80,11 @@ export type LoadedRoute =
 
 const MAX_REQUESTS = 5 // an answer may turn out to depend on more of the URL than was known; that ends after a few
 
-/** @param onChange called when a flight begins or gets on. */
+/** @param onChange called when a request begins or gets on. */
 export function createRouteStore(
   table: RouteTable,
   known: KnownRoutes,
-  world: FlightWorld,
+  world: RouteRequestWorld,
   onChange: () => void,
 ): RouteStore {
   const routes = new Map(table.routes.map((route) => [route.key, route]))
@@ -92,8 +92,8 @@ export function createRouteStore(
   const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
     dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
   const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
-  const flights = new Set<Flight>()
-  /** Called once, when a flight has got on. */
+  const requests = new Set<RouteRequest>()
+  /** Called once, when a request has got on. */
   const waiting = new Set<() => void>()
   /** Something has been dropped: the browser's own cache may have answers of before, and does not hear of it. */
   let dropped = false
@@ -105,16 +105,16 @@ export function createRouteStore(
   }
 
   /** @param used requests that have been waited for: what they have brought counts, kept or not. */
-  function plan(href: string, anew: Anew = 'nothing', used: readonly Flight[] = []): RoutePlan {
-    const own = used.findLast((flight) => flight.href === href)
+  function plan(href: string, anew: Anew = 'nothing', used: readonly RouteRequest[] = []): RoutePlan {
+    const own = used.findLast((request) => request.href === href)
     const entry = usable(known.verdict(href), anew)
     const verdict = own?.head ?? (entry?.value as Verdict | undefined)
     const match = verdict ? undefined : table.match(pathOf(href))
     const route = verdict ? routeOf(verdict) : match?.route
     const params = verdict?.params ?? (match && 'params' in match ? match.params : {})
     const { outcome, status = 200, retryAfterMs } = own ?? {}
-    const running = anew === 'all' ? [] : [...flights].filter(({ current }) => current)
-    const same = running.find((flight) => flight.href === href)
+    const running = anew === 'all' ? [] : [...requests].filter(({ current }) => current)
+    const same = running.find((request) => request.href === href)
     const asksVerdict = !own && !entry && !same
     const joins = new Set(!own && !entry && same ? [same] : [])
     const missing: string[] = []
@@ -125,10 +125,10 @@ export function createRouteStore(
 
     for (const id of idsOf(route, outcome)) {
       const key = known.keyOf(id, href, params)
-      const brings = (flight: Flight): boolean =>
-        flight.ids.includes(id) && known.keyOf(id, flight.href, flight.params) === key
+      const brings = (request: RouteRequest): boolean =>
+        request.ids.includes(id) && known.keyOf(id, request.href, request.params) === key
       const kept = usable(known.entry(key), anew)
-      const bringer = used.find((flight) => flight.segments.has(id) && brings(flight))
+      const bringer = used.find((request) => request.segments.has(id) && brings(request))
       // Kept values of equal content are the former object, so that nothing is rendered anew for them.
       const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
       let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
@@ -140,8 +140,8 @@ export function createRouteStore(
         stale ||= !bringer && isStale(kept)
         continue
       }
-      const flight = running.find(brings)
-      if (flight) joins.add(flight)
+      const request = running.find(brings)
+      if (request) joins.add(request)
       else missing.push(id)
     }
     const page = { kind: 'page', route, params, search, data, status, retryAfterMs, keys, stale } as const
@@ -163,47 +163,47 @@ export function createRouteStore(
     return anew === 'all' || (anew === 'stale' && isStale(entry)) ? undefined : entry
   }
 
-  function start(href: string, { page, missing }: RoutePlan, prefetch: boolean, force: boolean): Flight {
+  function start(href: string, { page, missing }: RoutePlan, prefetch: boolean, force: boolean): RouteRequest {
     const { route } = page
-    const flight = startFlight({ href, wants: route ? missing : undefined, prefetch, force }, world, {
+    const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
-        if (head.route !== route?.key) flight.ids = idsOf(routeOf(head))
-        flight.params = head.params ?? {}
+        if (head.route !== route?.key) request.ids = idsOf(routeOf(head))
+        request.params = head.params ?? {}
       },
       received: ({ segment, uses }) => known.noteUses(segment, uses),
       settled(segment, content) {
-        if (!flight.current) return
+        if (!request.current) return
         const id = segment.segment
-        known.keepSegment(id, href, known.keyOf(id, href, flight.params), { ...segment, ...content })
+        known.keepSegment(id, href, known.keyOf(id, href, request.params), { ...segment, ...content })
       },
       changed() {
-        const { head, over, failed, outcome, status, current } = flight
-        if (over) flights.delete(flight)
+        const { head, over, failed, outcome, status, current } = request
+        if (over) requests.delete(request)
         // A redirect, a refusal or a failure is nothing to keep: it may be over with the next sign-in, or the next try.
         if (over && head && !head.redirect && !failed && !outcome && status < 400 && current) {
-          const lifetimes = [...flight.segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
+          const lifetimes = [...request.segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
           known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
         }
         changed()
       },
     })
-    flight.params = page.params
-    flights.add(flight)
+    request.params = page.params
+    requests.add(request)
     onChange()
-    return flight
+    return request
   }
 
   async function load(
     href: string,
     { signal, prefetch = false, anew = 'nothing', whole = false }: StoreLoadOptions,
   ): Promise<LoadedRoute> {
-    const used: Flight[] = []
-    for (let requests = 0; ;) {
+    const used: RouteRequest[] = []
+    for (let sent = 0; ;) {
       if (signal.aborted) throw new RouteCancelled()
-      const own = used.findLast((flight) => flight.href === href)
+      const own = used.findLast((request) => request.href === href)
       // Others' requests may fail without harm: what they do not bring is asked for here.
       if (own?.failed) throw own.failed
-      const planned = plan(href, requests > 0 ? 'nothing' : anew, used)
+      const planned = plan(href, sent > 0 ? 'nothing' : anew, used)
       const { redirect, document, asksVerdict, missing } = planned
       if (redirect) return { kind: 'redirect', redirect }
       if (document) return { kind: 'document' }
@@ -214,12 +214,12 @@ export function createRouteStore(
       const lost = own?.over && !own.call && missing.some((id) => own.wants?.includes(id) ?? true)
       if (lost) throw new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
       if (asksVerdict || missing.length > 0) {
-        if (requests === MAX_REQUESTS) throw new RouteLoadError('route data', href)
-        requests += 1
+        if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
+        sent += 1
         joins.push(start(href, planned, prefetch, dropped || anew !== 'nothing'))
       }
-      const joined = joins.filter((flight) => !used.includes(flight))
-      for (const flight of joined) flight.join(signal)
+      const joined = joins.filter((request) => !used.includes(request))
+      for (const request of joined) request.join(signal)
       used.push(...joined)
       // What has just been joined may have brought all that is needed.
       if (joined.length > 0) continue
@@ -231,24 +231,24 @@ export function createRouteStore(
   }
 
   return {
-    flights,
+    requests,
     plan: (href) => plan(href),
     load,
     bring(brought, go) {
-      const flight = { ...brought, ids: idsOf(routeOf(brought.head)) }
-      flights.add(flight)
+      const request = { ...brought, ids: idsOf(routeOf(brought.head)) }
+      requests.add(request)
       try {
         go()
       } finally {
-        flights.delete(flight)
+        requests.delete(request)
       }
     },
     revalidate(targets) {
       dropped ||= targets.length > 0
-      for (const flight of flights) {
-        const paths = [pathOf(flight.href), ...flight.ids.map((id) => segmentPath(id, flight.href))]
+      for (const request of requests) {
+        const paths = [pathOf(request.href), ...request.ids.map((id) => segmentPath(id, request.href))]
         // Its tags are not known yet, so it may have any.
-        if (paths.some((path) => matchesTarget({ path, tags: targets }, targets))) flight.current = false
+        if (paths.some((path) => matchesTarget({ path, tags: targets }, targets))) request.current = false
       }
       known.revalidate(targets)
     },
@@ -275,6 +275,6 @@ export function dataIds(
  * Whether all that was asked for is here, but for deferred values; without any, a refusal may still come, and where no
  * route answers, one does.
  */
-function isReady({ head, outcome, ids, segments }: Flight): unknown {
+function isReady({ head, outcome, ids, segments }: RouteRequest): unknown {
   return outcome ?? (head?.route && ids.length > 0 && ids.every((id) => segments.has(id)))
 }

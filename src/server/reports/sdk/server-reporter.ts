@@ -66,11 +66,11 @@ export function createServerReporter(parts: ServerReporterParts): ServerReporter
         headers['sec-fetch-site'] === 'same-origin' && decisions.take(clientKey(address), now())
       return beginTrace({ requestId, trace, baggage, mayDecide }, traces)
     },
-    failed(thrown, digest, place, { requestId, req, route, trace, provenance }) {
+    failed(thrown, digest, place, { requestId, req, route, trace, clientAddress }) {
       if (!isReportable(thrown)) return
       const isData = req.method === 'GET' && route !== undefined && ROUTE_DATA.test(route)
       if (isData && trace !== undefined && retried.isKnown(trace.traceId, digest, now())) return
-      const client = clientKey(provenance.address)
+      const client = clientKey(clientAddress.address)
       if (!admit('error', client)) return
       const transaction = route === undefined ? undefined : `${req.method ?? 'GET'} ${route}`
       // Route data counts under the pattern of its page.

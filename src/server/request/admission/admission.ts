@@ -88,7 +88,7 @@ export function createAdmission({
 
   return {
     enter(context) {
-      const client = clientKey(context.provenance.address)
+      const client = clientKey(context.clientAddress.address)
       const requestClass = classOf(context)
       if (load.pressure > 0 && isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)) {
         return shed(context, 'load')
@@ -103,7 +103,7 @@ export function createAdmission({
       if (loaded && context.turn === turns.number) return undefined
       const turn = turns.take({
         requestClass: classOf(context),
-        client: clientKey(context.provenance.address),
+        client: clientKey(context.clientAddress.address),
         loaded,
         isGone: () => context.aborted?.cause === 'gone',
       })

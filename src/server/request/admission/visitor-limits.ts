@@ -45,7 +45,7 @@ export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.
   async function refuses(context: RequestContext, what: 'action' | 'data'): Promise<boolean> {
     const limit = what === 'action' ? actions : context.data && data
     if (limit === undefined) return false
-    const verdict = await count(context, `${what} ${clientKey(context.provenance.address)}`, limit)
+    const verdict = await count(context, `${what} ${clientKey(context.clientAddress.address)}`, limit)
     if (!verdict.allowed) refuse(context, what, verdict.retryAfterSeconds)
     return !verdict.allowed
   }

@@ -7,7 +7,7 @@ import { securityHeaders } from './security-headers.ts'
 /** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const all = headers.concat(securityHeaders(isSecure(context.provenance)))
+  const all = headers.concat(securityHeaders(isSecure(context.clientAddress)))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400) res.removeHeader('cache-control')
   const already = res.getHeaderNames()

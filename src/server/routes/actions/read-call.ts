@@ -2,7 +2,7 @@ import {
   ARGUMENTS_FIELD,
   FIELD_PREFIX,
   KEY_FIELD,
-  ONCE_FIELD,
+  IDEMPOTENCY_FIELD,
   type ActionArguments,
 } from '../../../shared/protocol/action-call.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
@@ -51,7 +51,7 @@ export function readCall(
   })
   const object = formObject(fields)
   const key = own.get(KEY_FIELD)
-  const once = call.once ?? own.get(ONCE_FIELD)
+  const once = call.once ?? own.get(IDEMPOTENCY_FIELD)
   const received = {
     input: object.value,
     form: { ...object, fields },

@@ -1,5 +1,5 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
-import { ID_FIELD, ONCE_HEADER } from '../../../shared/protocol/action-call.ts'
+import { ID_FIELD, IDEMPOTENCY_HEADER } from '../../../shared/protocol/action-call.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
 import { watchPromises } from '../load/watch-promises.ts'
@@ -12,10 +12,10 @@ import type { DeclaredAction } from './action.ts'
 import { BodyError } from '../../http/body/body-error.ts'
 import { BODY_SILENCE_MS, MAX_STREAMED_FIELD_BYTES } from '../../http/body/body-limits.ts'
 import { bodyKind } from '../../http/body/body-kind.ts'
-import type { CallsOnce } from './call-once.ts'
+import type { IdempotentCalls } from './idempotent-calls.ts'
 import type { HeldBodies } from '../../http/body/held-bodies.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
-import { onceKey } from './once-key.ts'
+import { idempotencyKey } from './idempotency-key.ts'
 import { readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
 import { readCall, type ReceivedCall } from './read-call.ts'
 import { refuseCall, type CallRefusal } from '../../request/answer/refuse-call.ts'
@@ -26,7 +26,7 @@ import { runAction, type FinishedCall } from './run-action.ts'
 export interface ActionParts {
   readonly registry: ActionRegistry
   readonly modules: ModuleCache
-  readonly calls: CallsOnce
+  readonly calls: IdempotentCalls
   readonly admission: Admission
   /** Most bytes of a body, where the action does not say. */
   readonly bodyLimit: number
@@ -85,7 +85,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   const limits = limitsOf(named, parts.bodyLimit)
   using held = parts.heldBodies.open(
     limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes,
-    clientKey(context.provenance.address),
+    clientKey(context.clientAddress.address),
   )
   try {
     const body = await readBody(context.req, limits, context.signal, held.hold)
@@ -98,7 +98,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const { id } = declared
     const received = readCall(
       body,
-      { id, form: byScript ? undefined : (context.action?.form ?? ''), once: onceHeader(context) },
+      { id, form: byScript ? undefined : (context.action?.form ?? ''), once: idempotencyHeader(context) },
       context.secrets,
     )
     const run = (): Promise<FinishedCall> =>
@@ -108,7 +108,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
         call: context,
         watch: (value) => watchPromises(value, context, 'action'),
       })
-    const key = await onceKey(declared, received, context)
+    const key = await idempotencyKey(declared, received, context)
     const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)
     context.addSpan('action', id, startedAt, performance.now())
@@ -142,9 +142,9 @@ function hasIdField(body: FormBody | JsonBody): boolean {
   return body.kind === 'form' && body.fields.some(([name]) => name === ID_FIELD)
 }
 
-const ONCE = ONCE_HEADER.toLowerCase()
+const ONCE = IDEMPOTENCY_HEADER.toLowerCase()
 
-function onceHeader({ req }: RequestContext): string | undefined {
+function idempotencyHeader({ req }: RequestContext): string | undefined {
   const value = req.headers[ONCE]
   return typeof value === 'string' ? value : undefined
 }

@@ -7,7 +7,7 @@ import {
   type SegmentMeta,
   type SegmentValues,
 } from '../../../shared/protocol/route-data.ts'
-import type { RejectedValue } from '../../../shared/protocol/hand-off.ts'
+import type { RejectedValue } from '../../../shared/protocol/hydration-data.ts'
 import { createRouteDataWriter, type RouteDataWriter } from '../../../shared/protocol/encode-route-data.ts'
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'

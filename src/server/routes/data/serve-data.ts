@@ -50,7 +50,7 @@ export function findDataPage(parts: DataParts, context: RequestContext): Matched
     }
     return refuse(context, redirect.status, `the redirect ${redirect.source} cannot be filled in: ${redirect.fault}`)
   }
-  const resolution = context.namesNothing ? ({ kind: 'none' } as const) : rules.resolve(asked)
+  const resolution = context.hasDotSegments ? ({ kind: 'none' } as const) : rules.resolve(asked)
   switch (resolution.kind) {
     case 'proxy':
       return refuse(context, 200)

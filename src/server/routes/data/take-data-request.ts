@@ -86,7 +86,7 @@ export function createDataRequests({
       sendHead(context, 200, { redirect: redirectTo(pathname + search) })
       return false
     }
-    if (isRuntimePath(pathname)) context.namesNothing = true
+    if (isRuntimePath(pathname)) context.hasDotSegments = true
     req.url = pathname + search
     // Middleware that guards by the URL as it was sent must not be led past its guard.
     ;(req as { originalUrl?: string }).originalUrl = req.url

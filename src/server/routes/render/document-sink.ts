@@ -6,7 +6,7 @@ import { DOCUMENT_END, headStart } from './document-markup.ts'
 export interface SinkAdditions {
   /** Tags for the start of the head. */
   readonly head: string
-  /** Markup behind the shell: hand-off and bootstrap script. */
+  /** Markup behind the shell: hydration data and bootstrap script. */
   readonly tail: string
 }
 
@@ -17,7 +17,7 @@ const HEAD_SEARCH_BYTES = 8_192
 /**
  * The writable that React pipes a streamed document into. React writes each flush synchronously and ends it with
  * `flush()`, so between two flushes the document is at a place where elements may be added: there the runtime's own
- * scripts go. The closing tags are held back until both React and the hand-off are done.
+ * scripts go. The closing tags are held back until both React and the hydration data are done.
  *
  * React uses of a writable: `write`, `end`, `destroy`, `flush`, and the events `drain`, `error`, `close`.
  */

@@ -3,7 +3,7 @@ import {
   ARGUMENTS_FIELD,
   ID_FIELD,
   KEY_FIELD,
-  ONCE_FIELD,
+  IDEMPOTENCY_FIELD,
   REFERENCE_FIELD,
 } from '../../../shared/protocol/action-call.ts'
 import { isInvalidInput } from '../../../shared/action-result.ts'
@@ -73,7 +73,7 @@ function formAttributes({ id }: NamedAction, bound: readonly unknown[], prefix: 
   const number = prefix.replace(/\D+/g, '')
   const data = new FormFields((key) => forms.stateForms.push({ id, args: bound.slice(0, -1), key }))
   data.append(ID_FIELD, id)
-  if (forms.once !== undefined) data.append(ONCE_FIELD, forms.once)
+  if (forms.once !== undefined) data.append(IDEMPOTENCY_FIELD, forms.once)
   if (bound.length > 0) {
     data.append(ARGUMENTS_FIELD + number, forms.sign(id, listOf(withoutRefusal(bound))))
   }

@@ -16,7 +16,7 @@ import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
-import type { HandOff } from './hand-off-writer.ts'
+import type { HydrationData } from './hydration-data-writer.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 import { holeStyles } from './hole-styles.ts'
 import type { LiveStream } from './render-attempt.ts'
@@ -31,45 +31,45 @@ export interface DocumentParts {
   readonly view: RouteView
   readonly metadata: Metadata
   readonly assets: DocumentAssets
-  readonly handOff: HandOff
+  readonly hydrationData: HydrationData
   readonly timings: readonly LoaderTiming[]
   /** Takes the document to give it out again, if it is good and for everybody; absent where it is no page. */
   readonly keep?: ((document: SentDocument) => void) | undefined
   /** What is handed over in the document that is kept for everybody, where that is not the same. */
-  readonly handOffForAll?: () => HandOff | undefined
+  readonly hydrationDataForAll?: () => HydrationData | undefined
   /** Seconds after which a visitor who gets this failure may try again. */
   readonly retryAfter?: number | undefined
 }
 
 /** Sends a finished document: with its length, an ETag, and 304 where the client has it already. */
 export function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> | undefined {
-  const { start } = parts.handOff
+  const { start } = parts.hydrationData
   if (start === undefined) return sendFinished(html, '', parts, context)
   let chunks = ''
   return start((script) => (chunks += script)).then(() => sendFinished(html, chunks, parts, context))
 }
 
-/** @param chunks scripts of the hand-off behind its element. */
+/** @param chunks scripts of the hydration data behind its element. */
 function sendFinished(
   html: string,
   chunks: string,
   parts: DocumentParts,
   context: RequestContext,
 ): Promise<void> | undefined {
-  const { assets, handOff, metadata, status } = parts
+  const { assets, hydrationData, metadata, status } = parts
   const caching = documentCaching(parts, context)
   const nonce = caching.shared ? '' : context.nonce
   const jsonLd = jsonLdTags(metadata)
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
-  const stable = chunks === '' ? handOff.element : handOff.element + chunks.replaceAll(context.nonce, '')
+  const stable = chunks === '' ? hydrationData.element : hydrationData.element + chunks.replaceAll(context.nonce, '')
   const tagOf = (handedOver: string): string => documentTag(html, jsonLd + handedOver, assets.build)
   const etag = status === 200 ? tagOf(stable) : undefined
-  const whole = (handedOver = handOff.element): readonly string[] => {
+  const whole = (handedOver = hydrationData.element): readonly string[] => {
     const head =
       (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
       html.slice(0, at) +
-      assets.head(nonce, handOff.start !== undefined) +
+      assets.head(nonce, hydrationData.start !== undefined) +
       jsonLd
     const content = html.slice(at, -DOCUMENT_END.length)
     const end = handedOver + chunks + assets.bootstrap(nonce) + DOCUMENT_END
@@ -131,7 +131,7 @@ function keepShared({ parts, caching, context, body, tagOf, ...sent }: Shareable
   if (parts.keep === undefined || !caching.shared || context.personal || !isForAll(context)) return
   const lifetime = documentLifetime(caching.value)
   if (lifetime === undefined) return
-  const other = parts.handOffForAll?.()?.element
+  const other = parts.hydrationDataForAll?.()?.element
   const etag = other === undefined ? sent.etag : tagOf(other)
   parts.keep({
     etag,
@@ -167,7 +167,7 @@ function endWith({ req, res }: RequestContext, body: readonly string[], lengths:
 
 /** Sends a document whose holes are still open, each as it closes. */
 export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
-  const { assets, handOff, metadata } = parts
+  const { assets, hydrationData, metadata } = parts
   const { nonce, req, res } = context
   const encoding = negotiate(context)
   const caching = privateCaching(documentCaching(parts, context))
@@ -182,10 +182,10 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const sink = new DocumentSink(
     createBodyStream(res, encoding),
     {
-      head: assets.head(nonce, handOff.start !== undefined) + holeStyles(nonce) + jsonLdTags(metadata),
-      tail: handOff.element + assets.bootstrap(nonce),
+      head: assets.head(nonce, hydrationData.start !== undefined) + holeStyles(nonce) + jsonLdTags(metadata),
+      tail: hydrationData.element + assets.bootstrap(nonce),
     },
-    handOff.start !== undefined,
+    hydrationData.start !== undefined,
   )
   // Named before it is handed over: written there, it would keep the request for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
@@ -199,7 +199,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   context.onAbort((reason) => {
     if (reason.cause === 'gone') sink.destroy()
   })
-  handOff
+  hydrationData
     .start?.((script) => sink.add(script))
     .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
     .finally(() => sink.endAdding())
@@ -234,12 +234,12 @@ function negotiate(context: RequestContext): Encoding | undefined {
   return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
 }
 
-function documentCaching({ status, handOff }: DocumentParts, context: RequestContext): Caching {
+function documentCaching({ status, hydrationData }: DocumentParts, context: RequestContext): Caching {
   if (context.req.method === 'POST') return NO_STORE
   const ruled = takeRuledCaching(context)
   const wanted = context.givenHeaders?.get('cache-control') ?? ruled
   const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context) })
-  return handOff.start === undefined ? caching : privateCaching(caching)
+  return hydrationData.start === undefined ? caching : privateCaching(caching)
 }
 
 /** A streamed document holds inline scripts, so it holds a nonce, so nobody may share it. */
@@ -271,7 +271,7 @@ function documentHeaders(
 
 function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: string, caching: Caching): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
-  const policies = assets.policiesFor(isSecure(context.provenance))
+  const policies = assets.policiesFor(isSecure(context.clientAddress))
   headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
   if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
   return headers

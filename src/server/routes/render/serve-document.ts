@@ -29,7 +29,7 @@ import {
   type JudgedFailure,
   type JudgedThrown,
 } from '../../request/answer/judge-thrown.ts'
-import { createHandOffWriter, type HandOffExtras } from './hand-off-writer.ts'
+import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import { giveUp, idPrefix, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
@@ -135,20 +135,20 @@ interface Rendering {
   readonly tree: ReactNode
   readonly forms: FormTarget
   /** @param posted the state that React takes over. */
-  readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HandOffExtras['streamed']) => DocumentParts
+  readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HydrationExtras['streamed']) => DocumentParts
 }
 
 /** Renders and sends: whole where nothing has to be waited for, else as a stream. */
 class DocumentRendering {
   readonly #parts: RendererParts
-  readonly #handOffOf: ReturnType<typeof createHandOffWriter>
+  readonly #hydrationDataOf: ReturnType<typeof createHydrationDataWriter>
   readonly #assetsOf: ReturnType<typeof createDocumentAssets>
   /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
   readonly #suspending = new Set<string>()
 
   constructor(parts: RendererParts) {
     this.#parts = parts
-    this.#handOffOf = createHandOffWriter(parts.manifest.buildId, parts.scope)
+    this.#hydrationDataOf = createHydrationDataWriter(parts.manifest.buildId, parts.scope)
     this.#assetsOf = createDocumentAssets(parts.manifest, parts.shared)
   }
 
@@ -193,16 +193,16 @@ class DocumentRendering {
         view,
         metadata,
         assets: this.#assetsOf(view),
-        handOff: this.#handOffOf({ ...view, search: request.search }, route, context, {
+        hydrationData: this.#hydrationDataOf({ ...view, search: request.search }, route, context, {
           metas,
           posted: posted?.state,
           streamed,
         }),
-        handOffForAll: () => {
+        hydrationDataForAll: () => {
           const search = request.searchForAll?.(forms.namesQuery === true)
           return search === undefined || search === request.search
             ? undefined
-            : this.#handOffOf({ ...view, search }, route, context, { metas })
+            : this.#hydrationDataOf({ ...view, search }, route, context, { metas })
         },
         timings,
         keep,

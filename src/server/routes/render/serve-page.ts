@@ -135,7 +135,7 @@ export async function showPage(
       timings: loaded.timings,
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
-        const client = clientKey(context.provenance.address)
+        const client = clientKey(context.clientAddress.address)
         const { pathname } = context
         documents.keep({ asked: askedDocument(page, context), uses, document, tags, since, pathname, client })
       },

@@ -65,23 +65,23 @@ export function createAppRules(
 
   /** Judged exactly as a request for a document is; only a guess, because the application has not been asked yet. */
   function leadsElsewhere(req: IncomingMessage): boolean {
-    const { target, provenance, refusal } = judge(req)
+    const { target, clientAddress, refusal } = judge(req)
     if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
     const { pathname, search } = target
-    const request = ruleRequest(req, { pathname, search, host: provenance.host })
+    const request = ruleRequest(req, { pathname, search, host: clientAddress.host })
     return redirectFor(rules, request) === undefined && resolveRoute(rules, match, request).kind === 'proxy'
   }
 
-  function redirect({ namesNothing }: RequestContext, asked: RuleSubject): ReturnType<AppRules['redirect']> {
-    return namesNothing ? undefined : redirectFor(rules, asked.request, asked)
+  function redirect({ hasDotSegments }: RequestContext, asked: RuleSubject): ReturnType<AppRules['redirect']> {
+    return hasDotSegments ? undefined : redirectFor(rules, asked.request, asked)
   }
 
   async function proxy({ url: target, crossSite }: ProxyTarget, context: RequestContext): Promise<void> {
-    const { provenance, req, res } = context
+    const { clientAddress, req, res } = context
     context.route = `-> ${target.origin}`
     const options = {
       timeoutMs: UPSTREAM_TIMEOUT_MS,
-      forwarded: { for: provenance.address, proto: provenance.protocol, host: provenance.host },
+      forwarded: { for: clientAddress.address, proto: clientAddress.protocol, host: clientAddress.host },
       onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
     }
     const upgrade = upgradeOf(req)
@@ -107,14 +107,14 @@ export function createAppRules(
 
   return {
     redirect,
-    subjectOf: ({ req, res, pathname, search, provenance }) =>
+    subjectOf: ({ req, res, pathname, search, clientAddress }) =>
       subjectOf(
-        ruleRequest(req, { pathname, search, host: provenance.host }, (name) => {
+        ruleRequest(req, { pathname, search, host: clientAddress.host }, (name) => {
           if (!res.headersSent) addVary(res, name)
         }),
       ),
     apply(context, asked) {
-      if (context.namesNothing) return false
+      if (context.hasDotSegments) return false
       for (const [name, value] of headersFor(rules, asked.request, asked)) {
         if (name.toLowerCase() === 'vary') addVary(context.res, value)
         else context.res.appendHeader(name, value)

@@ -11,7 +11,7 @@ const REFRESH_RETRY_MS = 5_000 // visitors get the stale value meanwhile; the so
 const READ_LIMIT_MS = 30_000 // all callers wait for the same read: a source that never answers must not block a value
 
 /** A value that is being fetched or made. */
-interface Flight {
+interface PendingValue {
   readonly tags: readonly string[]
   readonly since: number
   readonly value: Promise<MemoryValue>
@@ -33,28 +33,28 @@ export interface ValueSourceParts {
   readonly now: () => number
 }
 
-/** Fetches values from the shared store or makes them. Calls for one value share one flight. */
+/** Fetches values from the shared store or makes them. Calls for one value share one pending. */
 export class ValueSource {
   /** Since the start: values from the shared store, values made, failures to make one. */
   readonly counts = { shared: 0, made: 0, failed: 0 }
   readonly #parts: ValueSourceParts
-  /** Bound: one flight per value that somebody waits for. */
-  readonly #flights = new Map<string, Flight>()
+  /** Bound: one pending per value that somebody waits for. */
+  readonly #pending = new Map<string, PendingValue>()
 
   constructor(parts: ValueSourceParts) {
     this.#parts = parts
   }
 
-  /** Joins the flight of the value, or starts one. */
+  /** Joins the pending of the value, or starts one. */
   async get(call: NamedCall): Promise<MemoryValue> {
-    const flight = this.#current(call)
-    if (flight === undefined) return this.#start(call, false)
+    const pending = this.#current(call)
+    if (pending === undefined) return this.#start(call, false)
     try {
-      return await flight.value
+      return await pending.value
     } catch (thrown) {
       // Its maker used the signal of a request that was cancelled; others still want the value.
       if (!(thrown instanceof Error) || thrown.name !== 'AbortError') throw thrown
-      return this.#flights.get(call.name)?.value ?? this.#start(call, false)
+      return this.#pending.get(call.name)?.value ?? this.#start(call, false)
     }
   }
 
@@ -74,11 +74,11 @@ export class ValueSource {
     })
   }
 
-  /** The flight of a value, unless what it brings has been revalidated. */
-  #current({ name, reader }: NamedCall): Flight | undefined {
-    const flight = this.#flights.get(name)
-    if (flight === undefined || this.#parts.revalidations.concern(flight, reader.pathname)) return undefined
-    return flight
+  /** The pending of a value, unless what it brings has been revalidated. */
+  #current({ name, reader }: NamedCall): PendingValue | undefined {
+    const pending = this.#pending.get(name)
+    if (pending === undefined || this.#parts.revalidations.concern(pending, reader.pathname)) return undefined
+    return pending
   }
 
   /** @param skipStale ignores a stale value of the shared store. */
@@ -86,10 +86,10 @@ export class ValueSource {
     const { name, tags } = call
     const since = this.#parts.revalidations.now
     const value = this.#fetchOrMake(call, since, skipStale).finally(() => {
-      if (this.#flights.get(name) === flight) this.#flights.delete(name)
+      if (this.#pending.get(name) === pending) this.#pending.delete(name)
     })
-    const flight: Flight = { tags, since, value }
-    this.#flights.set(name, flight)
+    const pending: PendingValue = { tags, since, value }
+    this.#pending.set(name, pending)
     return value
   }
 

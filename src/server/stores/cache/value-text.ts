@@ -4,7 +4,7 @@
  * read several times as fast; else `v` and a value stream without promises.
  */
 import { createValueDecoder } from '../../../shared/protocol/decode-values.ts'
-import { isJsonValue } from '../../../shared/protocol/hand-off.ts'
+import { isJsonValue } from '../../../shared/protocol/hydration-data.ts'
 import { findLostValue } from '../../../shared/protocol/lost-values.ts'
 import { hearPromises } from '../../http/hear-promises.ts'
 import { createFrameWriter } from '../../../shared/protocol/value-frames.ts'

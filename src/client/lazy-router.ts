@@ -8,7 +8,7 @@ type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
  * and forms stay the browser's own, `navigate` and `refresh` load a document, and the next call tries again.
  * @param load brings the code, and starts the router.
  */
-export function createRouterHandle(
+export function createLazyRouter(
   window: Window,
   first: Screen,
   load: (listeners: RouterListeners) => Promise<LoadedRouter>,

@@ -9,21 +9,21 @@
 import type { RouteDataHead, SegmentMeta } from './route-data.ts'
 
 /** Changed with every change of the format; a browser that reads another one leaves the document as it is. */
-export const HAND_OFF_VERSION = 3
+export const HYDRATION_DATA_VERSION = 3
 
 /** Id of the script element with the first part. */
-export const HAND_OFF_ELEMENT_ID = 'millrace'
+export const HYDRATION_DATA_ELEMENT_ID = 'millrace'
 
 /**
  * Finds the first part: by the element's type and place too, since sanitized HTML has no scripts, but may have any id.
  */
-export const HAND_OFF_SELECTOR = 'body>script#millrace'
+export const HYDRATION_DATA_SELECTOR = 'body>script#millrace'
 
 /** Name of the global list that late chunks are pushed to. */
-export const HAND_OFF_GLOBAL = '__millrace'
+export const HYDRATION_DATA_GLOBAL = '__millrace'
 
 /** What hydration needs beyond the table. */
-export interface HandOffValues {
+export interface HydrationValues {
   /** Search params after the page's schema. */
   readonly search: unknown
   /** Loader results by segment id. */
@@ -32,9 +32,9 @@ export interface HandOffValues {
   readonly posted?: readonly [state: unknown, key: string, id: string, arity: number]
 }
 
-/** The first part of a hand-off. */
-export interface HandOffState {
-  readonly v: typeof HAND_OFF_VERSION
+/** The first part of the hydration data. */
+export interface HydrationState {
+  readonly v: typeof HYDRATION_DATA_VERSION
   /** Build that wrote the document. */
   readonly build: string
   /** Key of the matched route, `null` where no route matched. */
@@ -52,7 +52,7 @@ export interface HandOffState {
   /** What React must know to hydrate; only of documents that are streamed. */
   readonly react?: { readonly identifierPrefix: string }
   /** The values, when JSON can say them; otherwise they follow as chunks. */
-  readonly values?: HandOffValues
+  readonly values?: HydrationValues
 }
 
 /** A stream of text, as far as both sides use it. */

@@ -1,12 +1,12 @@
 import {
-  HAND_OFF_ELEMENT_ID,
-  HAND_OFF_GLOBAL,
-  HAND_OFF_VERSION,
+  HYDRATION_DATA_ELEMENT_ID,
+  HYDRATION_DATA_GLOBAL,
+  HYDRATION_DATA_VERSION,
   isJsonValue,
-  type HandOffState,
-  type HandOffValues,
+  type HydrationState,
+  type HydrationValues,
   type RejectedValue,
-} from '../../../shared/protocol/hand-off.ts'
+} from '../../../shared/protocol/hydration-data.ts'
 import { createValueEncoder } from '../../../shared/protocol/encode-values.ts'
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import { layoutId, shownChain, type RouteView } from '../../../client/react/route-view.ts'
@@ -15,8 +15,8 @@ import type { RequestContext } from '../../request/context.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 
-/** The hand-off of one document. */
-export interface HandOff {
+/** The hydration data of one document. */
+export interface HydrationData {
   /** The script element for the shell; depends on nothing but the answer's content. */
   readonly element: string
   /** Starts the chunks of values that JSON cannot say; absent when the element holds everything. */
@@ -27,49 +27,57 @@ export interface HandOff {
 type Metas = Readonly<Record<string, SegmentMeta>>
 
 /** What belongs to a view beside its data. */
-export interface HandOffExtras {
+export interface HydrationExtras {
   /** Only where something is not as by default. */
   readonly metas?: Metas | undefined
   /** The state of the form that was sent to the page. */
-  readonly posted?: HandOffValues['posted'] | undefined
+  readonly posted?: HydrationValues['posted'] | undefined
   /** Of a document that is streamed; its deadline in ms. */
-  readonly streamed?: Required<Pick<HandOffState, 'deadline' | 'react'>> | undefined
+  readonly streamed?: Required<Pick<HydrationState, 'deadline' | 'react'>> | undefined
 }
 
-/** Prepares the hand-off of a view. Rejections reach the browser as digests only. */
-export type HandOffWriter = (
+/** Prepares the hydration data of a view. Rejections reach the browser as digests only. */
+export type HydrationDataWriter = (
   view: RouteView,
   route: string | null,
   context: RequestContext,
-  extras?: HandOffExtras,
-) => HandOff
+  extras?: HydrationExtras,
+) => HydrationData
 
 /** Makes the writer of a build. What is the same for all documents of a route is put together once. */
-export function createHandOffWriter(buildId: string, scope: HandOffState['scope'] = 'path'): HandOffWriter {
+export function createHydrationDataWriter(
+  buildId: string,
+  scope: HydrationState['scope'] = 'path',
+): HydrationDataWriter {
   /** Bound: one entry a route. */
   const starts = new Map<string | null, string>()
   const startOf = (route: string | null): string => {
     let start = starts.get(route)
     if (start === undefined) {
-      const fixed: Pick<HandOffState, 'v' | 'build' | 'route' | 'scope'> = {
-        v: HAND_OFF_VERSION,
+      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'scope'> = {
+        v: HYDRATION_DATA_VERSION,
         build: buildId,
         route,
         ...(scope === 'path' ? {} : { scope }),
       }
-      start = `<script type="application/json" id="${HAND_OFF_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
+      start = `<script type="application/json" id="${HYDRATION_DATA_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
       starts.set(route, start)
     }
     return start
   }
-  return (view, route, context, extras = {}) => createHandOff(startOf(route), view, context, extras)
+  return (view, route, context, extras = {}) => createHydrationData(startOf(route), view, context, extras)
 }
 
-function createHandOff(start: string, view: RouteView, context: RequestContext, extras: HandOffExtras): HandOff {
+function createHydrationData(
+  start: string,
+  view: RouteView,
+  context: RequestContext,
+  extras: HydrationExtras,
+): HydrationData {
   const { params, search, data, origin, outcome } = view
   const { metas, posted, streamed } = extras
   const form = posted === undefined ? {} : { posted }
-  const values: HandOffValues = { search, data, ...form }
+  const values: HydrationValues = { search, data, ...form }
   const plain = isJsonValue(values)
   if (!plain) refuseLostValues(data)
   const element =
@@ -112,11 +120,11 @@ function metaMember(metas: Metas, { chain, outcome }: RouteView): string {
   return entries.length === 0 ? '' : member('meta', Object.fromEntries(entries))
 }
 
-function member(name: keyof HandOffState, value: unknown): string {
+function member(name: keyof HydrationState, value: unknown): string {
   return `,"${name}":${json(value)}`
 }
 
-function postedMember(posted: HandOffValues['posted']): string {
+function postedMember(posted: HydrationValues['posted']): string {
   return posted === undefined ? '' : `,"posted":${json(posted)}`
 }
 
@@ -130,6 +138,6 @@ function json(value: unknown): string {
 function pushScript(chunk: string | null, nonce: string): string {
   const argument = escapeJson(JSON.stringify(chunk))
   // Not by `??=`: an element whose id or name this is would be taken for the list.
-  const list = `Object.hasOwn(self,"${HAND_OFF_GLOBAL}")?${HAND_OFF_GLOBAL}:self.${HAND_OFF_GLOBAL}=[]`
+  const list = `Object.hasOwn(self,"${HYDRATION_DATA_GLOBAL}")?${HYDRATION_DATA_GLOBAL}:self.${HYDRATION_DATA_GLOBAL}=[]`
   return `<script nonce="${nonce}">(${list}).push(${argument})</script>`
 }

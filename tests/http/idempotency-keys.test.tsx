@@ -23,7 +23,7 @@ async function instance(environment: Readonly<Record<string, string>>) {
       return { signedIn: input.name }
     },
   })
-  const folder = await makeTempDir('once-keys')
+  const folder = await makeTempDir('idempotency-keys')
   const { app } = tinyApp({
     routes: { '/': { page: page(() => <p>names</p>) } },
     environment: { DATA_DIR: folder.path, ...environment },

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createCallsOnce } from '../../../src/server/routes/actions/call-once.ts'
+import { createIdempotentCalls } from '../../../src/server/routes/actions/idempotent-calls.ts'
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
 import { judgeLevel } from '../../../src/server/stores/fair-level.ts'
-import { createOnceStore, type OnceStore } from '../../../src/server/stores/once-store.ts'
+import { createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
@@ -16,7 +16,7 @@ let folder: TempDir
 let database: Database
 
 beforeEach(async () => {
-  folder = await makeTempDir('once-shares')
+  folder = await makeTempDir('idempotency-shares')
   database = openRuntimeDatabase(folder.path)
 })
 afterEach(async () => {
@@ -37,7 +37,7 @@ test.for([
 })
 
 describe('calls of one client without end', () => {
-  async function fill(store: OnceStore, client: string, count: number, result = ''): Promise<void> {
+  async function fill(store: IdempotencyStore, client: string, count: number, result = ''): Promise<void> {
     for (let at = 0; at < count; at += 1) {
       await store.begin(`${client} ${at}`, NOW + at, client)
       await store.finish(`${client} ${at}`, result, NOW + at, client)
@@ -48,7 +48,7 @@ describe('calls of one client without end', () => {
     ['keys', { keys: 10, bytes: 1_000_000 }, ''],
     ['bytes', { keys: 1_000_000, bytes: 1_000 }, 'x'.repeat(100)],
   ] as const)('push out its own oldest by %s, and nothing of others', async ([, bounds, result]) => {
-    const store = createOnceStore(database, { ...bounds, ...ALWAYS })
+    const store = createIdempotencyStore(database, { ...bounds, ...ALWAYS })
     await fill(store, HONEST, 3, result)
     await fill(store, GREEDY, 50, result)
     await store.begin('of somebody else', NOW, 'somebody else')
@@ -58,8 +58,8 @@ describe('calls of one client without end', () => {
   })
 
   test('count for both keys where an answer sets a cookie, and run once, however many there are', async () => {
-    const store = createOnceStore(database, { keys: 6, bytes: 100_000, ...ALWAYS })
-    const calls = createCallsOnce({ once: store }, () => NOW)
+    const store = createIdempotencyStore(database, { keys: 6, bytes: 100_000, ...ALWAYS })
+    const calls = createIdempotentCalls({ once: store }, () => NOW)
     const runs = new Map<string, number>()
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {
       const headers = new Headers({ 'Set-Cookie': 'session=1' })
@@ -69,7 +69,7 @@ describe('calls of one client without end', () => {
           runs.set(key, (runs.get(key) ?? 0) + 1)
           return { outcome: { kind: 'value', value: 1 }, revalidate: [] }
         },
-        { provenance: { address }, headers, givenHeaders: headers, log: { warn: () => undefined } } as never,
+        { clientAddress: { address }, headers, givenHeaders: headers, log: { warn: () => undefined } } as never,
       )
     }
     await call('honest', HONEST)

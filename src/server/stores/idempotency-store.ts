@@ -9,7 +9,7 @@ import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
 /** For how long a key is remembered: from its beginning, and again from its end. Milliseconds. */
-export const ONCE_LIFETIME_MS = 600_000
+export const IDEMPOTENCY_LIFETIME_MS = 600_000
 
 const SWEEP_EVERY = 256 // calls
 const COUNT_EVERY = 4_096 // calls, by as many of which the bound may be passed: to count 100,000 keys takes milliseconds
@@ -20,7 +20,7 @@ export const MOST_KEYS = 100_000 // 160 calls a second
 export const MOST_RESULT_BYTES = 67_108_864
 
 /** What is known of a key. */
-export type OnceState =
+export type IdempotencyState =
   /** Nothing until now; from now on it is running. */
   | { readonly state: 'new' }
   /** Begun and not ended. After a crash it stays so for ten minutes: nobody knows how far it has come. */
@@ -28,12 +28,12 @@ export type OnceState =
   | { readonly state: 'done'; readonly result: string }
 
 /** Remembers which calls have run. Times are in milliseconds since the epoch. */
-export interface OnceStore {
+export interface IdempotencyStore {
   /**
    * Asks for the right to run. Of several that ask at once, one is told `new`.
    * @param client whose call it is, as `clientKey` names it; those without one count as one client.
    */
-  begin(key: string, now: number, client?: string): Promise<OnceState>
+  begin(key: string, now: number, client?: string): Promise<IdempotencyState>
   /** Keeps the result. @param client as for `begin`. */
   finish(key: string, result: string, now: number, client?: string): Promise<void>
   /** Forgets the key, so that the call may run again. */
@@ -41,7 +41,7 @@ export interface OnceStore {
 }
 
 /** How much is kept; for tests. */
-export interface OnceBounds {
+export interface IdempotencyBounds {
   readonly keys: number
   /** All results together, in UTF-8. */
   readonly bytes: number
@@ -51,20 +51,20 @@ export interface OnceBounds {
   readonly countEvery: number
 }
 
-/** The table of `createOnceStore`, for the migrations of its database. */
-export const ONCE_TABLE = `
+/** The table of `createIdempotencyStore`, for the migrations of its database. */
+export const IDEMPOTENCY_TABLE = `
 CREATE TABLE once (key TEXT PRIMARY KEY, at INTEGER NOT NULL, result TEXT, bytes INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX once_age ON once (at, bytes);
 `
 /** What came later, for the same. */
-export const ONCE_CLIENTS = `
+export const IDEMPOTENCY_CLIENTS = `
 ALTER TABLE once ADD COLUMN client TEXT NOT NULL DEFAULT '';
 CREATE INDEX once_clients ON once (client, at, bytes);
 `
 
 const BEGIN = `
 INSERT INTO once (key, at, client) VALUES (:key, :now, :client)
-ON CONFLICT (key) DO UPDATE SET at = :now, client = :client, result = NULL, bytes = 0 WHERE at <= :now - ${ONCE_LIFETIME_MS}`
+ON CONFLICT (key) DO UPDATE SET at = :now, client = :client, result = NULL, bytes = 0 WHERE at <= :now - ${IDEMPOTENCY_LIFETIME_MS}`
 const READ = 'SELECT result FROM once WHERE key = ?'
 const FINISH = `
 INSERT INTO once (key, at, client, result, bytes) VALUES (:key, :now, :client, :result, :bytes)
@@ -92,17 +92,22 @@ DELETE FROM once WHERE rowid IN (
 )`,
 } as const
 
-/** An `OnceStore` in an SQLite file that has `ONCE_TABLE`; shared by all processes that have it open. */
-export function createOnceStore(
+/** An `IdempotencyStore` in an SQLite file that has `IDEMPOTENCY_TABLE`; shared by all processes that have it open. */
+export function createIdempotencyStore(
   database: Database,
-  bounds: OnceBounds = { keys: MOST_KEYS, bytes: MOST_RESULT_BYTES, sweepEvery: SWEEP_EVERY, countEvery: COUNT_EVERY },
-): OnceStore {
+  bounds: IdempotencyBounds = {
+    keys: MOST_KEYS,
+    bytes: MOST_RESULT_BYTES,
+    sweepEvery: SWEEP_EVERY,
+    countEvery: COUNT_EVERY,
+  },
+): IdempotencyStore {
   const writes = createGroupedWrites(database)
   let begun = 0
   let addedBytes = 0
 
   function sweep(now: number): void {
-    if (begun % bounds.sweepEvery === 0) database.statement(DROP_OLD).run(now - ONCE_LIFETIME_MS)
+    if (begun % bounds.sweepEvery === 0) database.statement(DROP_OLD).run(now - IDEMPOTENCY_LIFETIME_MS)
     if (begun % bounds.countEvery !== 0 && addedBytes * COUNT_SHARE < bounds.bytes) return
     addedBytes = 0
     makeRoom('keys')
@@ -121,7 +126,7 @@ export function createOnceStore(
     })
   }
 
-  function begin(key: string, now: number, client: string): OnceState {
+  function begin(key: string, now: number, client: string): IdempotencyState {
     sweep(now)
     begun += 1
     if (database.statement(BEGIN).run({ key, now, client }).changes > 0) return { state: 'new' }

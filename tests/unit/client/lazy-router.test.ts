@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type LoadedRouter, type RouterListeners } from '../../../src/client/react/router-types.ts'
-import { createRouterHandle } from '../../../src/client/router-handle.ts'
+import { createLazyRouter } from '../../../src/client/lazy-router.ts'
 import type { Screen } from '../../../src/client/react/router-types.ts'
 import { flush } from './router-world.ts'
 
@@ -26,7 +26,7 @@ function createPage() {
   })
   const coming: { resolve(router: LoadedRouter): void; reject(reason: unknown): void }[] = []
   const seen: { listeners?: RouterListeners } = {}
-  const handle = createRouterHandle(window as unknown as Window, first, (listeners) => {
+  const handle = createLazyRouter(window as unknown as Window, first, (listeners) => {
     seen.listeners = listeners
     const { promise, resolve, reject } = Promise.withResolvers<LoadedRouter>()
     coming.push({ resolve, reject })

@@ -7,7 +7,7 @@ import {
   SEGMENTS_PARAM,
   type RouteDataOutcome,
 } from '../../../shared/protocol/route-data.ts'
-import type { TextStream } from '../../../shared/protocol/hand-off.ts'
+import type { TextStream } from '../../../shared/protocol/hydration-data.ts'
 import { parseRetryAfter } from '../../../shared/retry-after.ts'
 import { ServerFailure } from '../../react/boundaries.tsx'
 import type { RouteParams } from '../../react/route-view.ts'
@@ -16,8 +16,8 @@ import type { Verdict } from './known-routes.ts'
 import { serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
-/** How a flight is started. */
-export interface FlightRequest {
+/** How a request is started. */
+export interface RouteRequestOptions {
   /** Path and query that it asks for. */
   readonly href: string
   /** Segments that are asked for; `undefined` for all. */
@@ -36,7 +36,7 @@ export interface FlightRequest {
 }
 
 /** One request for route data, from its start to the last deferred value. */
-export interface Flight extends FlightRequest {
+export interface RouteRequest extends RouteRequestOptions {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   /** Ids of the segments that it brings: a guess, until it is known what the URL is. */
@@ -62,8 +62,8 @@ export interface Flight extends FlightRequest {
   join(signal: AbortSignal): void
 }
 
-/** What a flight needs of the world. */
-export interface FlightWorld {
+/** What a request needs of the world. */
+export interface RouteRequestWorld {
   readonly buildId: string
   readonly fetch: typeof fetch
   now(): number
@@ -74,8 +74,8 @@ export interface FlightWorld {
   readonly journal: Pick<Journal, 'request'>
 }
 
-/** Told while a flight is under way, in this order; nothing but `changed` after its end. */
-export interface FlightListener {
+/** Told while a request is under way, in this order; nothing but `changed` after its end. */
+export interface RouteRequestListener {
   /** It is known what the URL is. */
   head(head: Verdict): void
   received(segment: ReceivedSegment): void
@@ -92,16 +92,20 @@ export function routeDataUrl(href: string, wants: readonly string[] | undefined)
 }
 
 /** Starts a request. It is over in one try: trying again is the business of those who wait. */
-export function startFlight(request: FlightRequest, world: FlightWorld, listener: FlightListener): Flight {
-  const { href, wants, prefetch, call } = request
+export function startRouteRequest(
+  options: RouteRequestOptions,
+  world: RouteRequestWorld,
+  listener: RouteRequestListener,
+): RouteRequest {
+  const { href, wants, prefetch, call } = options
   const startedAt = world.now()
   const controller = new AbortController()
   const { signal } = controller
   const users = new Set<AbortSignal>()
   let complete = false
   const record = world.journal.request({ href, wants, prefetch, startedAt, status: 0 })
-  const flight: Flight = {
-    ...request,
+  const request: RouteRequest = {
+    ...options,
     startedAt,
     ids: wants ?? [],
     params: {},
@@ -124,15 +128,15 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
   }
   void run()
     .catch((error: unknown) => {
-      flight.failed = signal.aborted ? new RouteCancelled() : namedFailure(error)
+      request.failed = signal.aborted ? new RouteCancelled() : namedFailure(error)
     })
     .then(() => {
-      flight.over = true
-      const { status, failed } = flight
+      request.over = true
+      const { status, failed } = request
       Object.assign(record, { status, endedAt: world.now() }, failed && { failed: failed.message })
       listener.changed()
     })
-  return flight
+  return request
 
   function namedFailure(error: unknown): RouteLoadError {
     if (error instanceof RouteLoadError) return error
@@ -152,12 +156,12 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       },
       priority: prefetch ? 'low' : 'high',
       redirect: 'manual',
-      cache: request.force ? 'no-cache' : 'default',
+      cache: options.force ? 'no-cache' : 'default',
       signal,
     })
     const { body, headers, status } = answer
     const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
-    Object.assign(flight, { status, retryAfterMs })
+    Object.assign(request, { status, retryAfterMs })
     if (retryAfterMs !== undefined && (status >= 500 || status === 429)) world.busy(retryAfterMs)
     if ((headers.get(BUILD_HEADER) ?? world.buildId) !== world.buildId) world.outdated()
     if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
@@ -173,26 +177,26 @@ export function startFlight(request: FlightRequest, world: FlightWorld, listener
       body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
       {
         head(head) {
-          flight.head = head
+          request.head = head
           listener.head(head)
           listener.changed()
         },
         segment(segment) {
           if (signal.aborted) return
-          flight.segments.set(segment.segment, segment)
+          request.segments.set(segment.segment, segment)
           listener.received(segment)
           listener.changed()
         },
         settled(id, content) {
-          const segment = flight.segments.get(id)
+          const segment = request.segments.get(id)
           if (segment && !signal.aborted) listener.settled(segment, content)
         },
         outcome(outcome) {
-          flight.outcome = outcome
+          request.outcome = outcome
           listener.changed()
         },
         redirect(redirect) {
-          flight.head = { redirect }
+          request.head = { redirect }
           listener.changed()
         },
         done() {

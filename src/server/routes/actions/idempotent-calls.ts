@@ -3,18 +3,22 @@ import { decodeValues } from '../../../shared/protocol/decode-value-text.ts'
 import { encodeValues } from '../../../shared/protocol/encode-values.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
-import type { OnceStore } from '../../stores/once-store.ts'
-import type { OnceKey } from './once-key.ts'
+import type { IdempotencyStore } from '../../stores/idempotency-store.ts'
+import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 
 /** Runs calls, each key at most once in the lifetime of the store's entries. */
-export interface CallsOnce {
+export interface IdempotentCalls {
   /**
    * @param key equal for a call and its repetitions.
    * @returns the outcome of the first call of this key, whoever made it; `'running'` while another process works on it, or
    * has been lost over it: nobody knows whether it took effect, so it is not run again.
    */
-  run(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext): Promise<FinishedCall | 'running'>
+  run(
+    key: IdempotencyKey,
+    work: () => Promise<FinishedCall>,
+    context: RequestContext,
+  ): Promise<FinishedCall | 'running'>
 }
 
 /** What is kept of a call. */
@@ -30,10 +34,13 @@ interface KeptCall {
 }
 
 /** Bound: one entry a call in progress in this process. */
-export function createCallsOnce(services: { readonly once: OnceStore }, now: () => number): CallsOnce {
+export function createIdempotentCalls(
+  services: { readonly once: IdempotencyStore },
+  now: () => number,
+): IdempotentCalls {
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
-  async function runFirst(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
+  async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     const begun = (await settle(context, () => services.once.begin(key.sent, now(), clientOf(context)))) ?? {
       state: 'new',
     }
@@ -42,7 +49,7 @@ export function createCallsOnce(services: { readonly once: OnceStore }, now: () 
     return runNew(key, work, context)
   }
 
-  async function runNew(key: OnceKey, work: () => Promise<FinishedCall>, context: RequestContext) {
+  async function runNew(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     try {
       const call = await work()
       const kept = await keep(call, context)
@@ -55,7 +62,7 @@ export function createCallsOnce(services: { readonly once: OnceStore }, now: () 
     }
   }
 
-  async function finish(key: OnceKey, text: string, context: RequestContext): Promise<void> {
+  async function finish(key: IdempotencyKey, text: string, context: RequestContext): Promise<void> {
     const setCookies = context.givenHeaders?.getSetCookie() ?? []
     const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
     const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
@@ -78,8 +85,8 @@ export function createCallsOnce(services: { readonly once: OnceStore }, now: () 
   }
 }
 
-function clientOf({ provenance }: RequestContext): string {
-  return clientKey(provenance.address)
+function clientOf({ clientAddress }: RequestContext): string {
+  return clientKey(clientAddress.address)
 }
 
 /** A store that fails, on a full disk for instance, costs the protection of repetitions, and not the call. */

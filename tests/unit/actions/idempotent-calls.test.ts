@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { redirect } from '../../../src/shared/control-flow.ts'
-import { createCallsOnce } from '../../../src/server/routes/actions/call-once.ts'
+import { createIdempotentCalls } from '../../../src/server/routes/actions/idempotent-calls.ts'
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
-import type { OnceState, OnceStore } from '../../../src/server/stores/once-store.ts'
+import type { IdempotencyState, IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 
 /** A store that several processes share. */
 function sharedStore() {
-  const kept = new Map<string, OnceState>()
-  const store: OnceStore = {
+  const kept = new Map<string, IdempotencyState>()
+  const store: IdempotencyStore = {
     async begin(key) {
       const known = kept.get(key)
       if (known === undefined) kept.set(key, { state: 'running' })
@@ -28,7 +28,7 @@ function context(address = '203.0.113.9') {
     get givenHeaders() {
       return headers
     },
-    provenance: { address },
+    clientAddress: { address },
     log: { warn: (...line: unknown[]) => void warnings.push(line) },
   }
 }
@@ -38,8 +38,8 @@ const value = (result: unknown, revalidate: readonly string[] = []): FinishedCal
   revalidate,
 })
 
-function processOf(store: OnceStore) {
-  const calls = createCallsOnce({ once: store }, () => 0)
+function processOf(store: IdempotencyStore) {
+  const calls = createIdempotentCalls({ once: store }, () => 0)
   let runs = 0
   return {
     get runs() {
@@ -131,7 +131,7 @@ test('a store that fails is warned about, and the call is answered', async () =>
     throw new Error('disk full')
   }
   const own = context()
-  const one = processOf({ begin: broken, finish: broken, abandon: broken } as unknown as OnceStore)
+  const one = processOf({ begin: broken, finish: broken, abandon: broken } as unknown as IdempotencyStore)
   expect(await one.run(() => value(1), own)).toEqual(value(1))
   expect(JSON.stringify(own.warnings)).toContain('disk full')
 })

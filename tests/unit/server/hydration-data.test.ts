@@ -2,11 +2,11 @@ import { runInThisContext } from 'node:vm'
 import { anything, assert, asyncProperty, constantFrom, dictionary, jsonValue, letrec, string } from 'fast-check'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endInTime } from '../../../src/client/core/data/end-in-time.ts'
-import { readHandOff, type ReadHandOff } from '../../../src/client/core/data/read-hand-off.ts'
+import { readHydrationData, type ReadHydrationData } from '../../../src/client/core/data/read-hydration-data.ts'
 import { ServerFailure } from '../../../src/client/react/boundaries.tsx'
-import { HAND_OFF_GLOBAL, type HandOffValues } from '../../../src/shared/protocol/hand-off.ts'
+import { HYDRATION_DATA_GLOBAL, type HydrationValues } from '../../../src/shared/protocol/hydration-data.ts'
 import { deferMembers } from '../../../src/server/routes/load/deferred.ts'
-import { createHandOffWriter } from '../../../src/server/routes/render/hand-off-writer.ts'
+import { createHydrationDataWriter } from '../../../src/server/routes/render/hydration-data-writer.ts'
 import { escapeJson } from '../../../src/server/request/answer/escape-json.ts'
 import { escapeHtml } from '../../../src/shared/escape-html.ts'
 import { detachedRequest } from './request-context.ts'
@@ -15,24 +15,24 @@ const EVIL = '</script><script>alert(1)</script><!-- <SCRIPT \u2028\u2029 & " \'
 const SHARED = { text: EVIL }
 const evilText = string({ unit: 'binary' }).map((text) => text + EVIL)
 
-afterEach(() => void Reflect.deleteProperty(globalThis, HAND_OFF_GLOBAL))
+afterEach(() => void Reflect.deleteProperty(globalThis, HYDRATION_DATA_GLOBAL))
 
 /** What the server writes for a page with this data, as one piece of HTML. */
 async function written(data: unknown, search: unknown = {}, params: Record<string, string> = {}): Promise<string> {
   const { context } = detachedRequest()
   const { value } = deferMembers(data, context)
   const view = { chain: [], params, search, data: { '/#page': value } }
-  const { element, start } = createHandOffWriter('build')(view, '/', context)
+  const { element, start } = createHydrationDataWriter('build')(view, '/', context)
   let html = element
   await start?.((script) => (html += script))
   return html
 }
 
 /** Takes the HTML as a browser does: a script ends at the first thing that looks like its end. */
-function read(html: string): ReadHandOff {
+function read(html: string): ReadHydrationData {
   const scripts = [...html.matchAll(/<script([^>]*)>(.*?)<\/script/gis)]
   expect(html.replaceAll(/<script[^>]*>.*?<\/script>/gis, '')).toBe('')
-  Reflect.deleteProperty(globalThis, HAND_OFF_GLOBAL)
+  Reflect.deleteProperty(globalThis, HYDRATION_DATA_GLOBAL)
   vi.stubGlobal('self', globalThis)
   for (const [, attributes = '', body = ''] of scripts) {
     expect(body).not.toMatch(/[<>&\u2028\u2029]/)
@@ -44,13 +44,13 @@ function read(html: string): ReadHandOff {
     addEventListener: () => undefined,
     querySelector: () => ({ textContent: json }),
   })
-  const handOff = readHandOff(document)
-  if (handOff === undefined) throw new Error('There is no hand-off')
-  return handOff
+  const hydrationData = readHydrationData(document)
+  if (hydrationData === undefined) throw new Error('There is no hydration data')
+  return hydrationData
 }
 
 async function roundTrip(data: unknown): Promise<unknown> {
-  const values: HandOffValues = await read(await written(data)).values
+  const values: HydrationValues = await read(await written(data)).values
   return values.data['/#page']
 }
 
@@ -127,7 +127,7 @@ describe('a document that is streamed', () => {
   function streamed(readyState: string) {
     const { context } = detachedRequest()
     const view = { chain: [], params: {}, search: {}, data: {} }
-    const { element } = createHandOffWriter('build')(view, '/', context, {
+    const { element } = createHydrationDataWriter('build')(view, '/', context, {
       streamed: { deadline: 3000, react: { identifierPrefix: 'abc' } },
     })
     const target = Object.assign(new EventTarget(), {
@@ -139,7 +139,7 @@ describe('a document that is streamed', () => {
     target.addEventListener('DOMContentLoaded', ended)
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const deadline = readHandOff(target as unknown as Document)?.state.deadline ?? 0
+    const deadline = readHydrationData(target as unknown as Document)?.state.deadline ?? 0
     endInTime({ document: target, stop } as unknown as Window, deadline)
     return { target, stop, ended }
   }

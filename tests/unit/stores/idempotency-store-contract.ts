@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { ONCE_LIFETIME_MS, type OnceState } from '../../../src/server/stores/once-store.ts'
+import { IDEMPOTENCY_LIFETIME_MS, type IdempotencyState } from '../../../src/server/stores/idempotency-store.ts'
 
 type Awaitable<Value> = Value | Promise<Value>
 
-/** An `OnceStore`, or one behind a network. */
-export interface TestedOnceStore {
-  begin(key: string, now: number): Awaitable<OnceState>
+/** An `IdempotencyStore`, or one behind a network. */
+export interface TestedIdempotencyStore {
+  begin(key: string, now: number): Awaitable<IdempotencyState>
   finish(key: string, result: string, now: number): Awaitable<void>
   abandon(key: string): Awaitable<void>
 }
@@ -14,10 +14,12 @@ const NOW = 1_800_000_000_000
 const SECOND = 1_000
 
 /**
- * What every `OnceStore` must do.
+ * What every `IdempotencyStore` must do.
  * @param open two handles on one empty store, as two processes have them.
  */
-export function onceStoreContract(open: () => Awaitable<readonly [TestedOnceStore, TestedOnceStore]>): void {
+export function onceStoreContract(
+  open: () => Awaitable<readonly [TestedIdempotencyStore, TestedIdempotencyStore]>,
+): void {
   it('lets a call run once and gives its result to all that come later', async () => {
     const [store] = await open()
     expect(await store.begin('a', NOW)).toEqual({ state: 'new' })
@@ -54,16 +56,16 @@ export function onceStoreContract(open: () => Awaitable<readonly [TestedOnceStor
     await store.begin('a', NOW)
     const end = NOW + 30 * SECOND
     await store.finish('a', 'x', end)
-    expect(await store.begin('a', end + ONCE_LIFETIME_MS - 1)).toEqual({ state: 'done', result: 'x' })
-    expect(await store.begin('a', end + ONCE_LIFETIME_MS)).toEqual({ state: 'new' })
-    expect(await store.begin('a', end + ONCE_LIFETIME_MS)).toEqual({ state: 'running' })
+    expect(await store.begin('a', end + IDEMPOTENCY_LIFETIME_MS - 1)).toEqual({ state: 'done', result: 'x' })
+    expect(await store.begin('a', end + IDEMPOTENCY_LIFETIME_MS)).toEqual({ state: 'new' })
+    expect(await store.begin('a', end + IDEMPOTENCY_LIFETIME_MS)).toEqual({ state: 'running' })
   })
 
   it('lets a call run again ten minutes after one that never ended', async () => {
     const [store] = await open()
     await store.begin('a', NOW)
-    expect(await store.begin('a', NOW + ONCE_LIFETIME_MS - 1)).toEqual({ state: 'running' })
-    expect(await store.begin('a', NOW + ONCE_LIFETIME_MS)).toEqual({ state: 'new' })
+    expect(await store.begin('a', NOW + IDEMPOTENCY_LIFETIME_MS - 1)).toEqual({ state: 'running' })
+    expect(await store.begin('a', NOW + IDEMPOTENCY_LIFETIME_MS)).toEqual({ state: 'new' })
   })
 
   it('keeps the result of a call whose beginning is forgotten', async () => {

@@ -11,7 +11,7 @@ import type { ReceivedCall } from './read-call.ts'
 const NO_SESSION = /^_(?!_(?:Host|Secure)-)|\.flash$|csrf|xsrf|consent|theme|lang|locale/i
 
 /** The keys under which a call is known. */
-export interface OnceKey {
+export interface IdempotencyKey {
   /** Of the call as it was sent. */
   readonly sent: string
   /**
@@ -29,11 +29,11 @@ export interface OnceKey {
  * address is left out, since it changes with the network. Visitors without a session count as one.
  * @returns `undefined` for a call without a key of the client, and for one that cannot be compared with another.
  */
-export async function onceKey(
+export async function idempotencyKey(
   { id, definition }: DeclaredAction,
   { once, input, leading, form }: ReceivedCall,
   { data, req }: Pick<RequestContext, 'data' | 'req'>,
-): Promise<OnceKey | undefined> {
+): Promise<IdempotencyKey | undefined> {
   if (once === undefined) return undefined
   // A script makes a key for each call; a document has one for all its forms, and files that have not been read yet
   // cannot be compared.

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { onceKey } from '../../../src/server/routes/actions/once-key.ts'
+import { idempotencyKey } from '../../../src/server/routes/actions/idempotency-key.ts'
 
 const NOW = 1_800_000_000_000
 const DECLARED = { id: 'a', definition: {} } as never
 
 async function keyOf(cookie?: string, input: unknown = { name: 'Ann' }) {
-  const key = await onceKey(
+  const key = await idempotencyKey(
     DECLARED,
     { once: 'k', input, leading: [], form: undefined } as never,
     { data: undefined, req: { headers: cookie === undefined ? {} : { cookie } } } as never,

@@ -1,16 +1,16 @@
 /**
- * Idempotency over instances: as in `once-store.ts`, each key by itself for ten minutes. A result of more than 1 MiB is not
+ * Idempotency over instances: as in `idempotency-store.ts`, each key by itself for ten minutes. A result of more than 1 MiB is not
  * kept: its call counts as running for as long, so that it is refused and not run again. Of one client, 50,000 calls that
  * have ended and 32 MiB of their results are kept; beyond that, its own oldest go.
  */
 import {
   MOST_KEYS,
   MOST_RESULT_BYTES,
-  ONCE_LIFETIME_MS,
-  type OnceBounds,
-  type OnceState,
-  type OnceStore,
-} from './once-store.ts'
+  IDEMPOTENCY_LIFETIME_MS,
+  type IdempotencyBounds,
+  type IdempotencyState,
+  type IdempotencyStore,
+} from './idempotency-store.ts'
 import type { RedisLink } from './redis-link.ts'
 import { sharedKey } from './shared-key.ts'
 
@@ -62,15 +62,18 @@ return dropped
 `
 
 /** What one client may have kept. */
-const MOST_OF_ONE_CLIENT: Pick<OnceBounds, 'keys' | 'bytes'> = { keys: MOST_KEYS / 2, bytes: MOST_RESULT_BYTES / 2 }
+const MOST_OF_ONE_CLIENT: Pick<IdempotencyBounds, 'keys' | 'bytes'> = {
+  keys: MOST_KEYS / 2,
+  bytes: MOST_RESULT_BYTES / 2,
+}
 
-/** An `OnceStore` in Redis. @throws {RedisGone} from all of its members. */
-export function createRedisOnceStore(
+/** An `IdempotencyStore` in Redis. @throws {RedisGone} from all of its members. */
+export function createRedisIdempotencyStore(
   link: Pick<RedisLink, 'script' | 'run'>,
-  bounds: Pick<OnceBounds, 'keys' | 'bytes'> = MOST_OF_ONE_CLIENT,
-): OnceStore {
+  bounds: Pick<IdempotencyBounds, 'keys' | 'bytes'> = MOST_OF_ONE_CLIENT,
+): IdempotencyStore {
   const run = (lua: string, key: string, now: number, ...more: readonly string[]): Promise<unknown> => {
-    const given = [String(Math.trunc(now)), String(ONCE_LIFETIME_MS), ...more]
+    const given = [String(Math.trunc(now)), String(IDEMPOTENCY_LIFETIME_MS), ...more]
     return link.script({ lua, keys: [sharedKey('once', key)], arguments: given })
   }
   async function count(key: string, bytes: number, now: number, client: string): Promise<void> {
@@ -78,15 +81,21 @@ export function createRedisOnceStore(
     const dropped = await link.script({
       lua: COUNT,
       keys: [sharedKey('calls', client), sharedKey('call-bytes', client)],
-      arguments: [String(Math.trunc(now)), String(ONCE_LIFETIME_MS), sharedKey('once', key), String(bytes), ...numbers],
+      arguments: [
+        String(Math.trunc(now)),
+        String(IDEMPOTENCY_LIFETIME_MS),
+        sharedKey('once', key),
+        String(bytes),
+        ...numbers,
+      ],
     })
     // Each by itself: in a cluster they are in different places.
     await Promise.all((dropped as readonly string[]).map((name) => link.run((redis) => redis.del(name))))
   }
 
   return {
-    async begin(key, now): Promise<OnceState> {
-      const [state, result] = (await run(BEGIN, key, now)) as readonly [OnceState['state'], string?]
+    async begin(key, now): Promise<IdempotencyState> {
+      const [state, result] = (await run(BEGIN, key, now)) as readonly [IdempotencyState['state'], string?]
       return state === 'done' ? { state, result: result ?? '' } : { state }
     },
     async finish(key, result, now, client = '') {
