@@ -58,8 +58,10 @@ export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly
 
 /** The modules that must be here before the view can be rendered without suspending. */
 export function viewModules(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ModuleLoader[] {
-  const around = shownChain(view).flatMap(({ definition: { layout, loading } }) => [layout, loading])
-  return [...around, leafModule(view)].filter((loader) => loader !== undefined)
+  const loaders: (ModuleLoader | undefined)[] = []
+  for (const { definition } of shownChain(view)) loaders.push(definition.layout, definition.loading)
+  loaders.push(leafModule(view))
+  return loaders.filter((loader) => loader !== undefined)
 }
 
 /** The loader of what stands innermost: the page, or the fallback in its place. */

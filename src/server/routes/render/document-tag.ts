@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 
-const TAG_BYTES = 16 // 128 bits: nobody finds two documents with one tag
+const TAG_LENGTH = 22 // base64url digits, 128 bits and more: nobody finds two documents with one tag
 const ONE_PIECE = 16_384 // characters; beyond that, joining texts costs more than handing them over one by one
 
 /**
@@ -14,11 +14,12 @@ const ONE_PIECE = 16_384 // characters; beyond that, joining texts costs more th
 export function documentTag(html: string, rest: string, build: string): string {
   // Lengths first, so that no text can pass for the beginning of the next.
   const head = `${build.length} ${html.length} ${build}`
+  // As text at once: a buffer for the digest costs more than the digest of a small document.
   const digest =
     html.length + rest.length < ONE_PIECE
-      ? hash('sha256', head + html + rest, 'buffer')
-      : createHash('sha256').update(head).update(html).update(rest).digest()
-  return `W/"${digest.toString('base64url', 0, TAG_BYTES)}"`
+      ? hash('sha256', head + html + rest, 'base64url')
+      : createHash('sha256').update(head).update(html).update(rest).digest('base64url')
+  return `W/"${digest.slice(0, TAG_LENGTH)}"`
 }
 
 /** Whether `If-None-Match` names the tag; weak comparison (RFC 9110, section 8.8.3.2). */
