@@ -13,6 +13,9 @@ const shared = {
 } as const
 
 export default defineConfig({
+  // The package's own entries, from their sources.
+  resolve: { conditions: ['millrace-source', 'module', 'browser', 'development|production'] },
+  ssr: { resolve: { conditions: ['millrace-source', 'module', 'node', 'development|production'] } },
   // An imported file is its URL, as in the build, and not its content.
   build: { assetsInlineLimit: 0 },
   test: {

@@ -29,7 +29,7 @@ export async function actionReferences(
       `const action${index} = /* @__PURE__ */ actionReference(${JSON.stringify(actionId(module, name))})\n` +
       `export { action${index} as ${JSON.stringify(name)} }\n`,
   )
-  return `import { actionReference } from '#client/action-reference'\n${references.join('')}`
+  return `import { actionReference } from 'millrace/internal/action-reference'\n${references.join('')}`
 }
 
 /**

@@ -26,6 +26,9 @@ export const SERVER_ENTRY = 'server'
 /** One set of options for every file, wherever an application lies and whatever tsconfig is near it. */
 export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
 
+/** How packages are resolved: this one's own entries from their sources. `module` is what bundlers add of themselves. */
+export const CONDITIONS = ['millrace-source', 'module']
+
 /** Paths in outputs are relative to this folder, which never exists: the same outputs for every `--out`. */
 function virtualOut(root: string, folder: string): string {
   return join(root, 'dist', folder)
@@ -45,6 +48,7 @@ function commonOptions({ root, mode, defines }: BundleContext) {
     charset: 'utf8',
     jsxDev: mode === 'development',
     tsconfigRaw: TSCONFIG,
+    conditions: CONDITIONS,
     define: { 'process.env.NODE_ENV': JSON.stringify(mode), ...defines },
   } as const satisfies EsbuildOptions
 }
@@ -66,7 +70,7 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     // Development has React's files from a bundle of their own.
-    plugins: isProduction ? [reactModule(context.root, common), firstLoad(context.root), ...plugins] : [...plugins],
+    plugins: isProduction ? [reactModule(context.root, common), firstLoad(context), ...plugins] : [...plugins],
   }
 }
 

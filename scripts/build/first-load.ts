@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import type { BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import { statesRoutes } from './routes-file.ts'
 
@@ -9,24 +10,25 @@ const NAMESPACE = 'first-load'
  * Keeps together what a page needs of the runtime before it is alive, and leaves out what it does not need.
  *
  * The bundler makes a chunk for each set of entries that can reach a module. So whoever imports one module of the first
- * load is led to a list of all of them, and they are one chunk. And a route table has a list of its own of what
- * `#client` exports: otherwise the first load would bring along what pages take from there.
- * @param root the project, whose runtime it is.
+ * load is led to a list of all of them, and they are one chunk. And the route table and the application's entry have lists
+ * of their own of what `millrace` exports: otherwise the first load would bring along what pages take from there.
  */
-export function firstLoad(root: string): Plugin {
+export function firstLoad({ root, app }: Pick<BuildOptions, 'root' | 'app'>): Plugin {
   const entry = join(root, 'src/client/entry.tsx')
+  const appEntry = join(app, 'client.tsx')
   const clientIndex = join(root, 'src/client/index.ts')
   return {
     name: 'first-load',
     async setup(building) {
       const files = await staticImports(root, entry)
-      building.onResolve({ filter: /^\.{1,2}\/|^#client/ }, async (args) => {
+      building.onResolve({ filter: /^\.{1,2}\/|^millrace(?:$|\/)/ }, async (args) => {
         if (isLookUp(args) || args.kind !== 'import-statement' || files.has(args.importer)) return undefined
         const found = await lookUp(building, args)
         if (found === undefined) return undefined
         if (files.has(found.path)) return { path: 'all', namespace: NAMESPACE }
-        if (found.path !== clientIndex || !statesRoutes(args.importer)) return undefined
-        return { path: clientIndex, suffix: '?routes', sideEffects: false }
+        if (found.path !== clientIndex) return undefined
+        const list = args.importer === appEntry ? '?entry' : statesRoutes(args.importer) ? '?routes' : undefined
+        return list && { path: clientIndex, suffix: list, sideEffects: false }
       })
       building.onLoad({ filter: /.*/, namespace: NAMESPACE }, () => ({
         contents: [...files].map((file) => `export * from ${JSON.stringify(file)}`).join('\n'),

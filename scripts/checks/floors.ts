@@ -27,9 +27,10 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['module-types', 'offer-reload'],
     ['react', 'define-routes'],
     ['core', 'reports', 'hooks', 'lazy-router'],
-    ['actions', 'inspect', 'index', 'free-document'],
+    ['actions', 'inspect', 'free-document'],
     ['dev', 'start-router'],
     ['entry'],
+    ['index'],
   ],
   'src/client/core': [
     ['data', 'page'],

@@ -17,12 +17,17 @@ const MAX_LINES = 400 // a file that is longer has more than one noun in it
 const CODE = /\.(?:ts|tsx|mjs|css)$/
 const SCRIPT = /\.(?:ts|tsx|mjs)$/
 
+/** An entry of this package, by its name. */
+const OWN_ENTRY = /^millrace(?:\/|$)/
+
 /** One direction of the arrows: files under `from` may import what `to` holds, of the layers in `src`. */
 interface Arrow {
   readonly from: string
   readonly to: readonly RegExp[]
   /** May be imported by `import type` only. */
   readonly types?: readonly RegExp[]
+  /** May import the package's published entries, as every application does. */
+  readonly entries?: true
   readonly rule: string
 }
 
@@ -35,21 +40,25 @@ const ARROWS: readonly Arrow[] = [
     types: [/^src\/client\/module-types\.ts$/],
     rule: 'src/server imports src/shared, src/client/react, types of src/client/module-types.ts, and itself',
   },
-  { from: 'src/app/', to: [/^src\//], rule: 'src/app imports src' },
+  {
+    from: 'src/app/',
+    to: [/^src\/app\//],
+    entries: true,
+    rule: 'src/app imports itself and what the package publishes: millrace, millrace/server',
+  },
 ]
 
 /**
  * Finds what breaks the walls.
  * @param files sources under `src`, `scripts` and `tests`.
- * @param packageImports the `imports` field of package.json: `#name` to path.
  * @returns one line a fault: file, line, fault and rule.
  */
-export function houseFaults(files: readonly SourceFile[], packageImports: Readonly<Record<string, string>>): string[] {
+export function houseFaults(files: readonly SourceFile[]): string[] {
   return files
     .filter((file) => CODE.test(file.path))
     .flatMap((file) => [
       ...lengthFaults(file),
-      ...(SCRIPT.test(file.path) ? [...importFaults(file, packageImports), ...statementFaults(file)] : []),
+      ...(SCRIPT.test(file.path) ? [...importFaults(file), ...statementFaults(file)] : []),
     ])
 }
 
@@ -60,24 +69,21 @@ function lengthFaults(file: SourceFile): string[] {
     : []
 }
 
-function importFaults(file: SourceFile, packageImports: Readonly<Record<string, string>>): string[] {
+function importFaults(file: SourceFile): string[] {
   const arrow = ARROWS.find(({ from }) => file.path.startsWith(from))
   if (arrow === undefined) return []
-  return listImports(file.text).flatMap((statement) => {
-    const place = `${file.path}:${statement.line}: imports ${statement.specifier}`
-    const target = targetOf(file.path, statement.specifier, packageImports)
-    return target === undefined || allows(arrow, target, statement) ? [] : [`${place}; ${arrow.rule}`]
-  })
+  return listImports(file.text).flatMap((statement) =>
+    allows(arrow, file.path, statement)
+      ? []
+      : [`${file.path}:${statement.line}: imports ${statement.specifier}; ${arrow.rule}`],
+  )
 }
 
-/** The path of the project that a specifier names, or `undefined` for a package. */
-function targetOf(path: string, specifier: string, packageImports: Readonly<Record<string, string>>) {
-  if (specifier.startsWith('#')) return posix.normalize(packageImports[specifier] ?? specifier)
-  return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined
-}
-
-function allows(arrow: Arrow, target: string, statement: ImportStatement): boolean {
-  const allowed = statement.typeOnly ? [...arrow.to, ...(arrow.types ?? [])] : arrow.to
+function allows(arrow: Arrow, path: string, { specifier, typeOnly }: ImportStatement): boolean {
+  if (OWN_ENTRY.test(specifier)) return arrow.entries === true && !specifier.startsWith('millrace/internal')
+  if (!specifier.startsWith('.')) return true
+  const target = posix.join(posix.dirname(path), specifier)
+  const allowed = typeOnly ? [...arrow.to, ...(arrow.types ?? [])] : arrow.to
   return allowed.some((pattern) => pattern.test(target))
 }
 

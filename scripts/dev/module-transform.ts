@@ -4,6 +4,7 @@ import { build, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild
 import { transform } from 'oxc-transform'
 import { actionModule } from '../build/action-modules.ts'
 import { actionReferences } from '../build/action-references.ts'
+import { CONDITIONS } from '../build/bundle-options.ts'
 import { isLookUp, lookUp } from '../build/look-up.ts'
 import { serverOnly } from '../build/server-wall.ts'
 
@@ -62,6 +63,7 @@ export async function transformModule(context: TransformContext, key: string): P
     logLevel: 'silent',
     format: 'esm',
     target: 'es2022',
+    conditions: CONDITIONS,
     sourcemap: 'inline',
     define: { ...context.defines },
     plugins: [...context.plugins, linkImports(context)],

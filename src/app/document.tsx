@@ -1,4 +1,4 @@
-import type { DocumentProps } from '#client'
+import type { DocumentProps } from 'millrace'
 
 /** The document around every page. Styles and icons belong to the layouts, so that the bench pages stay bare. */
 export function Document({ head, children }: DocumentProps) {

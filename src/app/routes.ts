@@ -1,4 +1,4 @@
-import { defineRoutes } from '#client'
+import { defineRoutes } from 'millrace'
 
 /** The fallbacks inside an area: the layouts around them keep the site's chrome. */
 const areaFallbacks = {

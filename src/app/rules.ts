@@ -1,4 +1,4 @@
-import type { RuleSet } from '#server'
+import type { RuleSet } from 'millrace/server'
 import favicon from './site/favicon.svg'
 
 /** Rules that are settled before the route table is asked. */

@@ -1,5 +1,6 @@
 /** What pages, layouts and fallbacks of an application may import. Safe on the server and in the browser. */
 export { defineRoutes } from './define-routes.ts'
+export { hydrate, type HydrateOptions, type UnsentTexts } from './entry.tsx'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'
 export {
   useFetcher,

@@ -18,6 +18,7 @@ export const PRODUCTION: BuildOptions = {
   format: 'esm',
   define: { 'process.env.NODE_ENV': '"production"' },
   jsx: 'automatic',
+  conditions: ['millrace-source', 'module'],
   logLevel: 'error',
 }
 

@@ -63,7 +63,7 @@ function folderOf(name: string): string {
 const linkOfPeer: Plugin = {
   name: 'link-of-peer',
   setup(building) {
-    building.onResolve({ filter: /^#client$/ }, () => ({ path: './link.jsx', external: true }))
+    building.onResolve({ filter: /^millrace$/ }, () => ({ path: './link.jsx', external: true }))
     building.onResolve({ filter: /^react/ }, ({ path }) => ({ path, external: true }))
   },
 }

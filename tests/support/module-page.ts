@@ -95,6 +95,7 @@ async function bundle(script: string): Promise<ReadonlyMap<string, string>> {
     outdir: '/m',
     format: 'esm',
     jsx: 'automatic',
+    conditions: ['millrace-source', 'module'],
     target: 'chrome111',
     define: { 'process.env.NODE_ENV': '"development"' },
     logLevel: 'silent',

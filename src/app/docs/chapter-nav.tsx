@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import type { ChapterSummary } from './heading.ts'
 import styles from './chapter-nav.module.css'
 

@@ -1,5 +1,5 @@
-import { useSearch } from '#client'
-import type { LayoutProps } from '#client'
+import { useSearch } from 'millrace'
+import type { LayoutProps } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
 import { ChapterNav } from './chapter-nav.tsx'

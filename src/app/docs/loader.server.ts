@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { notFound } from '#server'
-import type { LoaderArgs } from '#server'
+import { notFound } from 'millrace/server'
+import type { LoaderArgs } from 'millrace/server'
 import { handbook } from './handbook.server.ts'
 import { searchHandbook } from './search-handbook.ts'
 

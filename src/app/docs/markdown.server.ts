@@ -6,7 +6,7 @@ import json from 'highlight.js/lib/languages/json'
 import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import { Marked, type Tokens } from 'marked'
-import { escapeHtml } from '../../shared/escape-html.ts'
+import { escapeMarkup } from '../site/escape-markup.server.ts'
 import type { Heading } from './heading.ts'
 
 /** What becomes of a Markdown text. */
@@ -31,7 +31,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
   const marked = new Marked({
     gfm: true,
     renderer: {
-      html: ({ text }) => escapeHtml(text),
+      html: ({ text }) => escapeMarkup(text),
       code: ({ text, lang }) => codeBlock(text, lang),
       heading({ tokens, depth }) {
         const inner = this.parser.parseInline(tokens)
@@ -43,9 +43,9 @@ export function renderMarkdown(source: string): RenderedMarkdown {
       link({ href, title, tokens }) {
         const inner = this.parser.parseInline(tokens)
         if (!isSafeHref(href)) return inner
-        return `<a href="${escapeHtml(withPrefix(href))}"${title === null || title === undefined ? '' : ` title="${escapeHtml(title)}"`}>${inner}</a>`
+        return `<a href="${escapeMarkup(withPrefix(href))}"${title === null || title === undefined ? '' : ` title="${escapeMarkup(title)}"`}>${inner}</a>`
       },
-      image: ({ text }) => escapeHtml(text),
+      image: ({ text }) => escapeMarkup(text),
       table(token) {
         return tableBlock(token, (cell) => this.parser.parseInline(cell.tokens))
       },
@@ -58,10 +58,10 @@ export function renderMarkdown(source: string): RenderedMarkdown {
 function codeBlock(text: string, lang: string | undefined): string {
   const language = lang !== undefined && highlighter.getLanguage(lang) !== undefined ? lang : undefined
   const body =
-    language === undefined ? escapeHtml(text) : highlighter.highlight(text, { language, ignoreIllegals: true }).value
+    language === undefined ? escapeMarkup(text) : highlighter.highlight(text, { language, ignoreIllegals: true }).value
   const label = lang === undefined || lang === '' ? 'code' : lang
   // Long lines scroll, and what scrolls must be reachable by keyboard.
-  return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)} example"><code class="hljs">${body}</code></pre>\n`
+  return `<pre tabindex="0" role="group" aria-label="${escapeMarkup(label)} example"><code class="hljs">${body}</code></pre>\n`
 }
 
 function tableBlock(token: Tokens.Table, inline: (cell: Tokens.TableCell) => string): string {

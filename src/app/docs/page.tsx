@@ -1,5 +1,5 @@
-import { Link } from '#client'
-import type { PageProps } from '#client'
+import { Link } from 'millrace'
+import type { PageProps } from 'millrace'
 import { SearchHits } from './search-hits.tsx'
 import { TableOfContents } from './table-of-contents.tsx'
 import { trustedProse } from './trusted-prose.ts'

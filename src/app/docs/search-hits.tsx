@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import type { SearchHit } from './search-handbook.ts'
 import styles from './search-hits.module.css'
 

@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
 import { CodeSample } from './code-sample.tsx'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Link } from '#client'
+import { Link } from 'millrace'
 import styles from './experiment.module.css'
 
 /** Props of `Experiment`. */

@@ -1,5 +1,5 @@
-import { Link } from '#client'
-import type { Prefetch } from '#client'
+import { Link } from 'millrace'
+import type { Prefetch } from 'millrace'
 import type { LabEntry } from './catalogue.ts'
 import styles from './lab-card.module.css'
 

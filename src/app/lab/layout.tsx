@@ -1,4 +1,4 @@
-import type { LayoutProps } from '#client'
+import type { LayoutProps } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
 

@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import styles from './see-also.module.css'
 
 /** One link of a `SeeAlso`. */

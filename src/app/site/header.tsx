@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import { LogoMark } from './logo-mark.tsx'
 
 /** The areas that the header links to. */

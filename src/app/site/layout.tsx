@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { Link } from '#client'
-import type { Metadata } from '#client'
+import { Link } from 'millrace'
+import type { Metadata } from 'millrace'
 import { StatusLine } from './status-line.tsx'
 import favicon from './favicon.svg'
 import './styles/tokens.css'

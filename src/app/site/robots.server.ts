@@ -1,4 +1,4 @@
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 
 /** Lets crawlers in, except where requests cost time on purpose. */
 export function GET({ request }: LoaderArgs<'/robots.txt'>): Response {

@@ -1,5 +1,5 @@
-import type { LoaderArgs } from '#server'
-import { escapeHtml } from '../../shared/escape-html.ts'
+import type { LoaderArgs } from 'millrace/server'
+import { escapeMarkup } from './escape-markup.server.ts'
 import { handbook } from '../docs/handbook.server.ts'
 
 /** Home, the lab's overview and each chapter of the handbook. */
@@ -7,7 +7,7 @@ export async function GET({ request }: LoaderArgs<'/sitemap.xml'>): Promise<Resp
   const { origin } = new URL(request.url)
   const chapters = await handbook.chapters()
   const paths = ['/', '/lab', ...chapters.map((chapter) => chapter.path)]
-  const entries = paths.map((path) => `  <url><loc>${escapeHtml(origin + path)}</loc></url>\n`)
+  const entries = paths.map((path) => `  <url><loc>${escapeMarkup(origin + path)}</loc></url>\n`)
   const body = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${entries.join('')}</urlset>

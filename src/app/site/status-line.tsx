@@ -1,4 +1,4 @@
-import { useNavigation, useOnline } from '#client'
+import { useNavigation, useOnline } from 'millrace'
 
 /** Says what a visitor would otherwise wonder about: that the next page is on its way, or that there is no network. */
 export function StatusLine() {

@@ -1,5 +1,5 @@
 /**
- * What an inspector of the client router may import, beside `#client`. It is an entry point of its own, so that pages
+ * What an inspector of the client router may import, beside `millrace`. It is an entry point of its own, so that pages
  * without an inspector do not load it. Safe on the server and in the browser.
  */
 export { useInsight } from './use-insight.ts'

@@ -1,4 +1,4 @@
-import { action } from '#server'
+import { action } from 'millrace/server'
 import { entrySchema, openEntries } from './entries.ts'
 
 const entries = new Map<string, ReturnType<typeof openEntries>>()

@@ -1,4 +1,4 @@
-import { defineApp } from '#server'
+import { defineApp } from 'millrace/server'
 import { Document } from './document.tsx'
 import { routes } from './routes.ts'
 

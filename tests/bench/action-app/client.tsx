@@ -1,4 +1,4 @@
-import { hydrate } from '#client/hydrate'
+import { hydrate } from 'millrace'
 import { Document } from './document.tsx'
 import { routes } from './routes.ts'
 

@@ -1,4 +1,4 @@
-import { defineRoutes } from '#client'
+import { defineRoutes } from 'millrace'
 
 /** One page. */
 export const routes = defineRoutes({ '/': { page: () => import('./page.tsx') } })

@@ -1,5 +1,5 @@
-import * as client from '#client'
+import * as client from 'millrace'
 import '../smallest-app/client.tsx'
 
-/** The smallest application, with every export of `#client` in use. */
+/** The smallest application, with every export of `millrace` in use. */
 Object.assign(globalThis, { client })

@@ -1,5 +1,4 @@
-import { defineRoutes } from '#client'
-import { hydrate } from '#client/hydrate'
+import { defineRoutes, hydrate } from 'millrace'
 import { Document } from '../../../src/app/document.tsx'
 
 /** An application of one page: what is left of its scripts is the runtime. Bundled by `router-weight.ts`, never run. */

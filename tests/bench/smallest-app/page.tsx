@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 
 /** A heading, and a link to follow. */
 export default function SmallestPage() {

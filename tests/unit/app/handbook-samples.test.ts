@@ -92,7 +92,7 @@ describe('the samples of the handbook and the README', () => {
     faults = await sampleFaults([...HANDBOOK, ...Object.keys(STALE).map(staleChapter), STRANGE])
   }, COMPILER_TIMEOUT_MS)
 
-  it('all compile against what #client and #server really are', () => {
+  it('all compile against what millrace and millrace/server really are', () => {
     expect(faults.filter((fault) => !fault.startsWith('stale/'))).toEqual([])
   })
 

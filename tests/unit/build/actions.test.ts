@@ -11,7 +11,7 @@ import { buildFault, copyProject, type FixtureProject } from './fixture-project.
 vi.setConfig({ testTimeout: 60_000 })
 
 const ACTIONS = 'src/app/lab/actions.server.ts'
-const IMPORT = `import { action } from '#server'\n`
+const IMPORT = `import { action } from 'millrace/server'\n`
 
 /** A module that exports actions of these names. */
 function declare(...names: readonly string[]): string {

@@ -4,14 +4,14 @@ import { buildFault, copyProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const APP = `import { defineApp } from '#server'
+const APP = `import { defineApp } from 'millrace/server'
 import { Document } from './document.tsx'
 import { routes } from './routes.ts'
 `
 
 function routes(entries: string): Record<string, string> {
   return {
-    'src/app/routes.ts': `import { defineRoutes } from '#client'\nexport const routes = defineRoutes({ ${entries} })`,
+    'src/app/routes.ts': `import { defineRoutes } from 'millrace'\nexport const routes = defineRoutes({ ${entries} })`,
   }
 }
 

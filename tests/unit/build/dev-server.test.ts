@@ -192,7 +192,7 @@ test('a new action is at hand in the components that import its module', async (
 test('actions that no page imports concern the server alone, also when they are new', async () => {
   await using page = await openPage()
   await project.change({
-    'src/app/actions.server.ts': `import { action } from '#server'\nexport const ping = action({ handler: () => 1 })`,
+    'src/app/actions.server.ts': `import { action } from 'millrace/server'\nexport const ping = action({ handler: () => 1 })`,
   })
   expect(await page.next('update', 'reload')).toEqual({ type: 'update', modules: [], styles: [] })
   expect(Object.keys(JSON.parse(await read('/actions')))).toEqual(['actions.server.ts', 'lab/actions.server.ts'])

@@ -34,7 +34,7 @@ test('the built server imports packages of either format from where they are ins
     'package.json': await manifest({ dependencies: { pino: '*', jose: '*' } }),
     'src/app/app.ts': `import { pino } from 'pino'
       import { EncryptJWT } from 'jose'
-      import { defineApp } from '#server'
+      import { defineApp } from 'millrace/server'
       import { Document } from './document.tsx'
       import { routes } from './routes.ts'
       console.log('packages', typeof pino, typeof EncryptJWT)

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { houseFaults } from '../../../scripts/checks/house-rules.ts'
 
-const PACKAGE_IMPORTS = { '#client': './src/client/index.ts', '#server': './src/server/index.ts' }
-
 function faultsOf(path: string, ...lines: readonly string[]): string[] {
-  return houseFaults([{ path, text: `${lines.join('\n')}\n` }], PACKAGE_IMPORTS)
+  return houseFaults([{ path, text: `${lines.join('\n')}\n` }])
 }
 
 describe('arrows of imports', () => {
@@ -19,8 +17,8 @@ describe('arrows of imports', () => {
     ],
     ['src/server/render/tree.tsx', `import { RouteTree } from '../../client/react/route-tree.tsx'`],
     ['src/server/app.ts', `import { createServer } from 'node:http'`],
-    ['src/app/app.ts', `import { defineApp } from '#server'`],
-    ['src/app/page.tsx', `import { Link } from '#client'`],
+    ['src/app/app.ts', `import { defineApp } from 'millrace/server'`],
+    ['src/app/page.tsx', `import { Link } from 'millrace'`],
     ['tests/unit/x.test.ts', `import { x } from '../../src/server/app.ts'`],
   ] as const
   test.for(allowed)('%s may say: %s', ([path, line]) => {
@@ -31,15 +29,19 @@ describe('arrows of imports', () => {
     ['src/shared/href.ts', `import { x } from '../client/index.ts'`],
     ['src/shared/href.ts', `import type { x } from '../server/config.ts'`],
     ['src/client/index.ts', `export { x } from '../server/config.ts'`],
-    ['src/client/index.ts', `export * from '#server'`],
+    ['src/client/index.ts', `export * from 'millrace/server'`],
     ['src/client/index.ts', `const x = await import('../app/app.ts')`],
     ['src/client/index.ts', `import '../app/app.ts'`],
     ['src/server/app.ts', `import { defineRoutes } from '../client/define-routes.ts'`],
     ['src/server/app.ts', `import { PageProps } from '../client/module-types.ts'`],
     ['src/server/app.ts', `import { type A, b } from '../client/module-types.ts'`],
-    ['src/server/app.ts', `import { Link } from '#client'`],
+    ['src/server/app.ts', `import { Link } from 'millrace'`],
     ['src/server/app.ts', `import app from '../app/app.ts'`],
     ['src/app/page.tsx', `import { x } from '../../tests/support/raw-http.ts'`],
+    ['src/app/page.tsx', `import { Link } from '../client/react/link.tsx'`],
+    ['src/app/page.tsx', `import type { Config } from '../server/config/config.ts'`],
+    ['src/app/page.tsx', `import { actionReference } from 'millrace/internal/action-reference'`],
+    ['src/client/index.ts', `import { hydrate } from 'millrace'`],
   ] as const
   test.for(refused)('%s may not say: %s', ([path, line]) => {
     expect(faultsOf(path, line)).toHaveLength(1)

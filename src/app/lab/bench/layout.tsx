@@ -1,4 +1,4 @@
-import type { LayoutProps } from '#client'
+import type { LayoutProps } from 'millrace'
 
 /** The workloads are measured without the site's chrome. */
 export default function BenchLayout({ children }: LayoutProps) {

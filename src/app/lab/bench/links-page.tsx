@@ -1,5 +1,5 @@
-import { Link } from '#client'
-import type { PageProps } from '#client'
+import { Link } from 'millrace'
+import type { PageProps } from 'millrace'
 
 type Props = PageProps<'/lab/bench/links', typeof import('./rows.server.ts')>
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 
 /** `n`: how many rows. The upper bound keeps one request from occupying a core for seconds. */

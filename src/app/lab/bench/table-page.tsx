@@ -1,4 +1,4 @@
-import type { PageProps } from '#client'
+import type { PageProps } from 'millrace'
 
 type Props = PageProps<'/lab/bench/table', typeof import('./rows.server.ts')>
 

@@ -1,5 +1,5 @@
 import { Suspense, use } from 'react'
-import type { PageProps } from '#client'
+import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { Pending } from '../pending.tsx'
 import { Readout } from '../readout.tsx'

@@ -1,4 +1,4 @@
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { createTickStream } from './tick-stream.server.ts'
 
 const EVERY_MS = 1_000

@@ -1,4 +1,4 @@
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { LAB_GROUPS } from '../catalogue.ts'
 
 /** The lab as a JSON Feed 1.1 (jsonfeed.org): one item a page. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { UnavailableError } from '#server'
-import type { LoaderArgs } from '#server'
+import { UnavailableError } from 'millrace/server'
+import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 import { createAttemptCounter } from './attempt-counter.server.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { action, clientKey } from '#server'
+import { action, clientKey } from 'millrace/server'
 import { messageFault, nameFault, tidyMessage, tidyName } from './entry.ts'
 import { guestbookOf } from './guestbook.server.ts'
 import { visitorSession } from './visitor.server.ts'

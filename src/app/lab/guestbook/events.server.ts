@@ -1,4 +1,4 @@
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { createChangeStream } from './change-stream.server.ts'
 import { guestbookOf } from './guestbook.server.ts'
 

@@ -1,6 +1,6 @@
 /** The guestbook's table, one for each data folder, and who wants to hear of changes to it. */
 import { join } from 'node:path'
-import { openDatabase, type Database } from '#server'
+import { openDatabase, type Database } from 'millrace/server'
 import { REMOVABLE_MS } from './entry.ts'
 
 /** Entries of one page of the guestbook. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 import { REMOVABLE_MS, type Entry } from './entry.ts'
 import { guestbookOf, type StoredEntry } from './guestbook.server.ts'

@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import styles from './page-links.module.css'
 
 /** Props of `PageLinks`. */

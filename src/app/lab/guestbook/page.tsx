@@ -1,6 +1,6 @@
 import { useOptimistic } from 'react'
-import { Link } from '#client'
-import type { PageProps } from '#client'
+import { Link } from 'millrace'
+import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { EntryList, type ShownEntry } from './entry-list.tsx'
 import { HEADING_ID } from './heading-id.ts'

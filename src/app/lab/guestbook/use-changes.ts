@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent } from 'react'
-import { useNavigate } from '#client'
+import { useNavigate } from 'millrace'
 
 /**
  * Keeps the page up to date: listens to `/lab/guestbook/events` and has the entries asked for anew when others have

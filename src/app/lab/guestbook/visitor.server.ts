@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineSession } from '#server'
+import { defineSession } from 'millrace/server'
 
 const MAX_AGE_SECONDS = 600 // an entry is its author's for a minute; nobody needs to be known for longer
 

@@ -1,4 +1,4 @@
-import type { InspectorCell, InspectorTable, NavigationPhases } from '#client/inspect'
+import type { InspectorCell, InspectorTable, NavigationPhases } from 'millrace/inspect'
 import styles from './inspector.module.css'
 
 /** One table of the inspector. What is too wide scrolls in a box of its own. */

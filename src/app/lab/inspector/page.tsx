@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { inspectorTables, useInsight } from '#client/inspect'
+import { inspectorTables, useInsight } from 'millrace/inspect'
 import { Experiment } from '../experiment.tsx'
 import { SeeAlso } from '../see-also.tsx'
 import { Instrument } from './instrument.tsx'

@@ -1,4 +1,4 @@
-import type { PageProps } from '#client'
+import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { Readout } from '../readout.tsx'
 import { SeeAlso } from '../see-also.tsx'

@@ -1,5 +1,5 @@
-import { forbidden, unauthorized } from '#server'
-import type { LoaderArgs } from '#server'
+import { forbidden, unauthorized } from 'millrace/server'
+import type { LoaderArgs } from 'millrace/server'
 import { labSession } from '../session/session.server.ts'
 
 /** Nor may anybody else call an action here. */

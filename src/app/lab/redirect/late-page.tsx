@@ -1,6 +1,6 @@
 import { Suspense, use } from 'react'
-import { redirect } from '#client'
-import type { PageProps } from '#client'
+import { redirect } from 'millrace'
+import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { Pending } from '../pending.tsx'
 

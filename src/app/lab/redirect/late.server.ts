@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 
 const VERDICT_AFTER_MS = 300 // long enough that the shell has certainly gone out
 

@@ -1,4 +1,4 @@
-import { permanentRedirect } from '#server'
+import { permanentRedirect } from 'millrace/server'
 
 /** Leaves with 308. */
 export function loader(): never {

@@ -1,4 +1,4 @@
-import { redirect } from '#server'
+import { redirect } from 'millrace/server'
 
 /** Leaves with 307. */
 export function loader(): never {

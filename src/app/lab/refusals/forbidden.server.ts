@@ -1,4 +1,4 @@
-import { forbidden } from '#server'
+import { forbidden } from 'millrace/server'
 
 /** Refuses before anything has been sent, so that the status can still say so. */
 export function loader(): never {

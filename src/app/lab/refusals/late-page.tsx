@@ -1,6 +1,6 @@
 import { Suspense, use } from 'react'
-import { notFound } from '#client'
-import type { PageProps } from '#client'
+import { notFound } from 'millrace'
+import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { Pending } from '../pending.tsx'
 import { Readout } from '../readout.tsx'

@@ -1,4 +1,4 @@
-import { notFound } from '#server'
+import { notFound } from 'millrace/server'
 
 /** Refuses before anything has been sent, so that the status can still say so. */
 export function loader(): never {

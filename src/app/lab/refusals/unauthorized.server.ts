@@ -1,4 +1,4 @@
-import { unauthorized } from '#server'
+import { unauthorized } from 'millrace/server'
 
 /** Refuses before anything has been sent, so that the status can still say so. */
 export function loader(): never {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { notFound } from '#server'
-import type { LoaderArgs } from '#server'
+import { notFound } from 'millrace/server'
+import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 
 /** `item`: which event of the group; the newest unless told, or where that has gone. */

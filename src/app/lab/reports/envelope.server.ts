@@ -1,5 +1,5 @@
-import { notFound } from '#server'
-import type { LoaderArgs } from '#server'
+import { notFound } from 'millrace/server'
+import type { LoaderArgs } from 'millrace/server'
 
 /** An envelope as it was kept, to be saved and sent to a service. */
 export function GET({ params, context }: LoaderArgs<'/lab/reports/envelopes/[id]'>): Response {

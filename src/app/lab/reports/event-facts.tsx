@@ -1,4 +1,4 @@
-import type { PageProps } from '#client'
+import type { PageProps } from 'millrace'
 import { Moment } from './moment.tsx'
 import styles from './event-facts.module.css'
 

@@ -1,4 +1,4 @@
-import { Link } from '#client'
+import { Link } from 'millrace'
 import { Moment } from './moment.tsx'
 import styles from './item-list.module.css'
 

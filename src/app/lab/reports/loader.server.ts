@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 
 /** `page`: from 1; the last one where there are not as many. */

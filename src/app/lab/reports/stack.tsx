@@ -1,4 +1,4 @@
-import type { PageProps } from '#client'
+import type { PageProps } from 'millrace'
 import styles from './stack.module.css'
 
 type Details = PageProps<'/lab/reports/[id]', typeof import('./details.server.ts')>['data']

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { action } from '#server'
+import { action } from 'millrace/server'
 import { ROLES } from './roles.ts'
 import { labSession } from './session.server.ts'
 

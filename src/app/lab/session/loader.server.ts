@@ -1,4 +1,4 @@
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { labSession } from './session.server.ts'
 
 /** Who is signed in, and the message that an action has left. It is shown once, so the browser must not keep it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineSession } from '#server'
+import { defineSession } from 'millrace/server'
 import { ROLES } from './roles.ts'
 
 const MAX_AGE_SECONDS = 86_400 // a day of trying things out

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { action } from '#server'
+import { action } from 'millrace/server'
 import { sharedTag } from './shared-tag.ts'
 
 /** Drops what is kept under a key: in this process, in all others, and in browsers. */

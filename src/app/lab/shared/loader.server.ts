@@ -1,4 +1,4 @@
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { sharedTag } from './shared-tag.ts'
 
 /** Tells when it ran, and when the value was made that all visitors share. Both in ms since the epoch. */

@@ -1,4 +1,4 @@
-import type { PageProps } from '#client'
+import type { PageProps } from 'millrace'
 import { neighboursOf } from '../cache/neighbours.ts'
 import { Experiment } from '../experiment.tsx'
 import { Readout } from '../readout.tsx'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { notFound } from '#server'
-import type { LoaderArgs } from '#server'
+import { notFound } from 'millrace/server'
+import type { LoaderArgs } from 'millrace/server'
 
 const LONGEST_MS = 30_000 // a visitor cannot park a connection here for longer
 

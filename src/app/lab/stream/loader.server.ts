@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { LoaderArgs } from '#server'
+import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 
 /** `delay`: how long the deferred part takes, in ms. The upper bound keeps a visitor from parking connections here. */

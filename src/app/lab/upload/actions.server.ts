@@ -1,4 +1,4 @@
-import { action } from '#server'
+import { action } from 'millrace/server'
 import { hashFile } from './hash-file.server.ts'
 import { LARGEST_FILE_BYTES } from './largest-file.ts'
 

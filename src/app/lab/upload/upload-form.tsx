@@ -1,5 +1,5 @@
 import { useActionState, useState, type SubmitEvent } from 'react'
-import { useUploadProgress } from '#client'
+import { useUploadProgress } from 'millrace'
 import { Readout } from '../readout.tsx'
 import { upload } from './actions.server.ts'
 import { LARGEST_FILE_BYTES, sizeInWords } from './largest-file.ts'

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
-import { Link } from '#client'
-import type { ErrorProps } from '#client'
+import { Link } from 'millrace'
+import type { ErrorProps } from 'millrace'
 
 /** Titles of what is no failure of the application, by status. */
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Link } from '#client'
+import { Link } from 'millrace'
 
 /** Props of `Fallback`. */
 export interface FallbackProps {

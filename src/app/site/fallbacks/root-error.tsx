@@ -1,4 +1,4 @@
-import type { ErrorProps } from '#client'
+import type { ErrorProps } from 'millrace'
 import ErrorFallback, { metadata as ofError } from './error.tsx'
 import { Chrome } from './chrome.tsx'
 
