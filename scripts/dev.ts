@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { BuildFault } from './build/build-fault.ts'
-import { PROJECT_ROOT, readBuildArguments } from './build/build-options.ts'
+import { readBuildArguments } from './build/build-options.ts'
 import { contentHash } from './build/content-hash.ts'
 import { ConfigError, readConfig } from '../src/server/config/config.ts'
 import { startDevServer } from './dev/dev-server.ts'
@@ -18,7 +18,7 @@ try {
   const server = await startDevServer({
     root,
     app,
-    out: join(PROJECT_ROOT, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
+    out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     port,
     env: process.env,
     session: randomUUID(),

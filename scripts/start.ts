@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { extname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BuildFault } from './build/build-fault.ts'
 import { BUILD_INFO, staleness, type BuildInfo } from './build/build-info.ts'
@@ -45,7 +45,7 @@ async function buildFirst(
   }
   // Before there is something to end: what comes in between would end this process alone.
   for (const signal of SIGNALS) process.once(signal, end)
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.ts'), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, `build${extname(import.meta.filename)}`), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const [code, killer] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { SentryCli } from '@sentry/cli'
 import { debugIdOf } from '../src/shared/reports/debug-id.ts'
 import type { AssetManifest } from '../src/server/assets/manifest.ts'
-import { PROJECT_ROOT, PUBLIC_PATH } from './build/build-options.ts'
+import { PUBLIC_PATH } from './build/build-options.ts'
 import { namedScript } from './build/debug-ids.ts'
 
 const SERVICE = 'https://sentry.io'
@@ -23,7 +23,7 @@ class UploadError extends Error {
 }
 
 const { values } = parseArgs({ options: { out: { type: 'string' }, write: { type: 'string' } } })
-const out = values.out === undefined ? join(PROJECT_ROOT, 'dist') : resolve(values.out)
+const out = resolve(values.out ?? 'dist')
 
 try {
   const { buildId } = await readManifest()

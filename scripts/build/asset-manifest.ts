@@ -14,14 +14,13 @@ export interface ManifestParts {
   readonly metafile: Metafile
   /** Key of the browser's entry in that metafile. */
   readonly entry: string
+  /** Key of the module that browsers load for documents that hand over more than JSON. */
+  readonly valueDecoder: string
   readonly sources: RouteSources
   readonly groups: StyleGroups
   readonly styles: Pick<BuiltStyles, 'outputs'>
   readonly reports?: ReportAssets
 }
-
-/** Loaded by the browser for documents that hand over more than JSON. */
-const VALUE_DECODER = 'src/shared/protocol/decode-values.ts'
 
 /** Table members whose modules only the server loads. */
 export const SERVER_KINDS: ReadonlySet<string> = new Set(['loader', 'layoutLoader', 'handler'])
@@ -40,7 +39,7 @@ export function browserModules(sources: RouteSources): readonly string[] {
  */
 export function assetManifest(
   buildId: string,
-  { metafile, entry, sources, groups, styles, reports }: ManifestParts,
+  { metafile, entry, valueDecoder, sources, groups, styles, reports }: ManifestParts,
 ): AssetManifest {
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
   const entryKey = outputs.get(entry) ?? ''
@@ -49,7 +48,7 @@ export function assetManifest(
   const stylesheets = (names: StyleGroups['entry']) => names.flatMap((group) => publicPaths(styles.outputs.get(group)))
 
   const beyondEntry = (chunk: string) => staticImports(metafile, chunk).filter((key) => !loaded.has(key))
-  const decoder = outputs.get(VALUE_DECODER)
+  const decoder = outputs.get(valueDecoder)
 
   function describe(pattern: string, kind: string, source: string): SegmentAssets {
     const chunk = outputs.get(source)

@@ -41,6 +41,7 @@ import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, precompress, weigh } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
 import { readApplication } from './read-application.ts'
+import { OWN_RUNTIME, runtimeModule } from './runtime.ts'
 import { checkServerModules } from './server-modules.ts'
 import { createServerWall, serverOnly } from './server-wall.ts'
 import { serverPackages } from './server-packages.ts'
@@ -82,8 +83,9 @@ export async function buildApplication(
   checkBuildOptions(options)
   const keepMs = keepingTime(env)
   const inputs = readBuildInputs(options, env)
-  const { root, app } = options
-  const context: BundleContext = { root, app, mode: 'production', defines: publicEnvDefines(inputs.publicNames, env) }
+  const { root, app, runtime = OWN_RUNTIME } = options
+  const defines = publicEnvDefines(inputs.publicNames, env)
+  const context: BundleContext = { root, app, runtime, mode: 'production', defines }
   const folder = await openOutputFolder(options, THIS_PROCESS)
   try {
     const assets = createAssetFiles()
@@ -113,7 +115,8 @@ export async function buildApplication(
     const maps = new Map(outputs.filter(([name]) => name.endsWith('.map')))
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
-    const parts = { metafile: browser.metafile, entry, sources, groups, styles, reports: reports.assets }
+    const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
+    const parts = { metafile: browser.metafile, entry, valueDecoder, sources, groups, styles, reports: reports.assets }
     const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
@@ -166,7 +169,7 @@ function buildServer(
   context: BundleContext,
   plugins: readonly Plugin[],
 ): Promise<BuildResult & { readonly metafile: Metafile }> {
-  const entries = { [SERVER_ENTRY]: join(context.root, 'src/server/main.ts') }
+  const entries = { [SERVER_ENTRY]: runtimeModule(context.runtime ?? OWN_RUNTIME, 'server/main.ts') }
   return build({ ...nodeOptions(context, entries, plugins), metafile: true })
 }
 
@@ -175,7 +178,7 @@ async function buildBrowser(
   context: BundleContext,
   shared: readonly Plugin[],
 ): Promise<BuildResult & { readonly metafile: Metafile }> {
-  const { root, defines } = context
+  const { root, defines, runtime = OWN_RUNTIME } = context
   const wall = createServerWall(context)
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
   const plugins = [...shared, wall.plugin, closedEnv(root, readable)]
@@ -186,7 +189,7 @@ async function buildBrowser(
   if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
   for (const key of Object.keys(built.metafile.inputs)) {
     if (key.startsWith(`${ACTION_REFERENCES}:`)) continue
-    const rule = serverOnly(root, resolve(root, key))
+    const rule = serverOnly(runtime, resolve(root, key))
     if (rule !== undefined) throw new BuildFault(`Server code has reached the browser: ${key} is ${rule}.`)
   }
   return built

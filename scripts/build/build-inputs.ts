@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { contentHash } from './content-hash.ts'
+import { OWN_RUNTIME } from './runtime.ts'
 
 /** Environment variables that are built into the bundles, and that browser code may read. */
 const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]+\b/g
 
-/** What a build depends on besides the application's own folder; all below the project. */
-const SOURCES = ['src', 'scripts/build.ts', 'scripts/build', 'package.json', 'package-lock.json'] as const
+/** What a build depends on in its project. */
+const SOURCES = ['src', 'package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'] as const
 
 /** Everything that decides what a build gives. */
 export interface BuildInputs {
@@ -19,11 +20,11 @@ export interface BuildInputs {
 
 /** Reads all sources once; takes milliseconds, and needs nothing installed. */
 export function readBuildInputs(
-  { root, app }: Pick<BuildOptions, 'root' | 'app'>,
+  { root, app, runtime = OWN_RUNTIME }: Pick<BuildOptions, 'root' | 'app' | 'runtime'>,
   env: Readonly<Record<string, string | undefined>>,
 ): BuildInputs {
-  const inSource = app.startsWith(join(root, 'src') + sep)
-  const files = [...SOURCES.map((source) => join(root, source)), ...(inSource ? [] : [app])].flatMap(filesBelow)
+  const folders = [...SOURCES.map((source) => join(root, source)), app, runtime.folder, import.meta.dirname]
+  const files = new Set(folders.flatMap(filesBelow))
   const names = new Set<string>()
   const parts: (string | Uint8Array)[] = [displayPath(root, app)]
   for (const file of files) {

@@ -1,20 +1,20 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BuildFault } from './build-fault.ts'
+import type { Runtime } from './runtime.ts'
 
 /** What is built, and where to. All paths are absolute. */
 export interface BuildOptions {
-  /** The project: holds `src`, `package.json` and `node_modules`. */
+  /** The application's project: holds `package.json` and `node_modules`. */
   readonly root: string
   /** The application's folder: `app.ts`, `routes.ts`, `client.tsx`, `document.tsx`. */
   readonly app: string
   /** The output folder. Outside the project it gets a link to the project's packages, which the server imports. */
   readonly out: string
+  /** The runtime to build with; the one that these scripts belong to unless told. */
+  readonly runtime?: Runtime
 }
-
-/** The project that these scripts belong to. */
-export const PROJECT_ROOT = resolve(import.meta.dirname, '../..')
 
 /** The public path that the server gives to the files of `<out>/public`. */
 export const PUBLIC_PATH = '/_m/assets/'
@@ -23,20 +23,32 @@ export const PUBLIC_PATH = '/_m/assets/'
 const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
 
 /**
- * Reads `--app <folder>` and `--out <folder>`; both are relative to the working folder and have defaults in the project.
+ * Reads `--app <folder>` and `--out <folder>`, both relative to the working folder. The application is `src/app` unless told,
+ * its project the nearest folder above that has a `package.json`, and the output `dist` in the project.
+ * @param cwd the working folder.
  * @throws {BuildFault} for an unknown argument.
  */
-export function readBuildArguments(args: readonly string[], root: string = PROJECT_ROOT): BuildOptions {
+export function readBuildArguments(args: readonly string[], cwd: string = process.cwd()): BuildOptions {
   try {
     const { values } = parseArgs({ args: [...args], options: { app: { type: 'string' }, out: { type: 'string' } } })
-    return {
-      root,
-      app: values.app === undefined ? join(root, 'src/app') : resolve(values.app),
-      out: values.out === undefined ? join(root, 'dist') : resolve(values.out),
-    }
+    const app = realPath(resolve(cwd, values.app ?? 'src/app'))
+    const root = projectOf(app) ?? realPath(cwd)
+    return { root, app, out: values.out === undefined ? join(root, 'dist') : resolve(cwd, values.out) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new BuildFault(`${reason}\nUsage: [--app <folder>] [--out <folder>]`)
+  }
+}
+
+/** Bundlers name sources by their real paths. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+function projectOf(app: string): string | undefined {
+  for (let at = app; ; at = dirname(at)) {
+    if (existsSync(join(at, 'package.json'))) return at
+    if (dirname(at) === at) return undefined
   }
 }
 

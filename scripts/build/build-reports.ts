@@ -12,7 +12,7 @@ export interface BuiltReports {
 }
 
 /** Builds the recorder and the SDK. They hold nothing of the application. */
-export async function buildReports(context: Pick<BundleContext, 'root'>): Promise<BuiltReports> {
+export async function buildReports(context: Pick<BundleContext, 'root' | 'runtime'>): Promise<BuiltReports> {
   const [sdk, recorder] = await Promise.all([build(reportOptions(context)), build(recorderOptions(context))])
   const outputFiles = sdk.outputFiles ?? []
   const file = outputFiles.find(({ path }) => path.endsWith('.js'))

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
 import { actionRegistry } from './action-modules.ts'
 import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
@@ -6,12 +6,13 @@ import { firstLoad } from './first-load.ts'
 import { REACT_ENTRY, reactModule } from './react-module.ts'
 import { requiredHttp } from './required-http.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
+import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
 /** Whether a bundle is for visitors or for the one who is writing it. */
 export type BuildMode = 'production' | 'development'
 
 /** What both bundles of one build share. */
-export interface BundleContext extends Pick<BuildOptions, 'root' | 'app'> {
+export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'runtime'> {
   readonly mode: BuildMode
   /** Public variables, by the expression that reads them. */
   readonly defines: Readonly<Record<string, string>>
@@ -25,9 +26,6 @@ export const SERVER_ENTRY = 'server'
 
 /** One set of options for every file, wherever an application lies and whatever tsconfig is near it. */
 export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
-
-/** How packages are resolved: this one's own entries from their sources. `module` is what bundlers add of themselves. */
-export const CONDITIONS = ['millrace-source', 'module']
 
 /** Paths in outputs are relative to this folder, which never exists: the same outputs for every `--out`. */
 function virtualOut(root: string, folder: string): string {
@@ -75,12 +73,14 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
 }
 
 /** esbuild's options for the browser's SDK: one file that shares nothing, so that it changes with no application. */
-export function reportOptions(context: Pick<BundleContext, 'root'>): EsbuildOptions {
-  const { root } = context
+export function reportOptions({
+  root,
+  runtime = OWN_RUNTIME,
+}: Pick<BundleContext, 'root' | 'runtime'>): EsbuildOptions {
   return {
     ...commonOptions({ root, app: root, mode: 'production', defines: { __SENTRY_DEBUG__: 'false' } }),
     splitting: false,
-    entryPoints: { reports: join(root, 'src/client/reports/start-reports.ts') },
+    entryPoints: { reports: runtimeModule(runtime, 'client/reports/start-reports.ts') },
     outdir: virtualOut(root, 'public'),
     platform: 'browser',
     target: BROWSER_TARGET,
@@ -91,13 +91,17 @@ export function reportOptions(context: Pick<BundleContext, 'root'>): EsbuildOpti
 }
 
 /** esbuild's options for the recorder: an inline script with a free name, in whose place its settings are written. */
-export function recorderOptions({ root }: Pick<BundleContext, 'root'>): EsbuildOptions {
+export function recorderOptions({
+  root,
+  runtime = OWN_RUNTIME,
+}: Pick<BundleContext, 'root' | 'runtime'>): EsbuildOptions {
+  const recorder = runtimeModule(runtime, 'client/reports/recorder.ts')
   return {
     ...commonOptions({ root, app: root, mode: 'production', defines: {} }),
     splitting: false,
     stdin: {
-      contents: `import { startRecorder } from './recorder.ts'; startRecorder(window, ${RECORDER_SETTINGS})`,
-      resolveDir: join(root, 'src/client/reports'),
+      contents: `import { startRecorder } from './${basename(recorder)}'; startRecorder(window, ${RECORDER_SETTINGS})`,
+      resolveDir: dirname(recorder),
     },
     format: 'iife',
     platform: 'browser',

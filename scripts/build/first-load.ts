@@ -1,22 +1,28 @@
-import { join, relative } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-import type { BuildOptions } from './build-options.ts'
+import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import { statesRoutes } from './routes-file.ts'
+import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
 const NAMESPACE = 'first-load'
 
 /**
  * Keeps together what a page needs of the runtime before it is alive, and leaves out what it does not need.
  *
- * The bundler makes a chunk for each set of entries that can reach a module. So whoever imports one module of the first
- * load is led to a list of all of them, and they are one chunk. And the route table and the application's entry have lists
- * of their own of what `millrace` exports: otherwise the first load would bring along what pages take from there.
+ * The bundler makes a chunk for each set of entries that can reach a module. So an import of one module of the first load
+ * leads to a list of all of them, and they are one chunk. And the route table and the application's entry have lists of
+ * their own of what `millrace` exports: otherwise the first load would bring along what pages take from there.
  */
-export function firstLoad({ root, app }: Pick<BuildOptions, 'root' | 'app'>): Plugin {
-  const entry = join(root, 'src/client/entry.tsx')
+export function firstLoad({
+  root,
+  app,
+  runtime = OWN_RUNTIME,
+}: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): Plugin {
+  const entry = runtimeModule(runtime, 'client/entry.tsx')
   const appEntry = join(app, 'client.tsx')
-  const clientIndex = join(root, 'src/client/index.ts')
+  const clientIndex = runtimeModule(runtime, 'client/index.ts')
   return {
     name: 'first-load',
     async setup(building) {
@@ -27,10 +33,16 @@ export function firstLoad({ root, app }: Pick<BuildOptions, 'root' | 'app'>): Pl
         if (found === undefined) return undefined
         if (files.has(found.path)) return { path: 'all', namespace: NAMESPACE }
         if (found.path !== clientIndex) return undefined
-        const list = args.importer === appEntry ? '?entry' : statesRoutes(args.importer) ? '?routes' : undefined
-        return list && { path: clientIndex, suffix: list, sideEffects: false }
+        if (statesRoutes(args.importer)) return { path: clientIndex, suffix: '?routes', sideEffects: false }
+        return args.importer === appEntry && takesHydrateAlone(await readFile(appEntry, 'utf8'))
+          ? { path: 'hydrate', namespace: NAMESPACE, sideEffects: false }
+          : undefined
       })
-      building.onLoad({ filter: /.*/, namespace: NAMESPACE }, () => ({
+      building.onLoad({ filter: /^hydrate$/, namespace: NAMESPACE }, () => ({
+        contents: `export { hydrate } from './${basename(entry)}'`,
+        resolveDir: dirname(entry),
+      }))
+      building.onLoad({ filter: /^all$/, namespace: NAMESPACE }, () => ({
         contents: [...files].map((file) => `export * from ${JSON.stringify(file)}`).join('\n'),
         resolveDir: root,
       }))
@@ -38,7 +50,14 @@ export function firstLoad({ root, app }: Pick<BuildOptions, 'root' | 'app'>): Pl
   }
 }
 
-/** The project's own modules that run before this one does, itself included. */
+const HYDRATE_ALONE = /^import (?:type \{[^}]*\}|\{(?:\s*(?:hydrate|type \w+),?)+\s*\}) from ['"]millrace['"]/gm
+
+/** Whether all that the application's entry takes from `millrace` is `hydrate`, and types. */
+function takesHydrateAlone(text: string): boolean {
+  return !/['"]millrace['"]/.test(text.replace(HYDRATE_ALONE, ''))
+}
+
+/** The runtime's own modules that run before this one does, itself included. */
 async function staticImports(root: string, entry: string): Promise<ReadonlySet<string>> {
   const { metafile } = await build({
     absWorkingDir: root,
@@ -47,12 +66,13 @@ async function staticImports(root: string, entry: string): Promise<ReadonlySet<s
     splitting: true,
     format: 'esm',
     packages: 'external',
+    conditions: CONDITIONS,
     outdir: root,
     write: false,
     metafile: true,
     logLevel: 'silent',
   })
-  const reached = new Set([relative(root, entry)])
+  const reached = new Set([displayPath(root, entry)])
   for (const key of reached) {
     for (const { path, kind, external } of metafile.inputs[key]?.imports ?? []) {
       if (kind === 'import-statement' && external !== true) reached.add(path)

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { extname, sep } from 'node:path'
+import { extname } from 'node:path'
 import { transform, type Loader, type PartialMessage, type Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
+import { isPackageFile } from './runtime.ts'
 
 /** What stands for the environment while a source is checked, by what the source calls it. */
 const MARKS = { 'process.env': 'CLOSED_process_env', 'import.meta.env': 'CLOSED_import_meta_env' } as const
@@ -34,7 +35,7 @@ export function closedEnv(root: string, defines: Readonly<Record<string, string>
     name: 'closed-env',
     setup(build) {
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, async ({ path }) => {
-        if (path.includes(`${sep}node_modules${sep}`)) return undefined
+        if (isPackageFile(path)) return undefined
         const text = await readFile(path, 'utf8')
         if (!/\benv\b/.test(text)) return undefined
         const loader = extname(path).replace(/^\.[cm]?/, '') as Loader

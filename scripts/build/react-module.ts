@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
 /** Beside the application's entry, so that React's chunk has the same exports in every bundle: it is the same file. */
 export const REACT_ENTRY = 'millrace:react-entry'
@@ -11,7 +12,7 @@ export const REACT_NAMESPACE = 'react-module'
 /** What browsers need of React, by specifier. */
 const PARTS = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client'] as const
 
-const FREE_DOCUMENT = join(import.meta.dirname, '../../src/client/free-document.ts')
+const FREE_DOCUMENT = runtimeModule(OWN_RUNTIME, 'client/free-document.ts')
 
 const WHOLE = 'millrace:react'
 

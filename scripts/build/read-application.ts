@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { checkActionNames } from './action-faults.ts'
 import { actionModules } from './action-modules.ts'
@@ -16,6 +16,8 @@ import { checkTableModules } from './table-modules.ts'
 const EVALUATION_LIMIT_MS = 30_000
 
 const MARKER = 'route-module'
+
+const INSPECTION = join(import.meta.dirname, `inspect-application${extname(import.meta.filename)}`)
 
 /**
  * Evaluates `app.ts` and `routes.ts` with every module of the table replaced by a marker, then the modules that declare
@@ -105,7 +107,7 @@ interface Evaluation {
 }
 
 async function evaluate(file: string, mode: BundleContext['mode']): Promise<Evaluation> {
-  const child = fork(join(import.meta.dirname, 'inspect-application.ts'), [file], {
+  const child = fork(INSPECTION, [file], {
     execArgv: ['--enable-source-maps'],
     env: { ...process.env, NODE_ENV: mode },
     stdio: ['ignore', 2, 2, 'ipc'], // stdout may be a log that others read
@@ -133,6 +135,6 @@ async function evaluate(file: string, mode: BundleContext['mode']): Promise<Eval
 function withoutInternals(stack: string): string {
   return stack
     .split('\n')
-    .filter((line) => !/\(node:internal|at node:internal|inspect-application\.ts/.test(line))
+    .filter((line) => !/\(node:internal|at node:internal|inspect-application\.[jt]s/.test(line))
     .join('\n')
 }

@@ -6,6 +6,7 @@ import { actionModule } from './action-modules.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import { statesRoutes } from './routes-file.ts'
+import { OWN_RUNTIME, type Runtime } from './runtime.ts'
 
 /** Modules that only the server may load. */
 const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/
@@ -35,16 +36,20 @@ export function isServerModule(file: string): boolean {
 }
 
 /**
- * @param root the project.
+ * @param runtime the one that is built with.
  * @returns why this file must not be in a browser bundle; `undefined` for all others.
  */
-export function serverOnly(root: string, file: string): string | undefined {
+export function serverOnly(runtime: Runtime, file: string): string | undefined {
   if (isServerModule(file)) return 'a *.server.* module'
-  return file.startsWith(join(root, 'src/server') + sep) ? 'a module of src/server' : undefined
+  return file.startsWith(join(runtime.folder, 'server') + sep) ? 'a module of millrace/server' : undefined
 }
 
 /** Makes the plugin for one browser build or, in development, for the rebuilds of one. */
-export function createServerWall({ root, app }: Pick<BuildOptions, 'root' | 'app'>): ServerWall {
+export function createServerWall({
+  root,
+  app,
+  runtime = OWN_RUNTIME,
+}: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): ServerWall {
   const importers = new Map<string, Set<string>>()
   const violations: Violation[] = []
 
@@ -69,7 +74,7 @@ export function createServerWall({ root, app }: Pick<BuildOptions, 'root' | 'app
         const found = await lookUp(build, args)
         if (found === undefined) return isBuiltin(path) ? refuse(path, 'a Node builtin') : undefined
 
-        const rule = serverOnly(root, found.path)
+        const rule = serverOnly(runtime, found.path)
         if (rule === undefined) {
           importers.set(found.path, (importers.get(found.path) ?? new Set()).add(importer))
           const { namespace, suffix, external, sideEffects } = found

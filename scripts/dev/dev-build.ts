@@ -22,6 +22,7 @@ import { describeMessages } from '../build/esbuild-messages.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
 import { type RouteSources } from '../build/inspect-application.ts'
 import { bundleInspection, evaluateInspection } from '../build/read-application.ts'
+import { OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
 import { checkServerModules } from '../build/server-modules.ts'
 import { createServerWall } from '../build/server-wall.ts'
 import { serverPackages } from '../build/server-packages.ts'
@@ -69,7 +70,7 @@ interface Contexts {
  * @param env gives the values of public variables.
  */
 export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
-  const { root, app, out } = options
+  const { root, app, out, runtime = OWN_RUNTIME } = options
   const state: { contexts?: Contexts; inspected?: { readonly text: string; readonly sources: RouteSources } } = {}
 
   async function currentContexts(): Promise<Contexts> {
@@ -78,7 +79,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const key = JSON.stringify(defines)
     if (state.contexts?.defines === key) return state.contexts
     await dispose()
-    return (state.contexts = await openContexts({ root, app, mode: 'development', defines }, key))
+    return (state.contexts = await openContexts({ root, app, runtime, mode: 'development', defines }, key))
   }
 
   async function readSources({ context, assets, modules }: Contexts): Promise<RouteSources> {
@@ -133,14 +134,14 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
 }
 
 async function openContexts(context: BundleContext, defines: string): Promise<Contexts> {
-  const { root } = context
+  const { root, runtime = OWN_RUNTIME } = context
   const wall = createServerWall(context)
   const assets = createAssetFiles()
   const modules = createCssModules(root)
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules)]
   const browser = browserOptions(context, [...shared, wall.plugin, closedEnv(root, readable)])
-  const entries = { [SERVER_ENTRY]: join(root, 'src/server/main.ts') }
+  const entries = { [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts') }
   return {
     defines,
     context,

@@ -1,8 +1,10 @@
+import { resolve } from 'node:path'
 import { referencesKey } from '../build/action-references.ts'
 import { browserEntry, metafileKey } from '../build/bundle-options.ts'
 import { displayPath, PUBLIC_PATH } from '../build/build-options.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { CSS_FILE, cssFiles } from '../build/css-files.ts'
+import { isPackageFile } from '../build/runtime.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { transformModule, type BrowserModule } from './module-transform.ts'
 import { createModuleUrls, modulePath, type ModuleUrls } from './module-urls.ts'
@@ -80,6 +82,7 @@ export function createModuleServer(root: string): ModuleServer {
       {
         root,
         app: context.app,
+        ...(context.runtime === undefined ? {} : { runtime: context.runtime }),
         defines: { 'process.env.NODE_ENV': '"development"', ...context.defines },
         plugins: [assets.plugin, cssFiles(root, modules)],
         urlOf: (file) => vendors.urlOf(file) ?? urls.urlOf(displayPath(root, file)),
@@ -94,7 +97,7 @@ export function createModuleServer(root: string): ModuleServer {
     // Only what the browser's bundle holds: neither server modules nor anything else on this disk.
     const { inputs } = current().generation.browser
     const isThere = Object.hasOwn(inputs, key) || Object.hasOwn(inputs, referencesKey(key))
-    if (!isThere || key.includes('node_modules/')) return undefined
+    if (!isThere || isPackageFile(resolve(root, key))) return undefined
     const module = await compile(key)
     served.set(key, module)
     return module.code

@@ -4,8 +4,8 @@ import { build, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild
 import { transform } from 'oxc-transform'
 import { actionModule } from '../build/action-modules.ts'
 import { actionReferences } from '../build/action-references.ts'
-import { CONDITIONS } from '../build/bundle-options.ts'
 import { isLookUp, lookUp } from '../build/look-up.ts'
+import { CONDITIONS, OWN_RUNTIME, type Runtime } from '../build/runtime.ts'
 import { serverOnly } from '../build/server-wall.ts'
 
 /** A source as browsers get it in development. */
@@ -22,6 +22,7 @@ export interface TransformContext {
   readonly root: string
   /** The application's folder. */
   readonly app: string
+  readonly runtime?: Runtime
   /** Replacements for `process.env.NODE_ENV` and public variables. */
   readonly defines: Readonly<Record<string, string>>
   /** Stylesheets and assets, which become part of the module. */
@@ -95,7 +96,7 @@ function refreshHooks(key: string): string {
 }
 
 /** Every source keeps a URL of its own, so that it can be replaced by itself. */
-function linkImports({ root, app, urlOf }: TransformContext): Plugin {
+function linkImports({ app, runtime = OWN_RUNTIME, urlOf }: TransformContext): Plugin {
   return {
     name: 'link-imports',
     setup(build) {
@@ -104,7 +105,7 @@ function linkImports({ root, app, urlOf }: TransformContext): Plugin {
         const found = await lookUp(build, args)
         if (found?.namespace !== 'file' || !SOURCE.test(found.path)) return undefined
         // The build has refused every other import of a server module already.
-        const isServers = serverOnly(root, found.path) !== undefined && actionModule(app, found.path) === undefined
+        const isServers = serverOnly(runtime, found.path) !== undefined && actionModule(app, found.path) === undefined
         if (isServers) return { path: INERT, namespace: INERT }
         return { path: urlOf(found.path), external: true }
       })

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { PUBLIC_PATH } from '../build/build-options.ts'
+import { isPackageFile, OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
 
 /** Packages for browsers, bundled once and left alone while the project's own modules change. */
 export interface VendorBundle {
@@ -13,17 +14,16 @@ export interface VendorBundle {
   readonly devClient: string
 }
 
-const DEV_CLIENT = resolve(import.meta.dirname, '../../src/client/dev/entry.ts')
-const NODE_MODULES = /(?:^|\/)node_modules\//
+const DEV_CLIENT = runtimeModule(OWN_RUNTIME, 'client/dev/entry.ts')
 
 /** The files of packages that a browser bundle's own modules import, each with its module format. */
 export function importedPackageFiles(root: string, { inputs }: Metafile): ReadonlyMap<string, 'cjs' | 'esm'> {
   const files = new Map<string, 'cjs' | 'esm'>()
   for (const [key, { imports }] of Object.entries(inputs)) {
-    if (NODE_MODULES.test(key)) continue
+    if (isPackageFile(resolve(root, key))) continue
     for (const { path, external } of imports) {
-      const format = inputs[path]?.format
-      if (!external && NODE_MODULES.test(path)) files.set(resolve(root, path), format ?? 'cjs')
+      const file = resolve(root, path)
+      if (!external && isPackageFile(file)) files.set(file, inputs[path]?.format ?? 'cjs')
     }
   }
   return files

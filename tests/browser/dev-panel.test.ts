@@ -22,7 +22,16 @@ const browserTest = routerTest.extend('dev', { scope: 'file' }, async ({}, { onC
   await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
   const env = { ...process.env, DATA_DIR: join(root, 'data'), PUBLIC_EDITION: 'dev' }
   const out = join(root, '.dev')
-  const dev = await startDevServer({ root, app, out, port: 0, env, session: 'panel', print: () => {} })
+  const dev = await startDevServer({
+    root,
+    app,
+    runtime: { folder: join(root, 'src'), compiled: false },
+    out,
+    port: 0,
+    env,
+    session: 'panel',
+    print: () => {},
+  })
   onCleanup(async () => {
     await dev.close()
     await temp.remove()

@@ -30,6 +30,7 @@ const browserTest = testInBrowser.extend('project', async ({}, { onCleanup }): P
   const env = { ...process.env, DATA_DIR: join(root, 'data') }
   const dev = await startDevServer({
     root,
+    runtime: { folder: join(root, 'src'), compiled: false },
     app,
     out: join(root, '.dev'),
     port: 0,

@@ -33,7 +33,12 @@ export async function copyProject(
   await symlink(PACKAGES, join(root, 'node_modules'))
 
   const project: FixtureProject = {
-    options: { root, app: join(root, 'src/app'), out: join(root, 'dist') },
+    options: {
+      root,
+      app: join(root, 'src/app'),
+      out: join(root, 'dist'),
+      runtime: { folder: join(root, 'src'), compiled: false },
+    },
     async change(changed) {
       for (const [file, text] of Object.entries(changed)) {
         const path = join(root, file)

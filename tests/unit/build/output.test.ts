@@ -88,7 +88,7 @@ test('React is one chunk of its own', async () => {
   const withReact = sources.filter((files) => files.some((file) => file.includes('/react-dom/')))
   expect(withReact).toHaveLength(1)
   // What must run before React looks at the document is in its chunk.
-  const first = /src\/(?:client\/free-document|shared\/protocol\/hydration data)\.ts$/
+  const first = /src\/(?:client\/free-document|shared\/protocol\/hydration-data)\.ts$/
   const others = withReact.flat().filter((file) => !/node_modules\/(?:react|react-dom|scheduler)\//.test(file))
   expect(others.filter((file) => first.test(file))).toHaveLength(2)
   expect(others.filter((file) => !first.test(file))).toEqual([`../../${REACT_NAMESPACE}`])

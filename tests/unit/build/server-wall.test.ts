@@ -34,7 +34,11 @@ test.for([
   ['an import for its effects', `import '../home.server.ts'`, 'src/app/home.server.ts'],
   ['a re-export', `export { loader } from '../home.server.ts'`, 'src/app/home.server.ts'],
   ['a dynamic import outside the table', `void import('../home.server.ts')`, 'src/app/home.server.ts'],
-  ['the package import of the server', `import { defineApp } from 'millrace/server'\ndefineApp({})`, 'src/server/index.ts'],
+  [
+    'the package import of the server',
+    `import { defineApp } from 'millrace/server'\ndefineApp({})`,
+    'src/server/index.ts',
+  ],
   ['a file of src/server', `import { defineApp } from '../../server/index.ts'\ndefineApp({})`, 'src/server/index.ts'],
   ['a Node builtin', `import { readFileSync } from 'node:fs'\nreadFileSync('')`, 'node:fs'],
   ['a Node builtin by its short name', `import { readFileSync } from 'fs'\nreadFileSync('')`, 'fs'],
