@@ -43,7 +43,7 @@ test('the built server imports packages of either format from where they are ins
   await buildApplication(project.options, {})
   const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
   const code = (await Promise.all(scripts.map((file) => project.read(`dist/server/${file}`)))).join('\n')
-  expect(code).toContain('from "pino"')
+  expect(code).toContain('from"pino"')
   expect(code).toContain('from "jose"')
   const server = spawn(process.execPath, [join(project.options.out, 'server/main.js')], {
     env: { ...process.env, PORT: '0' },
@@ -78,7 +78,7 @@ test('a dependency of the project is left to Node, unless it is built on React, 
   const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
   const texts = await Promise.all(scripts.map((file) => readFile(join(project.options.out, 'server', file), 'utf8')))
   const code = texts.join('\n')
-  expect(code).toContain('from "plain"')
+  expect(code).toContain('from"plain"')
   expect(code).not.toContain('code of plain')
   expect(code).toContain('code of built')
   expect(code).toContain('code of ui-kit')
