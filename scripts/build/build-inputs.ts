@@ -6,18 +6,18 @@ import { contentHash } from './content-hash.ts'
 /** Environment variables that are built into the bundles, and that browser code may read. */
 const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]+\b/g
 
-/** What a build depends on besides the application's own folder; all below the project. */
+/** Inputs of a build besides the application's own folder; all below the project. */
 const SOURCES = ['src', 'scripts/build.ts', 'scripts/build', 'package.json', 'package-lock.json'] as const
 
-/** Everything that decides what a build gives. */
+/** Everything that determines the output of a build. */
 export interface BuildInputs {
-  /** Equal as long as no source and no public variable has changed. */
+  /** Changes with every change of a source or a public variable. */
   readonly hash: string
   /** Public variables that the sources name. */
   readonly publicNames: readonly string[]
 }
 
-/** Reads all sources once; takes milliseconds, and needs nothing installed. */
+/** Reads all sources once; takes milliseconds, and works without installed packages. */
 export function readBuildInputs(
   { root, app }: Pick<BuildOptions, 'root' | 'app'>,
   env: Readonly<Record<string, string | undefined>>,
