@@ -190,7 +190,7 @@ async function buildBrowser(
   for (const key of Object.keys(built.metafile.inputs)) {
     if (key.startsWith(`${ACTION_REFERENCES}:`)) continue
     const rule = serverOnly(runtime, resolve(root, key))
-    if (rule !== undefined) throw new BuildFault(`Server code has reached the browser: ${key} is ${rule}.`)
+    if (rule !== undefined) throw new BuildFault(`Server code is in the browser bundle: ${key} is ${rule}.`)
   }
   return built
 }

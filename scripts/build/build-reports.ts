@@ -4,14 +4,14 @@ import type { ReportAssets } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from './build-options.ts'
 import { recorderOptions, reportOptions, type BundleContext } from './bundle-options.ts'
 
-/** What browsers need for error reports. */
+/** The browser's code for error reports. */
 export interface BuiltReports {
   /** The SDK and its source map. */
   readonly outputFiles: readonly OutputFile[]
   readonly assets: ReportAssets
 }
 
-/** Builds the recorder and the SDK. They hold nothing of the application. */
+/** Builds the recorder and the SDK. They contain nothing of the application. */
 export async function buildReports(context: Pick<BundleContext, 'root' | 'runtime'>): Promise<BuiltReports> {
   const [sdk, recorder] = await Promise.all([build(reportOptions(context)), build(recorderOptions(context))])
   const outputFiles = sdk.outputFiles ?? []

@@ -9,9 +9,9 @@ const SECONDS = 4
 const CONNECTIONS = 8
 
 /**
- * Loads the built server with one kind of request after another and divides the CPU time that its process has used by
- * the answers. Linux only.
- * @throws {Error} where a page does not answer as it should: what fails is no cost.
+ * Loads the built server with one kind of request after another and divides the CPU time of its process by the number
+ * of answers. Linux only.
+ * @throws {Error} if a page does not answer as expected.
  */
 export async function measureCosts(): Promise<Costs> {
   const server = await startBuiltServer()
@@ -37,7 +37,7 @@ async function costOf(url: string, pid: number): Promise<number> {
   await autocannon({ url, connections: CONNECTIONS, duration: WARM_SECONDS })
   const before = cpuMs(pid)
   const { requests, non2xx, errors } = await autocannon({ url, connections: CONNECTIONS, duration: SECONDS })
-  if (non2xx + errors > 0) throw new Error(`${url}: ${non2xx} answers were no success, ${errors} requests failed`)
+  if (non2xx + errors > 0) throw new Error(`${url}: ${non2xx} answers were not successful, ${errors} requests failed`)
   return (cpuMs(pid) - before) / requests.total
 }
 

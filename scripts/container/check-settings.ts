@@ -12,13 +12,13 @@ import { createVerdicts } from './verdict.ts'
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 const METRICS = /"port":(\d+),.*"metrics are served"/
 const ASSETS = '/assets'
-const SECOND_LOOKS = 100 // of 50 ms: what another process does in between can only be asked for
+const SECOND_LOOKS = 100 // of 50 ms: the work of another process can only be polled
 
 /**
- * Runs an image with all that is loaded only when it is set: the client of the shared store, the reports of the server,
- * metrics, workers, and the folder that instances share. Prints what comes of it.
+ * Runs an image with every setting that loads further code: the client of the shared store, the reports of the server,
+ * metrics, workers, and the folder that instances share. Prints the results.
  * @param work absolute path of an empty folder.
- * @returns titles of what does not hold.
+ * @returns titles of failed checks.
  */
 export async function checkSettings(image: BuiltImage, work: string): Promise<readonly string[]> {
   const { check, faults } = createVerdicts()
@@ -47,20 +47,23 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
     const isConnected = await holds(async () =>
       /^millrace_shared_store_connected(?:\{[^}]*\})? 1$/m.test(await (await fetch(metrics)).text()),
     )
-    check('metrics are served, and say that the shared store is there', isConnected)
+    check('metrics are served, and report that the shared store is connected', isConnected)
     await keepsReports(origin)
     const [build, ...others] = readdirSync(assets)
     check('its files are in the shared folder', build === buildId() && others.length === 0, build)
     server.signal('SIGTERM')
-    check('SIGTERM ends all of it with code 0', (await server.exited) === 0)
+    check('SIGTERM ends all processes with code 0', (await server.exited) === 0)
     const complaints = server.output().split('\n').filter(isComplaint)
-    check('nothing was complained of', complaints.length === 0, complaints.join('\n'))
+    check('the log has no warnings', complaints.length === 0, complaints.join('\n'))
   } finally {
     if ((await Promise.race([server.exited, 'running' as const])) === 'running') server.signal('SIGKILL')
   }
   return faults
 
-  /** Of a browser by the relay, of the server by its own SDK: both go to the service through the shared store. */
+  /**
+   * One report of a browser by the relay, one of the server by its own SDK: both reach the service through the shared
+   * store.
+   */
   async function keepsReports(origin: string): Promise<void> {
     const envelope = serializeEnvelope({
       header: { dsn: sink.dsn },
@@ -72,7 +75,7 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
     const texts = (): string[] => sink.requests.map(({ body }) => body.toString())
     const came = await holds(() => texts().some((text) => text.includes('of a browser')))
     check('a report of a browser reaches the service', status === 200 && came)
-    check('so does one of the server itself', await holds(() => texts().some((text) => text.includes('"digest"'))))
+    check('so does a report of the server', await holds(() => texts().some((text) => text.includes('"digest"'))))
   }
 
   function buildId(): string {
@@ -81,7 +84,7 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
   }
 }
 
-/** A page fails on purpose; all other lines of a warning or worse are complaints. */
+/** One page fails on purpose; all other lines at warning level or above are complaints. */
 function isComplaint(line: string): boolean {
   return /"level":[4-6]0/.test(line) && !line.includes('/lab/crash/')
 }

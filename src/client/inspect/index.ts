@@ -1,6 +1,6 @@
 /**
- * What an inspector of the client router may import, beside `millrace`. It is an entry point of its own, so that pages
- * without an inspector do not load it. Safe on the server and in the browser.
+ * Public interface for inspectors of the client router, beside `millrace`. A separate entry point, so that pages without
+ * an inspector do not load it. Safe on the server and in the browser.
  */
 export { useInsight } from './use-insight.ts'
 export { inspectorTables } from './inspector-tables.ts'

@@ -13,14 +13,14 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 /** One of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** One variable of the environment. */
+/** One environment variable. */
 export interface Variable {
   readonly name: string
   readonly fallback: string
   readonly meaning: string
   readonly example: string
   readonly schema: z.ZodType<unknown, string>
-  /** Its value is never repeated in a message. */
+  /** Whether messages must never repeat its value. */
   readonly secret?: boolean
 }
 
@@ -31,18 +31,20 @@ const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}`)
 
-/** A render keeps a core busy or waits for data; beyond this many a core, waiting only makes every visitor slower. */
+/**
+ * A render keeps a core busy or waits for data; with more of them per core, queueing only makes every visitor slower.
+ */
 const PENDING_RENDERS_PER_CORE = 128
 
-/** Places in each of so many processes, where `MAX_PENDING_RENDERS` does not say. */
+/** Places in each of `workers` processes if `MAX_PENDING_RENDERS` is unset. */
 export function defaultPendingRenders(workers: number): number {
   return PENDING_RENDERS_PER_CORE * Math.max(1, Math.floor(availableParallelism() / workers))
 }
 
-/** A key is not stretched, so it must be as hard to guess as it is long: 16 characters of base64 are 96 bits. */
+/** Keys are not stretched, so their length is their strength: 16 characters of base64 are 96 bits. */
 const LEAST_KEY_CHARACTERS = 16
 
-/** A body that is no upload is held in memory. */
+/** Bodies other than uploads are held in memory. */
 const MOST_BODY_BYTES = 1024 ** 3
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
@@ -58,14 +60,14 @@ const list = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
-/** Commas alone would count as unset, which whoever writes them does not mean. */
+/** A value of only commas would count as unset, which nobody intends. */
 function listOfSome(text: string, context: z.RefinementCtx): string[] {
   const entries = list(text)
   if (entries.length === 0 && text !== '') context.addIssue({ code: 'custom', message: 'is an empty list' })
   return entries
 }
 
-/** A number that may be left out. */
+/** An optional number. */
 const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefined, string> =>
   z.string().transform((text, context) => {
     if (text === '') return undefined
@@ -75,7 +77,7 @@ const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefin
     return parsed.data
   })
 
-/** Every variable of the contract, in its order of use. */
+/** All variables of the contract, in their order of use. */
 export const VARIABLES = {
   port: {
     name: 'PORT',
@@ -99,7 +101,7 @@ export const VARIABLES = {
   origins: {
     name: 'ORIGIN',
     fallback: '',
-    meaning: 'public origin(s), comma-separated; when set, any other Host gets 400',
+    meaning: 'public origin(s), comma-separated; if set, any other Host gets 400',
     example: 'https://example.com',
     schema: z
       .string()
@@ -109,13 +111,16 @@ export const VARIABLES = {
   trustProxy: {
     name: 'TRUST_PROXY',
     fallback: '',
-    meaning: 'CIDR list of proxies whose X-Forwarded-* count',
+    meaning: 'CIDR list of proxies whose X-Forwarded-* are trusted',
     example: '10.0.0.0/8,::1',
     schema: z.string().transform((text, context) => {
       try {
         return parseProxyTrust(listOfSome(text, context))
       } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'is no CIDR list' })
+        context.addIssue({
+          code: 'custom',
+          message: error instanceof RangeError ? error.message : 'is not a CIDR list',
+        })
         return z.NEVER
       }
     }),
@@ -130,7 +135,7 @@ export const VARIABLES = {
   dataDir: {
     name: 'DATA_DIR',
     fallback: './data',
-    meaning: 'folder of the embedded stores and of secret keys that are made here',
+    meaning: 'folder of the embedded stores and of generated secret keys',
     example: './data',
     schema: z
       .string()
@@ -140,7 +145,7 @@ export const VARIABLES = {
   assetsDir: {
     name: 'ASSETS_DIR',
     fallback: '',
-    meaning: 'folder that instances share, for the files of former builds',
+    meaning: 'folder that instances share for the files of former builds',
     example: '/assets',
     schema: z
       .string()
@@ -157,21 +162,22 @@ export const VARIABLES = {
   secretKeys: {
     name: 'SECRET_KEYS',
     fallback: '',
-    meaning: 'comma-separated keys; the first signs, the others still verify (default: made once, kept in DATA_DIR)',
+    meaning:
+      'comma-separated keys; the first signs, the others still verify (default: generated once, kept in DATA_DIR)',
     example: 'output-of-openssl-rand-base64-32',
     schema: z
       .string()
       .transform(listOfSome)
       .refine(
         (keys) => keys.every((key) => key.length >= LEAST_KEY_CHARACTERS),
-        `expected at least ${LEAST_KEY_CHARACTERS} characters a key, as \`openssl rand -base64 32\` makes them`,
+        `expected at least ${LEAST_KEY_CHARACTERS} characters per key, for example from \`openssl rand -base64 32\``,
       ),
     secret: true,
   },
   actionBodyLimit: {
     name: 'ACTION_BODY_LIMIT',
     fallback: '1mb',
-    meaning: 'largest body of an action call that is no upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
+    meaning: 'largest body of an action call other than an upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
     example: '1mb',
     schema: z
       .string()
@@ -182,7 +188,7 @@ export const VARIABLES = {
   renderTimeoutMs: {
     name: 'RENDER_TIMEOUT_MS',
     fallback: '10000',
-    meaning: 'a render that has not finished by then is aborted (ms)',
+    meaning: 'a render that takes longer is aborted (ms)',
     example: '10000',
     schema: wholeNumber(1, 3_600_000),
   },
@@ -196,21 +202,21 @@ export const VARIABLES = {
   shutdownDelayMs: {
     name: 'SHUTDOWN_DELAY_MS',
     fallback: '0',
-    meaning: 'how long /readyz already says no while requests are still served (ms)',
+    meaning: 'how long /readyz already fails while requests are still served (ms)',
     example: '5000',
     schema: wholeNumber(0, 3_600_000),
   },
   maxPendingRenders: {
     name: 'MAX_PENDING_RENDERS',
     fallback: '',
-    meaning: `documents in progress in one process above which new ones get 503 (default: ${PENDING_RENDERS_PER_CORE} a core)`,
+    meaning: `most documents in progress in one process; more get 503 (default: ${PENDING_RENDERS_PER_CORE} per core)`,
     example: '256',
     schema: optional(wholeNumber(1, 1_000_000)),
   },
   maxOpenStreams: {
     name: 'MAX_OPEN_STREAMS',
     fallback: '2000',
-    meaning: 'answers of resource routes and of other origins in progress in one process, above which new ones get 503',
+    meaning: 'most answers of resource routes and of other origins in progress in one process; more get 503',
     example: '2000',
     schema: wholeNumber(1, 1_000_000),
   },
@@ -260,7 +266,7 @@ export const VARIABLES = {
   redisUrl: {
     name: 'REDIS_URL',
     fallback: '',
-    meaning: 'Redis or Valkey in which instances keep what they share (default: SQLite in DATA_DIR, of this instance)',
+    meaning: 'Redis or Valkey that instances share (default: SQLite in DATA_DIR, for this instance only)',
     example: 'redis://localhost:6379',
     schema: z
       .string()
@@ -271,21 +277,21 @@ export const VARIABLES = {
       .refine((text) => text === '' || new URL(text).hostname !== '', 'names no host')
       .refine(
         (text) => text === '' || /^\/?\d*$/.test(new URL(text).pathname),
-        'expected nothing but a number behind the host',
+        'expected only a number after the host',
       ),
     secret: true,
   },
   metricsPort: {
     name: 'METRICS_PORT',
     fallback: '',
-    meaning: 'where /metrics is served, a port of its own; 0 picks a free one and logs it',
+    meaning: 'separate port of /metrics; 0 picks a free one and logs it',
     example: '9464',
     schema: optional(wholeNumber(0, 65_535)),
   },
   workers: {
     name: 'WORKERS',
     fallback: '1',
-    meaning: 'processes sharing the port; auto means one a core',
+    meaning: 'processes sharing the port; auto means one per core',
     example: 'auto',
     schema: z.union(
       [z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 1_024)],
@@ -294,7 +300,7 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, Variable>
 
-/** Also of a path that leads through a file. What is not there yet can become a folder. */
+/** True also for a path that leads through a file. A missing path can become a folder. */
 function isFile(path: string): boolean {
   try {
     return !statSync(path).isDirectory()
@@ -304,7 +310,7 @@ function isFile(path: string): boolean {
 }
 
 function isOrigin(text: string): boolean {
-  // A star stands for exactly one label, in front; anywhere else it would match nothing and nobody would know.
+  // A star is exactly one label, at the start; elsewhere it would silently match nothing.
   if (text.includes('*') && !/^https?:\/\/\*\.[^*]+$/i.test(text)) return false
   const url = URL.canParse(text) ? new URL(text) : undefined
   return (
@@ -312,7 +318,7 @@ function isOrigin(text: string): boolean {
   )
 }
 
-/** An origin as browsers write it; `''` for anything with a path, a query or credentials. */
+/** An origin as browsers write it; `''` for a URL with a path, a query or credentials. */
 export function normalOrigin(text: string): string {
   const url = new URL(text)
   return url.pathname === '/' && url.search === '' && url.username === '' && url.password === '' ? url.origin : ''
