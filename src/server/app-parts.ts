@@ -172,7 +172,6 @@ function createReporting(
       ? createServerReporter({
           intake,
           dsn,
-          relayPath: tunnelPath,
           release,
           environment,
           sampleRate,

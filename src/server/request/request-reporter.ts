@@ -72,6 +72,8 @@ export interface FailedRequest {
   readonly trace: RequestTrace | undefined
   /** Where it came from: counts for whom, and is no part of the report. */
   readonly clientAddress: { readonly address: string }
+  /** Why its work was stopped, if it was. */
+  readonly aborted?: { readonly cause: 'gone' | 'timeout' } | undefined
 }
 
 /** Where an exception came from, for the log. */

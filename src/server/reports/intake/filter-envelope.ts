@@ -54,18 +54,25 @@ function tooMuch(payload: Buffer): EnvelopeError {
     : new EnvelopeError(413, 'An event of the envelope holds too much')
 }
 
+/** What is left out of envelopes. */
+export interface EnvelopeFilter {
+  /** Path of the relay, whose own requests are not worth tracing. */
+  readonly relayPath: string
+  /** Errors are kept without a look at what they say: their sender has judged what was thrown. */
+  readonly keepsErrors: boolean
+}
+
 /**
  * Items without what is never reported, and without cookies and credentials; the same list where nothing had to go.
  * @param judged those that are looked at, see `chooseJudged`.
- * @param relayPath path of the relay, whose own requests are no work worth tracing.
  * @throws {EnvelopeError} 400 where an item would have to be written again, and is nested too deeply for that.
  */
 export function filterItems(
   items: readonly EnvelopeItem[],
   judged: ReadonlySet<EnvelopeItem>,
-  relayPath: string,
+  filter: EnvelopeFilter,
 ): readonly EnvelopeItem[] {
-  const all = items.map((item) => (judged.has(item) ? judgeItem(item, relayPath) : item))
+  const all = items.map((item) => (judged.has(item) ? judgeItem(item, filter) : item))
   if (all.every((item, at) => item === items[at])) return items
   const kept = all.filter((item) => item !== undefined)
   const hadEvent = items.some(({ type }) => EVENTS.has(type))
@@ -73,13 +80,13 @@ export function filterItems(
   return hadEvent && !hasEvent ? kept.filter(({ type }) => !BOUND_TO_EVENT.has(type)) : kept
 }
 
-function judgeItem(item: EnvelopeItem, relayPath: string): EnvelopeItem | undefined {
+function judgeItem(item: EnvelopeItem, { relayPath, keepsErrors }: EnvelopeFilter): EnvelopeItem | undefined {
   const value = parseJson(item.payload)
   if (!isRecord(value)) return item
   if (item.type === 'span') return judgeSpans(item, value, relayPath)
   // The item's type counts: an event may leave its own out.
   const typed = item.type === 'transaction' ? { ...value, type: 'transaction' } : value
-  const reportable = reportableEvent(typed, relayPath)
+  const reportable = keepsErrors && typed['type'] !== 'transaction' ? typed : reportableEvent(typed, relayPath)
   if (reportable === undefined) return undefined
   const kept = eventWithoutCredentials(reportable)
   return kept === typed ? item : withPayload(item, written(kept))

@@ -17,6 +17,8 @@ export interface ReportSender {
   readonly headers: Readonly<Record<string, string>>
   /** Told how many JSON values are about to be read, where that is more than usual; what it throws ends the taking. */
   readonly charge?: (values: number) => Promise<void>
+  /** This server: its errors are failures already, whatever they say. */
+  readonly isServer?: boolean
 }
 
 /** What has become of an envelope. */
@@ -51,12 +53,12 @@ export interface IntakeParts {
 /** Makes an intake. */
 export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
   return {
-    async take(bytes, { client, headers, charge }) {
+    async take(bytes, { client, headers, charge, isServer = false }) {
       const receivedAt = now()
       const envelope = parseEnvelope(bytes)
       const { judged, values } = chooseJudged(envelope.items)
       if (values > 0) await charge?.(values)
-      const items = filterItems(envelope.items, judged, relayPath)
+      const items = filterItems(envelope.items, judged, { relayPath, keepsErrors: isServer })
       const { header } = envelope
       const eventId = eventIdOf(header, items, newId)
       if (items.length === 0) return { eventId, kept: false }

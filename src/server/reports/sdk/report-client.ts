@@ -12,7 +12,6 @@ import {
   SDK_VERSION,
   type Event,
 } from '@sentry/node'
-import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
 import { clientReportEnvelope } from '../spool/outcomes.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import { transactionEnvelope } from './transaction-envelope.ts'
@@ -48,7 +47,6 @@ export interface ReportClientOptions {
   readonly dsn: string
   readonly release: string
   readonly environment: string
-  readonly relayPath: string
   /** Takes an envelope; what it throws loses this envelope and nothing else. */
   readonly hand: (envelope: Buffer, category: 'error' | 'transaction', client?: string) => void
 }
@@ -65,7 +63,7 @@ const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event l
  * @param clients of events on their way from `beforeSend` to the transport, by event id; for tests.
  */
 export function createReportClient(
-  { dsn, release, environment, relayPath, hand }: ReportClientOptions,
+  { dsn, release, environment, hand }: ReportClientOptions,
   clients = new Map<string, string>(),
 ): ReportClient {
   function handError(envelope: Buffer): void {
@@ -97,10 +95,9 @@ export function createReportClient(
     beforeSend(event, { data: of }) {
       // What was thrown and is no error is put here whole, with whatever it holds.
       delete event.extra?.['__serialized__']
-      const reportable = reportableEvent(event, relayPath)
       // Not before: the SDK drops an error that it has seen, without a word.
-      if (reportable !== undefined && typeof of === 'string') clients.set(event.event_id ?? '', of)
-      return reportable ?? null
+      if (typeof of === 'string') clients.set(event.event_id ?? '', of)
+      return event
     },
     _metadata: { sdk: SDK },
   })

@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import { RedirectSignal, RefusalSignal } from '../../../shared/control-flow.ts'
+import { isControlFlow } from '../../../shared/control-flow.ts'
 
 /** What stands for an object that was thrown; it goes with that. */
 const replacements = new WeakMap<object, Error>()
@@ -25,7 +25,7 @@ export function normalizeThrown(thrown: unknown): unknown {
 function faultOf(thrown: object): string | undefined {
   try {
     // Our own, of which nobody tells: to write its stack down is a third of what a redirect costs.
-    if (thrown instanceof RedirectSignal || thrown instanceof RefusalSignal) return undefined
+    if (isControlFlow(thrown)) return undefined
     // `in` and `instanceof` have traps of their own, and not every value has a text.
     const isError = thrown instanceof Error
     for (const name of ['digest', 'name', 'message', 'stack', 'cause'] as const) {
