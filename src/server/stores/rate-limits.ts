@@ -5,12 +5,13 @@
  * those that are soonest back to full: an application may count by what visitors send, an address of mail for one, and no
  * visitor may lift the limits of others by making keys up.
  */
-import { cutGreediest, type HeldByClient } from './fair-level.ts'
+import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
 const SWEEP_EVERY = 256 // calls; the bound may be passed by as many
-const MOST_KEYS = 100_000
+/** Of all clients. */
+export const MOST_KEYS = 100_000
 const MICROS = 1_000 // in a millisecond: whole numbers add up without an error
 
 /** Counts calls by key. */
@@ -87,8 +88,8 @@ const BRING_BACK = 'UPDATE rate_limits SET full_at = :latest WHERE key = :key AN
 const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
 const TOTALS = 'SELECT count(*) AS keys, count(DISTINCT client) AS clients FROM rate_limits'
 /** Clients that hold more than the mean, which no level is below. */
-const GREEDIEST =
-  'SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC'
+const GREEDIEST = `
+SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?`
 const DROP_BEYOND = `
 DELETE FROM rate_limits WHERE key IN (
   SELECT key FROM rate_limits WHERE client = ? ORDER BY full_at DESC LIMIT -1 OFFSET ?
@@ -106,7 +107,9 @@ export function createRateLimits(
     const [total, clients] = [Number(totals?.['keys']), Number(totals?.['clients'])]
     const most = bounds.keys
     if (total <= most) return
-    const greediest = database.statement(GREEDIEST).all(Math.floor(most / clients))
+    const greediest = database
+      .statement(GREEDIEST)
+      .all(Math.floor(most / clients), countGreediest({ total, most, clients }))
     cutGreediest({ total, most }, greediest as unknown as readonly HeldByClient[], (client, level) => {
       database.statement(DROP_BEYOND).run(client, level)
     })
