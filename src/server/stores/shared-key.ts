@@ -4,7 +4,7 @@ const PREFIX = 'millrace:1' // the number changes with what stands behind a key:
 
 /**
  * The name of something in the shared store.
- * @param kind what it is: `rate`, `once`.
+ * @param kind what it is: `limit`, `once`.
  * @param key texts of any length take bounded space. In braces, so that a cluster keeps all that belongs to it in one
  * place, as a script needs it.
  */
