@@ -174,7 +174,6 @@ function createReporting(
       ? createServerReporter({
           intake,
           dsn,
-          relayPath: tunnelPath,
           release,
           environment,
           sampleRate,

@@ -5,6 +5,7 @@ import type { Config } from './config/config.ts'
 import type { Readiness } from './process/readiness.ts'
 import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
 import { openReportDatabase } from './reports/report-database.ts'
+import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
 import { createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
 import type { Database } from './stores/open-database.ts'
@@ -62,6 +63,7 @@ export function createServices(
   return {
     dataDir,
     secrets,
+    applicationSecrets: new ApplicationSecrets(secrets),
     redis,
     afterwards: createAfterwards(),
     onDraining,

@@ -110,7 +110,7 @@ export function controlFlowDigest(thrown: unknown): string | undefined {
  * @returns `undefined` for an ordinary failure.
  */
 export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal | undefined {
-  if (thrown instanceof RedirectSignal || thrown instanceof RefusalSignal) return thrown
+  if (isControlFlow(thrown)) return thrown
   const digest = digestOf(thrown)
   if (!digest?.startsWith(DIGEST_PREFIX)) return undefined
   const verdict = digest.slice(DIGEST_PREFIX.length)
@@ -122,7 +122,12 @@ export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal |
   return Object.hasOwn(REFUSAL_STATUS, verdict) ? new RefusalSignal(verdict as RefusalKind) : undefined
 }
 
-/** The digest of an error, if it has one. */
+/** Whether something is control flow itself. A digest is not believed: on the server, errors of others may carry any. */
+export function isControlFlow(thrown: unknown): thrown is RedirectSignal | RefusalSignal {
+  return thrown instanceof RedirectSignal || thrown instanceof RefusalSignal
+}
+
+/** The digest an error carries, if it carries one. */
 export function digestOf(thrown: unknown): string | undefined {
   const held = Object(thrown) as { readonly digest?: unknown }
   // `in` first: reading a missing member may throw.

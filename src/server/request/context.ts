@@ -204,7 +204,7 @@ export class RequestContext implements LoaderContext {
   }
 
   get secrets(): Secrets {
-    return this.services.secrets
+    return this.services.applicationSecrets
   }
 
   get dataDir(): string {
@@ -364,7 +364,10 @@ export class RequestContext implements LoaderContext {
 export interface RequestServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
+  /** The runtime's own. */
   readonly secrets: Secrets
+  /** Those of `context.secrets`, which lead to no key of the runtime. */
+  readonly applicationSecrets: Secrets
   /** The store that instances share; `undefined` without `REDIS_URL`. It may be away at any time. */
   readonly redis: RedisLink | undefined
   readonly limits: RateLimits

@@ -74,6 +74,8 @@ export interface FailedRequest {
   readonly trace: RequestTrace | undefined
   /** Its client: decides whose share the report counts against, and is not part of it. */
   readonly clientAddress: { readonly address: string }
+  /** Why its work was stopped, if it was. */
+  readonly aborted?: { readonly cause: 'gone' | 'timeout' } | undefined
 }
 
 /** Where an exception came from, for the log. */

@@ -10,7 +10,7 @@ import type { HeaderList } from '../http/header-list.ts'
 
 /**
  * Answers for a middleware of the application that threw. Like loaders it may throw `redirect()` and `notFound()`.
- * Errors of parsers carry a 4xx status; they are the client's fault, and their stacks are not logged.
+ * Errors of parsers say that they are the client's fault; their stacks are not logged.
  */
 export const answerFailures: ErrorRequestHandler = (thrown: unknown, req, res, _next) => {
   const context = contextOf(req)
@@ -36,8 +36,19 @@ function send(context: RequestContext, status: number, headers: HeaderList = [],
   sendConstantPage(context, digest === undefined ? { status } : { status, digest }, headers)
 }
 
+/**
+ * The 4xx status of an error that was made for an answer of this server: by http-errors, as parsers of bodies and Express's
+ * file server do, which always say whether the message may be shown (`expose`), or by Express for a param that cannot be
+ * decoded. A status alone says nothing: errors of HTTP clients have the one that another service has answered with.
+ */
 function clientFault(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return undefined
+  if (!(error instanceof Error) || !('status' in error)) return undefined
   const { status } = error
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined
+  const isForAnswer =
+    ('expose' in error && typeof error.expose === 'boolean') || (error instanceof URIError && status === 400)
+  return isForAnswer && isClientStatus(status) ? status : undefined
+}
+
+function isClientStatus(status: unknown): status is number {
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 500
 }

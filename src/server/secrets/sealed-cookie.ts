@@ -1,4 +1,5 @@
 import { stringifySetCookie } from 'cookie'
+import { ApplicationSecrets } from './application-secrets.ts'
 import type { Secrets } from './secrets.ts'
 
 /** Browsers silently drop a larger cookie. RFC 6265bis requires this much for name and value together. */
@@ -85,7 +86,12 @@ export class SealedCookie<Value> {
     return cookie
   }
 
-  /** `undefined` without such a cookie. */
+  /** The runtime's: no text that an application encrypts is a session. */
+  get #secrets(): Secrets {
+    return ApplicationSecrets.runtimeOf(this.#context.secrets)
+  }
+
+  /** `undefined` where there is no such cookie. */
   get value(): Value | undefined {
     return this.#kept?.value
   }
@@ -107,7 +113,7 @@ export class SealedCookie<Value> {
     const checked = await this.#options.check(stored)
     if ('fault' in checked) throw new TypeError(`The cookie ${name} cannot keep this value: ${checked.fault}`)
     const writtenAt = now()
-    const text = await this.#context.secrets.encrypt(`cookie ${name}`, [writtenAt, stored], maxAgeSeconds)
+    const text = await this.#secrets.encrypt(purposeOf(name), [writtenAt, stored], maxAgeSeconds)
     const line = cookieLine(name, text, maxAgeSeconds)
     // Some browsers count the attributes too. The line is ASCII.
     if (line.length > COOKIE_LIMIT_BYTES) throw new CookieSizeError(name, line.length)
@@ -125,7 +131,7 @@ export class SealedCookie<Value> {
   }
 
   async #read(text: string): Promise<void> {
-    const opened = await this.#context.secrets.decrypt(`cookie ${this.#options.name}`, text)
+    const opened = await this.#secrets.decrypt(purposeOf(this.#options.name), text)
     if (!Array.isArray(opened)) return
     const [writtenAt, stored] = opened as [number, unknown]
     const checked = await this.#options.check(stored)
@@ -152,6 +158,10 @@ export function sealedCookieName(
   { secureCookies = true }: Pick<SessionContext, 'secureCookies'>,
 ): string {
   return secureCookies ? HOST_PREFIX + name : name
+}
+
+function purposeOf(cookie: string): string {
+  return `cookie ${cookie}`
 }
 
 function cookieLine(name: string, value: string, maxAge: number): string {

@@ -4,10 +4,29 @@ export interface HeldByClient {
   readonly amount: number
 }
 
+const FEWEST_ASKED = 64
+
 /**
- * The largest amount per client with which all together stay within the bound: clients below the level keep everything,
- * and those above it are cut to the level.
- * @param greediest the clients above the mean, largest first.
+ * How many of the greediest clients have to be known to make room, so that a store with many small clients does not list
+ * them all: those that hold twice the excess together, since the greediest hold no less than their equal part of the total.
+ * Where more of them hold too much, others are cut next time.
+ */
+export function countGreediest({ total, most, clients }: HeldInAll): number {
+  return Math.max(FEWEST_ASKED, Math.ceil((2 * (total - most) * clients) / total))
+}
+
+/** What all clients hold together. */
+export interface HeldInAll {
+  readonly total: number
+  readonly most: number
+  /** How many of them there are. */
+  readonly clients: number
+}
+
+/**
+ * How much each client may keep at most, so that all together keep no more than the bound: those that hold less keep what
+ * they have, and those that hold more come down to one level.
+ * @param greediest clients that hold more than their equal part of the bound, those with most first.
  * @param total of all clients.
  * @param most the bound.
  */

@@ -3,7 +3,7 @@
  * sent again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results. Beyond that, the largest clients lose
  * their oldest entries, so that no client evicts those of others.
  */
-import { cutGreediest, type HeldByClient } from './fair-level.ts'
+import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts'
 import { createGroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
@@ -74,8 +74,8 @@ const DROP_OLD = 'DELETE FROM once WHERE at <= ?'
 const TOTALS = 'SELECT count(*) AS keys, coalesce(sum(bytes), 0) AS bytes, count(DISTINCT client) AS clients FROM once'
 /** Clients above the mean; the level is never below the mean. */
 const GREEDIEST = {
-  keys: 'SELECT client, count(*) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC',
-  bytes: 'SELECT client, sum(bytes) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC',
+  keys: 'SELECT client, count(*) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?',
+  bytes: 'SELECT client, sum(bytes) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?',
 } as const
 /** The oldest entries of a client above the level. */
 const DROP_BEYOND = {
@@ -120,7 +120,8 @@ export function createIdempotencyStore(
     const [total, clients] = [Number(totals?.[measure]), Number(totals?.['clients'])]
     const most = bounds[measure]
     if (total <= most) return
-    const greediest = database.statement(GREEDIEST[measure]).all(Math.floor(most / clients))
+    const asked = countGreediest({ total, most, clients })
+    const greediest = database.statement(GREEDIEST[measure]).all(Math.floor(most / clients), asked)
     cutGreediest({ total, most }, greediest as unknown as readonly HeldByClient[], (client, level) => {
       database.statement(DROP_BEYOND[measure]).run(client, level)
     })

@@ -5,13 +5,14 @@
  * those that are next to be full. Applications may use visitors' input as keys, such as email addresses, and no visitor
  * may lift the limits of others by inventing keys.
  */
-import { cutGreediest, type HeldByClient } from './fair-level.ts'
+import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
-const SWEEP_EVERY = 256 // calls, and possible excess over the bound
-const MOST_KEYS = 100_000
-const MICROS = 1_000 // per millisecond: whole numbers add up without rounding errors
+const SWEEP_EVERY = 256 // calls; the bound may be passed by as many
+/** Of all clients. */
+export const MOST_KEYS = 100_000
+const MICROS = 1_000 // in a millisecond: whole numbers add up without an error
 
 /** Counts calls by key. */
 export interface RateLimits {
@@ -86,9 +87,9 @@ const READ = 'SELECT full_at FROM rate_limits WHERE key = ?'
 const BRING_BACK = 'UPDATE rate_limits SET full_at = :latest WHERE key = :key AND full_at > :latest'
 const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
 const TOTALS = 'SELECT count(*) AS keys, count(DISTINCT client) AS clients FROM rate_limits'
-/** Clients above the mean; the level is never below the mean. */
-const GREEDIEST =
-  'SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC'
+/** Clients that hold more than the mean, which no level is below. */
+const GREEDIEST = `
+SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?`
 const DROP_BEYOND = `
 DELETE FROM rate_limits WHERE key IN (
   SELECT key FROM rate_limits WHERE client = ? ORDER BY full_at DESC LIMIT -1 OFFSET ?
@@ -106,7 +107,9 @@ export function createRateLimits(
     const [total, clients] = [Number(totals?.['keys']), Number(totals?.['clients'])]
     const most = bounds.keys
     if (total <= most) return
-    const greediest = database.statement(GREEDIEST).all(Math.floor(most / clients))
+    const greediest = database
+      .statement(GREEDIEST)
+      .all(Math.floor(most / clients), countGreediest({ total, most, clients }))
     cutGreediest({ total, most }, greediest as unknown as readonly HeldByClient[], (client, level) => {
       database.statement(DROP_BEYOND).run(client, level)
     })

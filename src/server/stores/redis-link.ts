@@ -62,6 +62,8 @@ export interface RedisLinkTimes {
 class RedisCommands {
   readonly #log: Logger
   readonly #onUsable: () => void
+  /** By which scripts are called. Bound: the scripts in our code. */
+  readonly #checksums = new Map<string, string>()
   #connection: RedisConnection | undefined
   /** A command was not answered in time, and none since. */
   #hangs = false
@@ -107,6 +109,17 @@ class RedisCommands {
     }
   }
 
+  /** Runs a script by its checksum, and sends its text to a server that does not know it, which then keeps it. */
+  async runScript(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
+    const options = { keys: [...keys], arguments: [...given] }
+    try {
+      return await client.evalSha(this.#checksumOf(lua), options)
+    } catch (thrown) {
+      if (!(thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))) throw thrown
+      return client.eval(lua, options)
+    }
+  }
+
   /** Logs the first failure since the store was last usable. */
   complain(error: Error): void {
     if (this.#complained || this.#disposed) return
@@ -117,6 +130,14 @@ class RedisCommands {
   dispose(): void {
     this.#disposed = true
     this.#connection?.dispose()
+  }
+
+  #checksumOf(lua: string): string {
+    const known = this.#checksums.get(lua)
+    if (known !== undefined) return known
+    const made = hash('sha1', lua)
+    this.#checksums.set(lua, made)
+    return made
   }
 
   #recover(): void {
@@ -141,17 +162,6 @@ class RedisCommands {
     if (!this.#hangs || client !== this.#connection?.ready) return
     if (performance.now() - sentAt <= COMMAND_LIMIT_MS) this.#recover()
     else await this.#probe(client)
-  }
-}
-
-/** Runs a script by its checksum. If the server does not know it, sends the text, which the server then keeps. */
-async function runScript(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
-  const options = { keys: [...keys], arguments: [...given] }
-  try {
-    return await client.evalSha(hash('sha1', lua), options)
-  } catch (thrown) {
-    if (!(thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))) throw thrown
-    return client.eval(lua, options)
   }
 }
 
@@ -184,7 +194,7 @@ export function openRedis(
     },
     tried,
     run: (work, limitMs) => commands.run(work, limitMs),
-    script: (script, limitMs) => commands.run((client) => runScript(client, script), limitMs),
+    script: (script, limitMs) => commands.run((client) => commands.runScript(client, script), limitMs),
     subscribe: (channel, listener) => channels.subscribe(channel, listener),
     onConnect(listener) {
       listeners.push(listener)

@@ -1,7 +1,7 @@
 /**
- * Decides what is not an error, for the browser's SDK, for the server's, and for the relay with clients of former
- * builds. Redirects and refusals are answers, and nobody misses a cancelled navigation or request. This file judges
- * thrown values and error events; `reportable-spans.ts` has the same rule for transactions and spans.
+ * What is not an error in the browser, for its SDK, and for the relay, which hears from clients of former builds. Redirects
+ * and refusals are answers, and a navigation or request that was given up has failed nobody. On the server,
+ * `is-server-failure.ts` judges what was thrown. Here for what was thrown and for error events; `reportable-spans.ts` has the same rule for transactions and spans.
  */
 import { controlFlowOf, digestOf } from '../control-flow.ts'
 import { isRecord, tagOf, textOf } from './json-values.ts'

@@ -1,8 +1,11 @@
 import { pino } from 'pino'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { hash } from 'node:crypto'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openRedis, RedisGone, type RedisLink, type RedisLinkTimes } from '../../../src/server/stores/redis-link.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
+
+vi.mock('node:crypto', { spy: true })
 
 const silent = pino({ level: 'silent' })
 
@@ -29,6 +32,15 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     expect([await link.script(script), await link.script(script)]).toEqual([5, 9])
     await link.run((client) => client.scriptFlush())
     expect(await link.script(script)).toBe(13)
+  })
+
+  test('hashes the text of a script once, however often it runs', async () => {
+    const { url } = await redisServer()
+    const link = linkTo(url)
+    await link.tried
+    const lua = 'return ARGV[1]'
+    for (let run = 0; run < 3; run += 1) await link.script({ lua, keys: [], arguments: [String(run)] })
+    expect(vi.mocked(hash).mock.calls.filter(([, text]) => text === lua)).toHaveLength(1)
   })
 
   test('is not waited for where there is none', async () => {

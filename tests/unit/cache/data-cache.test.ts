@@ -141,6 +141,16 @@ describe('what fails', () => {
     await expect.poll(() => read('k', down)).toBe('new')
   })
 
+  test('behind a stale value fails, and drops nothing, where the error of its source has the digest of a refusal', async () => {
+    const { read, world } = cacheWorld()
+    await read('k', () => 'old')
+    world.now += 60_001
+    const forged = Object.assign(new Error('down'), { digest: 'millrace:notFound' })
+    expect(await read<string>('k', () => Promise.reject(forged))).toBe('old')
+    await expect.poll(() => world.failed).toEqual([forged])
+    expect(await read('k', () => 'new')).toBe('old')
+  })
+
   test('after the stale time is told', async () => {
     const { read, world } = cacheWorld()
     await read('k', () => 'old')

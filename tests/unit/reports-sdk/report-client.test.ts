@@ -11,7 +11,6 @@ function clientWith(pending: Map<string, string>) {
       dsn: 'https://key@errors.example/1',
       release: 'r1',
       environment: 'production',
-      relayPath: '/r',
       hand: (_envelope, _category, of) => void handed.push(of),
     },
     pending,

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { ReportClient } from '../../../src/server/reports/sdk/report-client.ts'
+import { RequestAborted } from '../../../src/server/request/context.ts'
 import type { TracedAnswer } from '../../../src/server/request/request-reporter.ts'
 import { createServerReporter, type ServerReporterParts } from '../../../src/server/reports/sdk/server-reporter.ts'
 
@@ -21,7 +22,6 @@ function reporterAt(clock: { now: number }, parts: Partial<ServerReporterParts> 
   const reporter = createServerReporter({
     intake: { take: async () => ({ eventId: undefined, kept: true }) },
     dsn: 'https://key@errors.example/1',
-    relayPath: '/r',
     release: 'r1',
     environment: 'production',
     sampleRate: 0,
@@ -110,8 +110,7 @@ describe('a storm of failures', () => {
 
   test('of what is no failure takes nothing from it', async () => {
     const { captured, reporter, fail } = reporterAt({ now: 0 })
-    const gone = Object.assign(new Error('The client has gone away'), { name: 'AbortError' })
-    for (let count = 0; count < 150; count += 1) fail(gone)
+    for (let count = 0; count < 150; count += 1) fail(new RequestAborted('gone'))
     fail()
     await reporter.flush()
     expect(captured.failures).toBe(1)

@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createIdempotentCalls } from '../../../src/server/routes/actions/idempotent-calls.ts'
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
-import { judgeLevel } from '../../../src/server/stores/fair-level.ts'
+import { countGreediest, cutGreediest, judgeLevel } from '../../../src/server/stores/fair-level.ts'
 import { createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
+import { createRateLimits } from '../../../src/server/stores/rate-limits.ts'
 import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
@@ -34,6 +36,64 @@ test.for([
 ] as const)('the level of what clients keep, when %s', ([, amounts, total, most, level]) => {
   const greediest = amounts.map((amount, at) => ({ client: `client ${at}`, amount }))
   expect(judgeLevel(greediest, total, most)).toBe(level)
+})
+
+test('those that are asked for hold enough to make room, and none of them loses more than half of its fair part', () => {
+  const held = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 400 })
+  fc.assert(
+    fc.property(held, fc.integer({ min: 1, max: 400 }), (amounts, beyond) => {
+      const total = amounts.reduce((sum, amount) => sum + amount, 0)
+      const most = Math.max(1, total - beyond)
+      const clients = amounts.length
+      const all = amounts
+        .map((amount, at) => ({ client: String(at), amount }))
+        .filter(({ amount }) => amount > Math.floor(most / clients))
+        .toSorted((one, other) => other.amount - one.amount)
+      const asked = all.slice(0, countGreediest({ total, most, clients }))
+      let left = total
+      let lowest = Number.MAX_SAFE_INTEGER
+      cutGreediest({ total, most }, asked, (client, level) => {
+        left -= (amounts[Number(client)] ?? 0) - level
+        lowest = Math.min(lowest, level)
+      })
+      expect(left).toBeLessThanOrEqual(most)
+      expect(lowest).toBeGreaterThanOrEqual(Math.floor(judgeLevel(all, total, most) / 2))
+    }),
+  )
+})
+
+test('a store with a great many clients is asked for a few of them, and comes down to its bound all the same', async () => {
+  const counts: number[] = []
+  const watched: Database = {
+    ...database,
+    statement(sql) {
+      const statement = database.statement(sql)
+      if (!vi.isMockFunction(statement.all)) {
+        const all = statement.all.bind(statement)
+        vi.spyOn(statement, 'all').mockImplementation((...values) => {
+          const rows = all(...(values as Parameters<typeof all>))
+          counts.push(rows.length)
+          return rows
+        })
+      }
+      return statement
+    },
+  }
+  const bounds = { keys: 420, ...ALWAYS }
+  const store = createIdempotencyStore(watched, { ...bounds, bytes: 1_000 })
+  const limits = createRateLimits(watched, bounds)
+  for (let at = 0; at < 440; at += 1) {
+    const client = `client ${at % 220}`
+    await store.begin(`${at}`, NOW + at, client)
+    await store.finish(`${at}`, 'x', NOW + at, client)
+    await limits.take(`${at}`, { points: 1, seconds: 60 }, NOW, client)
+  }
+  expect(counts.length).toBeGreaterThan(20)
+  expect(Math.max(...counts)).toBeLessThanOrEqual(64)
+  for (const table of ['once', 'rate_limits']) {
+    const { kept } = database.statement(`SELECT count(*) AS kept FROM ${table}`).get() ?? {}
+    expect(kept).toBeLessThanOrEqual(421)
+  }
 })
 
 describe('calls of one client without end', () => {

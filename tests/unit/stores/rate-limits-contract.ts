@@ -4,7 +4,7 @@ type Awaitable<Value> = Value | Promise<Value>
 
 /** `RateLimits`, or some behind a network. */
 export interface TestedRateLimits {
-  take(key: string, limit: RateLimit, now: number): Awaitable<RateVerdict>
+  take(key: string, limit: RateLimit, now: number, client?: string): Awaitable<RateVerdict>
 }
 
 const NOW = 1_800_000_000_000
@@ -83,5 +83,36 @@ export function rateLimitsContract(open: () => Awaitable<readonly [TestedRateLim
   ])('refuses the limit $points in $seconds seconds', async (wrong) => {
     const [limits] = await open()
     await expect((async () => limits.take('a', wrong, NOW))()).rejects.toThrow(RangeError)
+  })
+}
+
+/** Two clients, as `clientKey` names them. */
+export const HONEST = '203.0.113.9'
+export const GREEDY = '198.51.100.7'
+
+/**
+ * What all `RateLimits` must do for one client while another makes keys without end.
+ * @param open an empty store that keeps so few keys, or so few of one client.
+ */
+export function crowdedRateLimitsContract(open: (keys: number) => Awaitable<TestedRateLimits>): void {
+  const once: RateLimit = { points: 1, seconds: 3_600 }
+
+  it('forgets keys of the client that has too many, the oldest first, and none of others', async () => {
+    const limits = await open(10)
+    for (const key of ['a', 'b', 'c']) await limits.take(key, once, NOW, HONEST)
+    for (let key = 0; key < 50; key += 1) await limits.take(`greedy ${key}`, once, NOW + key, GREEDY)
+    const allowed = async (key: string, client: string): Promise<boolean> =>
+      (await limits.take(key, once, NOW + 60, client)).allowed
+    for (const key of ['a', 'b', 'c', 'greedy 49']) expect(await allowed(key, HONEST)).toBe(false)
+    expect(await allowed('greedy 0', GREEDY)).toBe(true)
+  })
+
+  it('counts a key for the client that has begun it: no other can push it out by using it', async () => {
+    const limits = await open(10)
+    const twice: RateLimit = { points: 2, seconds: 3_600 }
+    await limits.take('shared', twice, NOW, HONEST)
+    await limits.take('shared', twice, NOW, GREEDY)
+    for (let key = 0; key < 50; key += 1) await limits.take(`greedy ${key}`, once, NOW + key, GREEDY)
+    expect((await limits.take('shared', twice, NOW + 60, HONEST)).allowed).toBe(false)
   })
 }

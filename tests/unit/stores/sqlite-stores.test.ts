@@ -6,7 +6,7 @@ import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database
 import { storedKey } from '../../../src/server/stores/stored-key.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { onceStoreContract } from './idempotency-store-contract.ts'
-import { rateLimitsContract } from './rate-limits-contract.ts'
+import { crowdedRateLimitsContract, rateLimitsContract } from './rate-limits-contract.ts'
 
 const NOW = 1_800_000_000_000
 
@@ -97,6 +97,8 @@ describe('idempotency keys in SQLite', () => {
 
 describe('rate limits in SQLite', () => {
   rateLimitsContract(() => [createRateLimits(open()), createRateLimits(open())])
+
+  crowdedRateLimitsContract((keys) => createRateLimits(open(), { keys, sweepEvery: 1 }))
 
   it('keep no more keys than the bound, those that are furthest from full', async () => {
     const limits = createRateLimits(open(), { keys: 10, sweepEvery: 1 })

@@ -57,18 +57,25 @@ function tooMuch(payload: Buffer): EnvelopeError {
     : new EnvelopeError(413, 'An event of the envelope has too many values')
 }
 
+/** What is left out of envelopes. */
+export interface EnvelopeFilter {
+  /** Path of the relay, whose own requests are not worth tracing. */
+  readonly relayPath: string
+  /** Errors are kept without a look at what they say: their sender has judged what was thrown. */
+  readonly keepsErrors: boolean
+}
+
 /**
  * Items without what is never reported, and without cookies and credentials; the same list if nothing is removed.
  * @param judged the items to check, see `chooseJudged`.
- * @param relayPath path of the relay, whose own requests are not worth tracing.
  * @throws {EnvelopeError} 400 if a changed item is too deeply nested to be written.
  */
 export function filterItems(
   items: readonly EnvelopeItem[],
   judged: ReadonlySet<EnvelopeItem>,
-  relayPath: string,
+  filter: EnvelopeFilter,
 ): readonly EnvelopeItem[] {
-  const all = items.map((item) => (judged.has(item) ? judgeItem(item, relayPath) : item))
+  const all = items.map((item) => (judged.has(item) ? judgeItem(item, filter) : item))
   if (all.every((item, at) => item === items[at])) return items
   const kept = all.filter((item) => item !== undefined)
   const hadEvent = items.some(({ type }) => EVENTS.has(type))
@@ -76,13 +83,13 @@ export function filterItems(
   return hadEvent && !hasEvent ? kept.filter(({ type }) => !BOUND_TO_EVENT.has(type)) : kept
 }
 
-function judgeItem(item: EnvelopeItem, relayPath: string): EnvelopeItem | undefined {
+function judgeItem(item: EnvelopeItem, { relayPath, keepsErrors }: EnvelopeFilter): EnvelopeItem | undefined {
   const value = parseJson(item.payload)
   if (!isRecord(value)) return item
   if (item.type === 'span') return judgeSpans(item, value, relayPath)
   // The item's type counts: the event itself may lack one.
   const typed = item.type === 'transaction' ? { ...value, type: 'transaction' } : value
-  const reportable = reportableEvent(typed, relayPath)
+  const reportable = keepsErrors && typed['type'] !== 'transaction' ? typed : reportableEvent(typed, relayPath)
   if (reportable === undefined) return undefined
   const kept = eventWithoutCredentials(reportable)
   return kept === typed ? item : withPayload(item, written(kept))

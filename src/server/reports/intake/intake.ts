@@ -19,6 +19,8 @@ export interface ReportSender {
    * Called with the number of JSON values to be parsed, if it is unusual; an error that it throws refuses the envelope.
    */
   readonly charge?: (values: number) => Promise<void>
+  /** This server: its errors are failures already, whatever they say. */
+  readonly isServer?: boolean
 }
 
 /** Result of taking an envelope. */
@@ -53,12 +55,12 @@ export interface IntakeParts {
 /** Creates an intake. */
 export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
   return {
-    async take(bytes, { client, headers, charge }) {
+    async take(bytes, { client, headers, charge, isServer = false }) {
       const receivedAt = now()
       const envelope = parseEnvelope(bytes)
       const { judged, values } = chooseJudged(envelope.items)
       if (values > 0) await charge?.(values)
-      const items = filterItems(envelope.items, judged, relayPath)
+      const items = filterItems(envelope.items, judged, { relayPath, keepsErrors: isServer })
       const { header } = envelope
       const eventId = eventIdOf(header, items, newId)
       if (items.length === 0) return { eventId, kept: false }

@@ -7,11 +7,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
-import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { baggageHeader, traceHeader } from '../../../shared/reports/trace-header.ts'
 import { contextOf } from '../../request/attached-context.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import type { RequestSpan } from '../../request/request-reporter.ts'
+import { isServerFailure } from './is-server-failure.ts'
 
 /** The incoming request for which `fetch` is called. */
 export interface OutgoingCaller {
@@ -97,7 +97,8 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
       const span = open.get(request)
       if (span === undefined) return
       span.endedAt = now()
-      span.failure = isReportable(error) ? 'failed' : 'cancelled'
+      // An abort is no failure here, even if the client is still there: the application has stopped it.
+      span.failure = isServerFailure(error, true) ? 'failed' : 'cancelled'
     },
   }
   for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener as never)

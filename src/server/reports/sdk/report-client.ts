@@ -12,7 +12,6 @@ import {
   SDK_VERSION,
   type Event,
 } from '@sentry/node'
-import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
 import { clientReportEnvelope } from '../spool/outcomes.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import { transactionEnvelope } from './transaction-envelope.ts'
@@ -48,7 +47,6 @@ export interface ReportClientOptions {
   readonly dsn: string
   readonly release: string
   readonly environment: string
-  readonly relayPath: string
   /** Takes an envelope; an error that it throws loses only this envelope. */
   readonly hand: (envelope: Buffer, category: 'error' | 'transaction', client?: string) => void
 }
@@ -65,7 +63,7 @@ const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event l
  * @param clients of events between `beforeSend` and the transport, by event id; for tests.
  */
 export function createReportClient(
-  { dsn, release, environment, relayPath, hand }: ReportClientOptions,
+  { dsn, release, environment, hand }: ReportClientOptions,
   clients = new Map<string, string>(),
 ): ReportClient {
   function handError(envelope: Buffer): void {
@@ -97,10 +95,9 @@ export function createReportClient(
     beforeSend(event, { data: of }) {
       // The SDK puts a thrown value that is not an error here, with everything it contains.
       delete event.extra?.['__serialized__']
-      const reportable = reportableEvent(event, relayPath)
       // Not earlier: the SDK silently drops an error that it has seen.
-      if (reportable !== undefined && typeof of === 'string') clients.set(event.event_id ?? '', of)
-      return reportable ?? null
+      if (typeof of === 'string') clients.set(event.event_id ?? '', of)
+      return event
     },
     _metadata: { sdk: SDK },
   })

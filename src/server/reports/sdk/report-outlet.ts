@@ -32,9 +32,9 @@ export class ReportOutlet {
 
   /** Captures something with the SDK. Does not reject. */
   capture(work: (by: ReportClient) => void): Promise<void> {
-    const { loadClient = importClient, dsn, release, environment, relayPath } = this.#parts
+    const { loadClient = importClient, dsn, release, environment } = this.#parts
     const hand: ReportClientOptions['hand'] = (...report) => this.#hand(...report)
-    this.#client ??= loadClient().then((create) => create({ dsn, release, environment, relayPath, hand }))
+    this.#client ??= loadClient().then((create) => create({ dsn, release, environment, hand }))
     return this.#track(this.#client.then(work), (err) => {
       this.#parts.log.error({ err }, 'a failure could not be reported')
     })
@@ -55,7 +55,7 @@ export class ReportOutlet {
     if (category === 'transaction') this.#lane = (this.#lane + 1) % TRANSACTION_SENDERS.length
     const sender = category === 'transaction' ? TRANSACTION_SENDERS[this.#lane] : undefined
     // One sender per visitor: failures that one provokes must not push those of others out of inbox and spool.
-    return sender ?? { client: client === undefined ? SERVER : `${SERVER} for ${client}`, headers: {} }
+    return sender ?? { client: client === undefined ? SERVER : `${SERVER} for ${client}`, headers: {}, isServer: true }
   }
 
   #hand(envelope: Buffer, category: 'error' | 'transaction', client: string | undefined): void {

@@ -1,8 +1,8 @@
-import { isReportable } from '../../../shared/reports/is-reportable.ts'
 import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { parseDsn } from '../../config/dsn.ts'
 import { createPageDecisions } from './page-decisions.ts'
+import { isServerFailure } from './is-server-failure.ts'
 import { beginTrace } from '../../request/request-trace.ts'
 import type { FailureFacts } from './report-client.ts'
 import { ReportOutlet, type ReportOutletParts } from './report-outlet.ts'
@@ -66,8 +66,8 @@ export function createServerReporter(parts: ServerReporterParts): ServerReporter
         headers['sec-fetch-site'] === 'same-origin' && decisions.take(clientKey(address), now())
       return beginTrace({ requestId, trace, baggage, mayDecide }, traces)
     },
-    failed(thrown, digest, place, { requestId, req, route, trace, clientAddress }) {
-      if (!isReportable(thrown)) return
+    failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted }) {
+      if (!isServerFailure(thrown, aborted?.cause === 'gone')) return
       const isData = req.method === 'GET' && route !== undefined && ROUTE_DATA.test(route)
       if (isData && trace !== undefined && retried.isKnown(trace.traceId, digest, now())) return
       const client = clientKey(clientAddress.address)
@@ -84,7 +84,7 @@ export function createServerReporter(parts: ServerReporterParts): ServerReporter
       if (isTraced(answer) && admit('transaction', answer.client)) transactions.add(answer)
     },
     async fatal(thrown) {
-      if (!isReportable(thrown)) return
+      if (!isServerFailure(thrown, false)) return
       await outlet.capture((by) => by.captureFailure(thrown, FATAL))
       await flush()
     },

@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import { RedirectSignal, RefusalSignal } from '../../../shared/control-flow.ts'
+import { isControlFlow } from '../../../shared/control-flow.ts'
 
 /** Replacements of thrown objects, collected together with them. */
 const replacements = new WeakMap<object, Error>()
@@ -25,7 +25,7 @@ export function normalizeThrown(thrown: unknown): unknown {
 function faultOf(thrown: object): string | undefined {
   try {
     // Our own signals are never reported, and reading their stack is a third of the cost of a redirect.
-    if (thrown instanceof RedirectSignal || thrown instanceof RefusalSignal) return undefined
+    if (isControlFlow(thrown)) return undefined
     // `in` and `instanceof` can trap, and not every value has a string form.
     const isError = thrown instanceof Error
     for (const name of ['digest', 'name', 'message', 'stack', 'cause'] as const) {

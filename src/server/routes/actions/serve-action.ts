@@ -99,7 +99,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const received = readCall(
       body,
       { id, form: byScript ? undefined : (context.action?.form ?? ''), once: idempotencyHeader(context) },
-      context.secrets,
+      context.services.secrets,
     )
     const run = (): Promise<FinishedCall> =>
       runAction(declared, received, {

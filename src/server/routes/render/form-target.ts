@@ -72,7 +72,7 @@ class RequestForms implements FormTarget {
   }
 
   sign(id: string, text: string): string {
-    return this.#context.secrets.sign(argumentsPurpose(id), text)
+    return this.#context.services.secrets.sign(argumentsPurpose(id), text)
   }
 }
 

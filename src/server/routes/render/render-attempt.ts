@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ReactNode } from 'react'
 import type { ReactFormState } from 'react-dom/client'
 import { renderToPipeableStream, renderToString, type PipeableStream } from 'react-dom/server'
-import { controlFlowOf } from '../../../shared/control-flow.ts'
+import { isControlFlow } from '../../../shared/control-flow.ts'
 import type { PostedState } from './form-state.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -58,7 +58,7 @@ export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
     return html.includes(MISSING_BOUNDARY) || html.includes(FORM_KEEPER) ? undefined : { kind: 'whole', html }
   } catch (met) {
     const thrown = normalizeThrown(met)
-    return controlFlowOf(thrown) === undefined ? undefined : { kind: 'thrown', thrown }
+    return isControlFlow(thrown) ? { kind: 'thrown', thrown } : undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import { controlFlowOf } from '../../../shared/control-flow.ts'
+import { isControlFlow } from '../../../shared/control-flow.ts'
 import type { CachedRead, CacheReader } from './cached-read.ts'
 import { valueState, type KeptValue } from './kept-value.ts'
 import type { MemoryValue, MemoryValues } from './memory-values.ts'
@@ -64,7 +64,7 @@ export class ValueSource {
     if (now() < stale.retryAt || this.#current(call) !== undefined) return
     this.#start(call, true).catch((thrown: unknown) => {
       // A redirect or refusal is not a failure: the next caller gets it.
-      if (controlFlowOf(thrown) !== undefined) {
+      if (isControlFlow(thrown)) {
         memory.delete(call.name)
         shared?.remove(call.name)
         return
