@@ -16,7 +16,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
 COPY . .
-RUN node scripts/build.ts
+RUN npm run build
 COPY --from=packages /app/node_modules production/node_modules
 COPY --from=packages /app/sbom.json production/sbom.json
 RUN node scripts/container/stage-image.ts --packages production --out image

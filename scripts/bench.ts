@@ -15,7 +15,10 @@ async function main(): Promise<number> {
     return 0
   }
   if (options.ours === undefined) {
-    const build = await runCommand(process.execPath, ['scripts/build.ts'], { cwd: PROJECT, output: 'collect' })
+    const build = await runCommand(process.execPath, ['--conditions=millrace-source', 'bin/millrace.js', 'build'], {
+      cwd: PROJECT,
+      output: 'collect',
+    })
     if (build.code !== 0) {
       console.error(build.output)
       return build.code

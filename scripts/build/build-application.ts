@@ -94,7 +94,7 @@ export async function buildApplication(
     const onServer = [...shared, serverPackages(root)]
 
     const inspection = join(folder.staging, 'inspection')
-    const sources = await readApplication(context, inspection, onServer)
+    const { sources } = await readApplication(context, inspection, onServer)
     await rm(inspection, { recursive: true })
 
     const [browser, reports, server] = await Promise.all([

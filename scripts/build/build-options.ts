@@ -29,14 +29,26 @@ const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] 
  * @throws {BuildFault} for an unknown argument.
  */
 export function readBuildArguments(args: readonly string[], cwd: string = process.cwd()): BuildOptions {
+  const values = readArguments(args, { app: { type: 'string' }, out: { type: 'string' } })
+  const app = realPath(resolve(cwd, values.app ?? 'src/app'))
+  const root = projectOf(app) ?? realPath(cwd)
+  return { root, app, out: values.out === undefined ? join(root, 'dist') : resolve(cwd, values.out) }
+}
+
+/**
+ * Reads the options of a command.
+ * @throws {BuildFault} for an unknown argument; it names the options that there are.
+ */
+export function readArguments<const Options extends Readonly<Record<string, { readonly type: 'string' }>>>(
+  args: readonly string[],
+  options: Options,
+): { readonly [Name in keyof Options]?: string } {
   try {
-    const { values } = parseArgs({ args: [...args], options: { app: { type: 'string' }, out: { type: 'string' } } })
-    const app = realPath(resolve(cwd, values.app ?? 'src/app'))
-    const root = projectOf(app) ?? realPath(cwd)
-    return { root, app, out: values.out === undefined ? join(root, 'dist') : resolve(cwd, values.out) }
+    return parseArgs({ args: [...args], options }).values as { [Name in keyof Options]?: string }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new BuildFault(`${reason}\nUsage: [--app <folder>] [--out <folder>]`)
+    const known = Object.keys(options).map((name) => `[--${name} <folder>]`)
+    throw new BuildFault(`${reason}\nUsage: ${known.join(' ')}`)
   }
 }
 

@@ -6,18 +6,23 @@ import { pathToFileURL } from 'node:url'
 import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
 import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
-import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
+import type { RewritePhases, RewriteRule, RuleSet } from '../../src/shared/rules/rule-types.ts'
 import { validateRouteTable } from '../../src/shared/route-table-faults.ts'
 import { inspectActions, type LoadActions } from './inspect-actions.ts'
 
 /** The modules of one table entry: kind (`page`, `layout`, …) to the source's path in the project. */
 export type SegmentSources = Readonly<Record<string, string>>
 
+/** Contents of an application. */
+export interface ApplicationFacts {
+  /** Modules of the table by pattern and kind; paths in the project. */
+  readonly sources: Readonly<Record<string, SegmentSources>>
+  /** Each rule: what it looks for, and what it does. */
+  readonly rules: readonly (readonly [source: string, effect: string])[]
+}
+
 /** Result for the parent process. */
-export type InspectionReport =
-  | { readonly sources: Readonly<Record<string, SegmentSources>> }
-  | { readonly fault: string }
-  | { readonly failure: string }
+export type InspectionReport = ApplicationFacts | { readonly fault: string } | { readonly failure: string }
 
 /** Messages to the parent process: the report is the last one. */
 export type InspectionMessage =
@@ -52,11 +57,24 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
     compileRules(app.rules, loadExpressionEngine)
     const sources = await readSources(routes)
     const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
-    return fault === undefined ? { sources } : { fault }
+    return fault === undefined ? { sources, rules: describeRules(app.rules) } : { fault }
   } catch (error) {
     if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message }
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }
+}
+
+function describeRules({ redirects = [], rewrites = [], headers = [] }: RuleSet = {}): ApplicationFacts['rules'] {
+  const phases = 'beforeFiles' in rewrites || 'afterFiles' in rewrites || 'fallback' in rewrites ? rewrites : undefined
+  const all = phases === undefined ? [rewrites as readonly RewriteRule[]] : Object.values(phases as RewritePhases)
+  return [
+    ...redirects.map((rule) => {
+      const status = rule.statusCode ?? (rule.permanent ? 308 : 307)
+      return [rule.source, `redirects to ${rule.destination} (${status})`] as const
+    }),
+    ...all.flat().map((rule) => [rule.source, `shows ${rule.destination}`] as const),
+    ...headers.map((rule) => [rule.source, `sets ${rule.headers.map(({ key }) => key).join(', ')}`] as const),
+  ]
 }
 
 /** The browser uses `routes.ts`, the server `app.ts`: with different tables they would disagree about every URL. */

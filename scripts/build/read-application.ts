@@ -9,7 +9,7 @@ import { BuildFault } from './build-fault.ts'
 import { displayPath } from './build-options.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
-import type { InspectionMessage, InspectionReport, RouteSources } from './inspect-application.ts'
+import type { ApplicationFacts, InspectionMessage, InspectionReport } from './inspect-application.ts'
 import { statesRoutes } from './routes-file.ts'
 import { checkTableModules } from './table-modules.ts'
 /** An application that takes longer to evaluate is waiting for something that a build cannot give. */
@@ -30,7 +30,7 @@ export async function readApplication(
   context: BundleContext,
   folder: string,
   plugins: readonly Plugin[],
-): Promise<RouteSources> {
+): Promise<ApplicationFacts> {
   return evaluateInspection(context, folder, await bundleInspection(context, plugins))
 }
 
@@ -69,14 +69,18 @@ export const actions = {\n${actions.join('')}}
 }
 
 /** The second half of `readApplication`. */
-export async function evaluateInspection(context: BundleContext, folder: string, text: string): Promise<RouteSources> {
+export async function evaluateInspection(
+  context: BundleContext,
+  folder: string,
+  text: string,
+): Promise<ApplicationFacts> {
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'inspection.js')
   await writeFile(file, text)
   const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await evaluate(file, context.mode)
   if ('sources' in report) {
     checkTableModules(report.sources)
-    return report.sources
+    return report
   }
   if ('fault' in report) throw new BuildFault(report.fault)
   throw new BuildFault(`${source} could not be evaluated:\n${withoutInternals(report.failure)}`)

@@ -9,6 +9,9 @@ const BUNDLED = new Set(['react', 'react-dom', 'scheduler'])
 
 const NODE_MODULES = `${sep}node_modules${sep}`
 
+/** How an installed runtime imports its own dependencies: an application can resolve them only through this package. */
+const RUN_TIME_PACKAGE = /^millrace\/internal\/packages\//
+
 /** Imports of files that Node cannot run; they are always bundled. */
 const NEVER_EXTERNAL = /\.(?:css|[jt]sx)$/
 
@@ -24,6 +27,7 @@ export function serverPackages(root: string): Plugin {
   return {
     name: 'server-packages',
     setup(build) {
+      build.onResolve({ filter: RUN_TIME_PACKAGE }, ({ path }) => ({ path, external: true }))
       build.onResolve({ filter: /^[^./#]/ }, async (args) => {
         if (args.kind === 'entry-point' || isLookUp(args) || isBuiltin(args.path)) return undefined
         const found = await lookUp(build, args)

@@ -81,7 +81,8 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['build', 'capacity', 'dearest'],
     ['typecheck'],
     ['checks'],
-    ['container', 'dev'],
+    ['container', 'dev', 'package'],
+    ['command'],
     ['*'],
   ],
 }

@@ -5,7 +5,7 @@ import { houseFaults } from './house-rules.ts'
 import type { SourceFile } from './house-rules.ts'
 import { hasTower } from './tower-diagram.ts'
 
-const FOLDERS = ['src', 'scripts', 'tests'] as const
+const FOLDERS = ['src', 'bin', 'scripts', 'templates', 'tests'] as const
 
 /** Reads every file of the project's own folders, except build output and test data. */
 async function readSources(root: string): Promise<SourceFile[]> {

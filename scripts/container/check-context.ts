@@ -10,7 +10,7 @@ const TAKEN = [
   '.npmrc',
   'LICENSE',
   'src/server/main.ts',
-  'scripts/build.ts',
+  'scripts/command/build.ts',
   'docs/index.md',
   'deploy/health-check.mjs',
 ]

@@ -86,7 +86,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const plugins = [assets.plugin, cssFiles(root, modules), serverPackages(root)]
     const text = await bundleInspection(context, plugins)
     if (state.inspected?.text === text) return state.inspected.sources
-    const sources = await evaluateInspection(context, join(out, 'inspection'), text)
+    const { sources } = await evaluateInspection(context, join(out, 'inspection'), text)
     state.inspected = { text, sources }
     return sources
   }

@@ -11,6 +11,7 @@ export {
   type SessionContext,
   type SessionKind,
   type SessionOptions,
+  type SessionSchema,
 } from './secrets/define-session.ts'
 export type { Secrets } from './secrets/secrets.ts'
 export { DatabaseError } from './stores/database-error.ts'

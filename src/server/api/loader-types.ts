@@ -5,6 +5,13 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { RateLimit, RateVerdict } from '../stores/rate-limits.ts'
 import type { CacheKey, CachedOptions, CachedRead } from '../stores/cache/cached-read.ts'
 
+declare global {
+  // Merges with `@types/express`, which an application may not have.
+  namespace Express {
+    interface Locals {}
+  }
+}
+
 /** Facts about the request for loaders, resource handlers and actions, beyond the web `Request`. */
 export interface LoaderContext {
   /** Identifies this request in the log; from a trusted `X-Request-Id`, or new. */

@@ -1,4 +1,3 @@
-import type { ZodType } from 'zod'
 import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
 
 export type { SessionContext } from './sealed-cookie.ts'
@@ -7,6 +6,19 @@ const DEFAULT_MAX_AGE_SECONDS = 14 * 86_400
 const MOST_MAX_AGE_SECONDS = 400 * 86_400 // browsers cap the lifetime of cookies (RFC 6265bis)
 const FLASH_MAX_AGE_SECONDS = 300 // for the next page; much later it would be out of context
 const NAME = /^[\w-]{1,64}$/
+
+/** A schema for a session's data: zod's, or anything with the same `safeParseAsync`. */
+export interface SessionSchema<Data> {
+  readonly _output: Data
+  safeParseAsync(stored: unknown): Promise<
+    | { success: true; data: Data; error?: undefined }
+    | {
+        success: false
+        data?: undefined
+        error: { readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] }
+      }
+  >
+}
 
 /** Options of a session kind. */
 export interface SessionOptions<Data> {
@@ -19,7 +31,7 @@ export interface SessionOptions<Data> {
    * Validates the data at each read: data that no longer fits after a deployment counts as no session. Data is stored
    * as JSON, so the schema must accept the parsed JSON.
    */
-  readonly schema: ZodType<Data>
+  readonly schema: SessionSchema<Data>
   /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
   readonly maxAgeSeconds?: number
 }

@@ -141,7 +141,7 @@ export async function sampleFaults(chapters: readonly Chapter[]): Promise<string
       files.push(file)
     }
   }
-  const ambient = [WORLD, join(ROOT, 'src/app/assets.d.ts'), join(ROOT, 'src/server/reports/delivery/undici-pool.d.ts')]
+  const ambient = [WORLD, join(ROOT, 'types.d.ts'), join(ROOT, 'src/server/reports/delivery/undici-pool.d.ts')]
   const config = {
     extends: join(ROOT, 'src/app/tsconfig.json'),
     // Else a member of an object whose form is not known here would pass as a statement with a label.

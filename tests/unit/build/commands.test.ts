@@ -20,13 +20,17 @@ beforeAll(async () => {
 
 afterAll(() => temp.remove())
 
-function run(script: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+function run(command: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(PROJECT, 'scripts', script), ...args], {
-    cwd: temp.path,
-    env: { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(temp.path, 'data'), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--conditions=millrace-source', join(PROJECT, 'bin/millrace.js'), command, ...args],
+    {
+      cwd: temp.path,
+      env: { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(temp.path, 'data'), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   return { child, errors: text(child.stderr), output: child.stdout }
 }
 
@@ -35,7 +39,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
 }
 
 test('--help lists the configuration, and needs no build', async () => {
-  const { child, output } = run('start.ts', {}, '--help')
+  const { child, output } = run('start', {}, '--help')
   const help = await text(output)
   expect(await exitCode(child)).toBe(0)
   expect(help).toContain('--app <folder>')
@@ -43,13 +47,13 @@ test('--help lists the configuration, and needs no build', async () => {
 })
 
 test('an unknown argument is named', async () => {
-  const { child, errors } = run('start.ts', {}, '--prot=1')
+  const { child, errors } = run('start', {}, '--prot=1')
   expect(await errors).toContain(`Unknown option '--prot'`)
   expect(await exitCode(child)).toBe(1)
 })
 
 test('a folder that is no application is named, in words and without a stack', async () => {
-  const { child, errors } = run('start.ts', {}, '--app', join(PROJECT, 'docs'))
+  const { child, errors } = run('start', {}, '--app', join(PROJECT, 'docs'))
   const said = await errors
   expect(said).toContain('docs is no application: app.ts is missing.')
   expect(said).not.toMatch(/^\s+at /m)
@@ -59,7 +63,7 @@ test('a folder that is no application is named, in words and without a stack', a
 describe('an application', () => {
   /** Starts it, asks for its page, ends it by SIGTERM; gives the page and what was said on stderr. */
   async function serveOnce(): Promise<{ readonly page: string; readonly errors: string }> {
-    const { child, errors, output } = run('start.ts', {}, '--app', APP, '--out', join(temp.path, 'out'))
+    const { child, errors, output } = run('start', {}, '--app', APP, '--out', join(temp.path, 'out'))
     for await (const line of createInterface({ input: output })) {
       const url = /http:\/\/localhost:\d+/.exec(line)?.[0]
       if (url === undefined) continue
@@ -82,16 +86,16 @@ describe('an application', () => {
 })
 
 test('a build that is ended from outside, as for want of memory, is told of', async () => {
-  const killed = `if (process.argv[1]?.endsWith('build.ts')) process.kill(process.pid, 'SIGKILL')`
+  const killed = `if (process.argv[2] === 'build') process.kill(process.pid, 'SIGKILL')`
   const env = { NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(killed)}"` }
-  const { child, errors } = run('start.ts', env, '--app', APP, '--out', join(temp.path, 'killed'))
+  const { child, errors } = run('start', env, '--app', APP, '--out', join(temp.path, 'killed'))
   expect(await errors).toContain('The build was ended by SIGKILL.')
   expect(await exitCode(child)).toBe(1)
 })
 
 test('a signal in the middle of the build ends it, too, and leaves nothing', async () => {
   const out = join(temp.path, 'cut')
-  const { child } = run('start.ts', {}, '--app', APP, '--out', out)
+  const { child } = run('start', {}, '--app', APP, '--out', out)
   await once(child.stderr, 'data')
   child.kill('SIGTERM')
   // Its output is closed when the build's process has ended as well.
@@ -102,7 +106,7 @@ test('a signal in the middle of the build ends it, too, and leaves nothing', asy
 
 describe('npm run build', () => {
   test('shows each chunk of the browser and of the server with its sizes', async () => {
-    const { child, output } = run('build.ts', {}, '--app', APP, '--out', join(temp.path, 'built'))
+    const { child, output } = run('build', {}, '--app', APP, '--out', join(temp.path, 'built'))
     const said = await text(output)
     expect(await exitCode(child)).toBe(0)
     const size = String.raw`\d+\.\d\d kB +\d+\.\d\d kB +\d+\.\d\d kB`
@@ -114,7 +118,7 @@ describe('npm run build', () => {
   })
 
   test('ends with exit code 1 and the fault in words', async () => {
-    const { child, errors } = run('build.ts', {}, '--app', join(PROJECT, 'docs'))
+    const { child, errors } = run('build', {}, '--app', join(PROJECT, 'docs'))
     const said = await errors
     expect(said).toContain('docs is no application: app.ts is missing.')
     expect(said).not.toMatch(/^\s+at /m)
@@ -123,7 +127,7 @@ describe('npm run build', () => {
 })
 
 test('npm run dev refuses a wrong variable in one line that names it', async () => {
-  const { child, errors } = run('dev.ts', { PORT: 'three' }, '--app', APP)
+  const { child, errors } = run('dev', { PORT: 'three' }, '--app', APP)
   expect((await errors).trim()).toMatch(/^PORT: .*three.*$/)
   expect(await exitCode(child)).toBe(1)
 })

@@ -34,7 +34,7 @@ test.for([
 
 test.for([
   ['src/server/main.ts', EXIT],
-  ['scripts/build.ts', EXIT],
+  ['scripts/package.ts', EXIT],
   ['src/server/a.ts', `export { join } from 'node:path'\n`],
 ] as const)('%s may say %s', async ([path, text]) => {
   expect(await lint(path, text)).toBe('')

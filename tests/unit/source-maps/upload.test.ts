@@ -9,7 +9,7 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 
 const TOKEN = 'sntrys_secret'
 
-const COMMAND = resolve(import.meta.dirname, '../../../scripts/upload-source-maps.ts')
+const COMMAND = resolve(import.meta.dirname, '../../../bin/millrace.js')
 const SCRIPT = 'page-CCCCCCCC.js'
 const WRITTEN = `run()\n//# debugId=${debugIdOf(SCRIPT)}\n//# sourceMappingURL=${SCRIPT}.map\n`
 const MAP = JSON.stringify({
@@ -32,7 +32,9 @@ async function smallBuild(): Promise<string> {
 }
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-  promisify(execFile)(process.execPath, [COMMAND, ...args], { env }).then(
+  promisify(execFile)(process.execPath, ['--conditions=millrace-source', COMMAND, 'upload-source-maps', ...args], {
+    env,
+  }).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
   )

@@ -1,4 +1,7 @@
-/** What the build makes of imports that are no code. */
+/**
+ * What an application's sources may import that is no code, and the variables that browser code may read. For `types` of
+ * its tsconfig.json: `["millrace/types"]`.
+ */
 declare module '*.module.css' {
   const classes: Readonly<Record<string, string>>
   export default classes
@@ -89,3 +92,18 @@ declare module '*.pdf' {
   const url: string
   export default url
 }
+
+declare namespace NodeJS {
+  interface ProcessEnv {
+    /** Built into the browser's scripts and the server alike; `undefined` where it was not set at the build. */
+    readonly [name: `PUBLIC_${string}`]: string | undefined
+  }
+
+  interface Process {
+    env: ProcessEnv
+  }
+}
+
+// As `@types/node` declares it.
+// oxlint-disable-next-line no-var
+declare var process: NodeJS.Process

@@ -1,57 +1,48 @@
-/**
- * `node scripts/upload-source-maps.ts [--out <build>] [--write <folder>]`: uploads the source maps of a build to the
- * error service, so that it shows the sources in browsers' stacks. The service's own command does the upload, with its
- * settings from the environment: SENTRY_AUTH_TOKEN, SENTRY_ORG, SENTRY_PROJECT, and SENTRY_URL for a self-hosted
- * service. `--write` uploads nothing: it writes scripts and maps to a folder, with the comments that other tools read.
- */
 import { spawnSync } from 'node:child_process'
 import { copyFile, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
-import { SentryCli } from '@sentry/cli'
-import { debugIdOf } from '../src/shared/reports/debug-id.ts'
-import type { AssetManifest } from '../src/server/assets/manifest.ts'
-import { PUBLIC_PATH } from './build/build-options.ts'
-import { namedScript } from './build/debug-ids.ts'
+import { debugIdOf } from '../../src/shared/reports/debug-id.ts'
+import type { AssetManifest } from '../../src/server/assets/manifest.ts'
+import { BuildFault } from '../build/build-fault.ts'
+import { PUBLIC_PATH, readArguments } from '../build/build-options.ts'
+import { namedScript } from '../build/debug-ids.ts'
 
 const SERVICE = 'https://sentry.io'
 
-/** The upload cannot start, or has failed. */
-class UploadError extends Error {
-  override readonly name = 'UploadError'
+/**
+ * `millrace upload-source-maps [--out <build>] [--write <folder>]`: uploads the source maps of a build to the error service,
+ * so that it shows the sources in browsers' stacks. The service's own command does the upload, with its settings from the
+ * environment: SENTRY_AUTH_TOKEN, SENTRY_ORG, SENTRY_PROJECT, and SENTRY_URL for a self-hosted service. `--write` uploads
+ * nothing: it writes scripts and maps to a folder, with the comments that other tools read.
+ * @throws {BuildFault} if the upload cannot start, or has failed.
+ */
+export async function uploadSourceMaps(args: readonly string[]): Promise<void> {
+  const { out, write } = readArguments(args, { out: { type: 'string' }, write: { type: 'string' } })
+  const build = resolve(out ?? 'dist')
+  const { buildId } = await readManifest(build)
+  if (write === undefined) await upload(build, buildId)
+  else console.log(`${write} has ${await writeTo(resolve(write), build)} scripts and their maps.`)
 }
 
-const { values } = parseArgs({ options: { out: { type: 'string' }, write: { type: 'string' } } })
-const out = resolve(values.out ?? 'dist')
-
-try {
-  const { buildId } = await readManifest()
-  if (values.write === undefined) await upload(buildId)
-  else console.log(`${values.write} has ${await writeTo(resolve(values.write))} scripts and their maps.`)
-} catch (thrown) {
-  if (!(thrown instanceof UploadError)) throw thrown
-  console.error(thrown.message)
-  process.exitCode = 1
-}
-
-async function upload(buildId: string): Promise<void> {
+async function upload(out: string, buildId: string): Promise<void> {
   const { SENTRY_URL: url = SERVICE, SENTRY_RELEASE: release = buildId } = process.env
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
-    throw new UploadError(`SENTRY_URL is no URL of a service: '${url}'. For example ${SERVICE}`)
+    throw new BuildFault(`SENTRY_URL is no URL of a service: '${url}'. For example ${SERVICE}`)
   }
   required('SENTRY_ORG', 'the slug of your organization, like mills')
   required('SENTRY_PROJECT', 'the slug of your project, like website')
   required('SENTRY_AUTH_TOKEN', 'a token of the service that may write releases')
+  const { SentryCli } = await import('@sentry/cli')
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-maps-'))
-  const count = await writeTo(folder.path)
+  const count = await writeTo(folder.path, out)
   const options = ['--release', release, '--url-prefix', `~${PUBLIC_PATH}`, '--wait', '--strict']
   const { status, error } = spawnSync(SentryCli.getPath(), ['sourcemaps', 'upload', ...options, folder.path], {
     stdio: 'inherit',
     // Otherwise it would read a `.env` file, and check for newer versions of itself.
     env: { ...process.env, SENTRY_URL: url, SENTRY_LOAD_DOTENV: '0', SENTRY_DISABLE_UPDATE_CHECK: '1' },
   })
-  if (status !== 0) throw new UploadError(`sentry-cli failed to upload the maps${error ? `: ${error.message}` : '.'}`)
+  if (status !== 0) throw new BuildFault(`sentry-cli failed to upload the maps${error ? `: ${error.message}` : '.'}`)
   console.log(`${url} has the maps of ${count} scripts, of build ${buildId}.`)
 }
 
@@ -60,7 +51,7 @@ async function upload(buildId: string): Promise<void> {
  * resolves its stacks.
  * @returns the number of scripts.
  */
-async function writeTo(folder: string): Promise<number> {
+async function writeTo(folder: string, out: string): Promise<number> {
   const maps = (await readdir(join(out, 'maps'))).filter((name) => name.endsWith('.js.map'))
   await mkdir(folder, { recursive: true })
   for (const map of maps) {
@@ -72,13 +63,13 @@ async function writeTo(folder: string): Promise<number> {
   return maps.length
 }
 
-async function readManifest(): Promise<AssetManifest> {
+async function readManifest(out: string): Promise<AssetManifest> {
   const text = await readFile(join(out, 'manifest.json'), 'utf8').catch(() => undefined)
-  if (text === undefined) throw new UploadError(`${out} contains no build: run npm run build.`)
+  if (text === undefined) throw new BuildFault(`${out} contains no build: run npm run build.`)
   return JSON.parse(text) as AssetManifest
 }
 
 function required(name: string, what: string): void {
   const value = process.env[name]
-  if (value === undefined || value === '') throw new UploadError(`${name} is not set: it is ${what}.`)
+  if (value === undefined || value === '') throw new BuildFault(`${name} is not set: it is ${what}.`)
 }

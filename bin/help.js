@@ -1,0 +1,100 @@
+/**
+ * What `millrace --help` says. Plain JavaScript, like all of this folder: it also runs on a Node that is too old for the rest.
+ * @typedef {object} CommandHelp
+ * @property {string} does One line.
+ * @property {string} usage What follows `millrace <command>`.
+ * @property {readonly (readonly [option: string, meaning: string])[]} options
+ * @property {string} example
+ */
+
+/** @type {readonly [string, string]} */
+const APP = ['--app <folder>', 'the application, src/app unless told']
+/** @type {readonly [string, string]} */
+const OUT = ['--out <folder>', 'the build, dist unless told']
+
+/** @type {Readonly<Record<string, CommandHelp>>} */
+export const COMMANDS = {
+  new: {
+    does: 'writes a new application into a folder',
+    usage: '<folder> [options]',
+    options: [
+      ['--minimal', 'one page, without examples and tests'],
+      ['--package <version or archive>', 'the millrace to depend on; the one that runs unless told'],
+      ['--no-install', 'does not install packages; no lock file is made either'],
+    ],
+    example: 'npx millrace new mill-shop',
+  },
+  dev: {
+    does: 'serves the sources on this machine; saving a file updates open pages',
+    usage: '[options]',
+    options: [APP],
+    example: 'PORT=4000 npx millrace dev',
+  },
+  build: {
+    does: 'makes the production build',
+    usage: '[options]',
+    options: [APP, OUT],
+    example: 'npx millrace build --out /srv/shop',
+  },
+  start: {
+    does: 'serves the production build; makes it first where it is missing or stale',
+    usage: '[options]',
+    options: [APP, OUT],
+    example: 'PORT=8080 npx millrace start',
+  },
+  serve: {
+    does: 'serves the production build that there is',
+    usage: '[options]',
+    options: [APP, OUT],
+    example: 'npx millrace serve --out /srv/shop',
+  },
+  routes: {
+    does: 'shows the route table and the rules',
+    usage: '[options]',
+    options: [APP],
+    example: 'npx millrace routes',
+  },
+  'upload-source-maps': {
+    does: 'gives the source maps of a build to the error service',
+    usage: '[options]',
+    options: [OUT, ['--write <folder>', 'sends nothing, and writes scripts and maps to a folder']],
+    example: 'SENTRY_ORG=mills SENTRY_PROJECT=shop SENTRY_AUTH_TOKEN=… npx millrace upload-source-maps',
+  },
+}
+
+const EXIT_CODES = 'Exit codes: 0 for success, 1 for a fault, which is told on stderr.'
+
+/** The list of all commands. */
+export function overview() {
+  const commands = Object.entries(COMMANDS).map(([name, { does }]) => /** @type {const} */ ([name, does]))
+  return [
+    'Usage: millrace <command> [options]',
+    table(commands),
+    table([
+      ['--help', 'this list; after a command, its options'],
+      ['--version', 'the version of millrace'],
+    ]),
+    EXIT_CODES,
+  ].join('\n\n')
+}
+
+/**
+ * The options of one command, with an example.
+ * @param {string} name
+ * @param {CommandHelp} help
+ */
+export function helpOf(name, { does, usage, options, example }) {
+  return [
+    `Usage: millrace ${name} ${usage}`,
+    `${does[0]?.toUpperCase()}${does.slice(1)}.`,
+    table([...options, ['--help', 'this text']]),
+    `Example: ${example}`,
+    EXIT_CODES,
+  ].join('\n\n')
+}
+
+/** @param {readonly (readonly [string, string])[]} rows */
+function table(rows) {
+  const width = Math.max(...rows.map(([first]) => first.length))
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`).join('\n')
+}

@@ -1,0 +1,45 @@
+import { BuildFault } from '../build/build-fault.ts'
+import { ConfigError } from '../../src/server/config/config.ts'
+import { MissingToolError } from './installed-tool.ts'
+import { loadEnvFiles } from './env-files.ts'
+
+type Command = (args: readonly string[]) => Promise<void>
+
+/** Each command loads what it needs: `serve` nothing of the build, and `build` nothing of the development server. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  dev: async () => (await import('./dev.ts')).dev,
+  build: async () => (await import('./build.ts')).build,
+  start: async () => (await import('./start.ts')).start,
+  serve: async () => (await import('./start.ts')).serve,
+  routes: async () => (await import('./routes.ts')).routes,
+  'upload-source-maps': async () => (await import('./upload-source-maps.ts')).uploadSourceMaps,
+}
+
+/** Runs a command of `millrace`; says a fault of its user in words, and sets the exit code. */
+export async function runCommand(name: string, args: readonly string[]): Promise<void> {
+  try {
+    loadEnvFiles(process.cwd())
+    const command = await COMMANDS[name]?.()
+    await command?.(args)
+  } catch (error) {
+    const fault = await faultOf(error)
+    if (fault === undefined) throw error
+    console.error(fault)
+    process.exitCode = 1
+  }
+}
+
+/** Adds the variables that the server understands to the help of the commands that start one. */
+export async function describeVariables(): Promise<string> {
+  const { describeConfig } = await import('../../src/server/config/config.ts')
+  return describeConfig()
+}
+
+async function faultOf(error: unknown): Promise<string | undefined> {
+  if (error instanceof BuildFault || error instanceof ConfigError || error instanceof MissingToolError) {
+    return error.message
+  }
+  if (!(error instanceof Error && 'errors' in error && 'warnings' in error)) return undefined
+  const { describeFault } = await import('../build/esbuild-messages.ts')
+  return describeFault(error)
+}

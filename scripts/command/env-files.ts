@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** In this order: a variable keeps the first value that it gets, and the environment comes before any file. */
+const FILES = ['.env.local', '.env'] as const
+
+/** Reads the variables of a project's `.env` files into this process's environment. */
+export function loadEnvFiles(folder: string): void {
+  for (const file of FILES.map((name) => join(folder, name))) {
+    if (existsSync(file)) process.loadEnvFile(file)
+  }
+}

@@ -1,0 +1,43 @@
+import { mkdir, mkdtempDisposable } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createAssetFiles } from '../build/asset-files.ts'
+import { checkBuildOptions, displayPath, readBuildArguments } from '../build/build-options.ts'
+import { cssFiles } from '../build/css-files.ts'
+import { createCssModules } from '../build/css-modules.ts'
+import type { ApplicationFacts } from '../build/inspect-application.ts'
+import { readApplication } from '../build/read-application.ts'
+import { serverPackages } from '../build/server-packages.ts'
+
+/**
+ * `millrace routes`: the route table, each pattern with the modules it brings, and the rules.
+ * @throws {BuildFault} as a build does.
+ */
+export async function routes(args: readonly string[]): Promise<void> {
+  const options = readBuildArguments(args)
+  checkBuildOptions(options)
+  const { root, app } = options
+  // In the project, where Node finds its packages.
+  const cache = join(root, 'node_modules/.cache')
+  await mkdir(cache, { recursive: true })
+  await using folder = await mkdtempDisposable(join(cache, 'millrace-routes-'))
+  const plugins = [createAssetFiles().plugin, cssFiles(root, createCssModules(root)), serverPackages(root)]
+  const facts = await readApplication({ ...options, mode: 'production', defines: {} }, folder.path, plugins)
+  console.log(routeList(facts, `${displayPath(root, app)}/`))
+}
+
+/**
+ * The table as text.
+ * @param folder the application's, from the project: left out of the paths.
+ */
+export function routeList({ sources, rules }: ApplicationFacts, folder: string): string {
+  const modules = Object.entries(sources).map(([pattern, kinds]) => {
+    const brought = Object.entries(kinds).map(([kind, source]) => `${kind} ${source.replace(folder, '')}`)
+    return [pattern, brought.join(', ') || '(nothing)'] as const
+  })
+  return [aligned(modules), aligned(rules)].filter((part) => part !== '').join('\n\n')
+}
+
+function aligned(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(0, ...rows.map(([first]) => first.length))
+  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`).join('\n')
+}

@@ -1,0 +1,101 @@
+import { readdir } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { dirname, join, posix, relative, sep } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { withoutCommentLines } from '../checks/import-list.ts'
+import { fileName, MODULE_FOLDERS, packageName, PEERS, RUN_TIME_PACKAGES, TOOLS } from './package-parts.ts'
+
+const SOURCE = /\.tsx?$/
+const TYPES = /\.d\.ts$/
+
+/** The compiled modules, and what they need of packages that are not installed with this one. */
+export interface CompiledModules {
+  /** Contents by path in `lib`. */
+  readonly files: ReadonlyMap<string, string>
+  /** Specifiers of packages to be made a part of this one, by the side that imports them. */
+  readonly vendored: Readonly<Record<VendorSide, ReadonlySet<string>>>
+}
+
+/** Where a vendored package runs. */
+export type VendorSide = 'browser' | 'node'
+
+/**
+ * Compiles each module by itself: its place stays the same, types and JSX are gone, and imports name compiled files.
+ * @param root the project's folder.
+ * @throws esbuild's failure.
+ */
+export async function compileModules(root: string): Promise<CompiledModules> {
+  const sources = (await Promise.all(MODULE_FOLDERS.map((folder) => sourcesIn(root, folder)))).flat()
+  const vendored = { browser: new Set<string>(), node: new Set<string>() }
+  const { outputFiles } = await build({
+    entryPoints: sources,
+    absWorkingDir: root,
+    outbase: root,
+    outdir: join(root, 'lib'),
+    bundle: true,
+    write: false,
+    format: 'esm',
+    jsx: 'automatic',
+    target: 'esnext',
+    platform: 'neutral',
+    sourcemap: 'linked',
+    treeShaking: false,
+    logLevel: 'silent',
+    plugins: [renameImports(root, vendored)],
+  })
+  const written = outputFiles.filter(
+    ({ path }) => !path.endsWith('.map') || !path.startsWith(join(root, 'lib/scripts')),
+  )
+  const files = written.map(({ path, text }) => [relative(join(root, 'lib'), path).split(sep).join('/'), text] as const)
+  return {
+    files: new Map(files.map(([path, text]) => [path, path.endsWith('.map') ? leanMap(text) : requirePackages(text)])),
+    vendored,
+  }
+}
+
+/** A map shows the lines of a source; its comments, a quarter of the whole archive, are in the repository. */
+function leanMap(text: string): string {
+  const map = JSON.parse(text) as { readonly sourcesContent: readonly string[] }
+  return JSON.stringify({ ...map, sourcesContent: map.sourcesContent.map(withoutCommentLines) })
+}
+
+async function sourcesIn(root: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile() && SOURCE.test(entry.name) && !TYPES.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .toSorted()
+}
+
+function renameImports(root: string, vendored: Readonly<Record<VendorSide, Set<string>>>): Plugin {
+  return {
+    name: 'rename-imports',
+    setup(building) {
+      building.onResolve({ filter: /.*/ }, ({ path, importer, kind }) => {
+        if (kind === 'entry-point') return undefined
+        if (path.startsWith('.')) return { path: path.replace(SOURCE, '.js'), external: true }
+        if (isBuiltin(path) || path.startsWith('millrace:')) return { path, external: true }
+        const name = packageName(path)
+        if (isOneOf(PEERS, name)) return { path, external: true }
+        if (isOneOf(RUN_TIME_PACKAGES, name) || isOneOf(TOOLS, name)) {
+          return { path: `millrace/internal/packages/${fileName(path)}`, external: true }
+        }
+        const from = relative(root, importer).split(sep).join('/')
+        vendored[from.startsWith('src/client/') ? 'browser' : 'node'].add(path)
+        const file = posix.relative(dirname(from), `vendor/${fileName(path)}.js`)
+        return { path: file.startsWith('.') ? file : `./${file}`, external: true }
+      })
+    },
+  }
+}
+
+/** What a module requires by name, unseen by the bundler, is found in the same way. */
+function requirePackages(text: string): string {
+  return text.replace(/\b(require\d*)\("([^"]+)"\)/g, (call, name: string, path: string) =>
+    isOneOf(RUN_TIME_PACKAGES, packageName(path)) ? `${name}("millrace/internal/packages/${fileName(path)}")` : call,
+  )
+}
+
+function isOneOf(names: readonly string[], name: string): boolean {
+  return names.includes(name)
+}

@@ -1,0 +1,73 @@
+import {
+  RUN_TIME_PACKAGES,
+  OPTIONAL_PACKAGES,
+  OPTIONAL_TYPES,
+  PEERS,
+  TEMPLATE_PACKAGES,
+  TOOLS,
+} from './package-parts.ts'
+
+/** The part of the project's package.json that the package is made from. */
+export interface ProjectManifest {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly license: string
+  readonly engines: { readonly node: string }
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+/** The condition by which the project finds its own sources. Published, it would lead bundlers to files that are not there. */
+const SOURCE_CONDITION = 'millrace-source'
+
+/**
+ * The package.json of the archive: no condition for sources, no development dependencies, and what an application brings
+ * as peers. Commands load the tools from the application's project, which does not make them peers: npm would install an
+ * optional peer for production too.
+ */
+export function packageManifest(project: ProjectManifest): Record<string, unknown> {
+  const versions = { ...project.devDependencies, ...project.dependencies }
+  const ranges = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, rangeOf(name, versions)]))
+  const optional: readonly string[] = OPTIONAL_PACKAGES
+  const types = OPTIONAL_TYPES.map((name) => `@types/${name}`)
+  const { name, version, description, license, engines, bin } = project
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    engines,
+    bin,
+    files: ['bin', 'lib', 'templates', 'types.d.ts', 'CHANGELOG.md'],
+    sideEffects: false,
+    exports: Object.fromEntries(Object.entries(project.exports).map(([path, target]) => [path, published(target)])),
+    dependencies: ranges(RUN_TIME_PACKAGES.filter((one) => !optional.includes(one))),
+    peerDependencies: ranges([...PEERS, ...optional, ...types]),
+    peerDependenciesMeta: Object.fromEntries([...optional, ...types].map((one) => [one, { optional: true }])),
+    millrace: { tools: ranges(TOOLS), versions: pick(TEMPLATE_PACKAGES, versions) },
+  }
+}
+
+function published(target: string | Readonly<Record<string, string>>) {
+  if (typeof target === 'string') return target
+  return Object.fromEntries(Object.entries(target).filter(([condition]) => condition !== SOURCE_CONDITION))
+}
+
+function pick(
+  names: readonly string[],
+  versions: Readonly<Record<string, string>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(names.map((name) => [name, versions[name]]))
+}
+
+/** What is compatible with the version that the project is tested with. */
+function rangeOf(name: string, versions: Readonly<Record<string, string>>): string {
+  const version = versions[name]
+  if (version === undefined) throw new Error(`package.json does not list ${name}.`)
+  return `^${version}`
+}

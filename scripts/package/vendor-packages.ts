@@ -1,0 +1,194 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
+import type { CompiledModules, VendorSide } from './compile-modules.ts'
+import { fileName, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts.ts'
+
+const LICENCE = /^(?:licen[cs]e|copying|notice)/i
+
+/** Bundled packages, so that an installation has few. */
+export interface VendoredPackages {
+  /** Contents by path in `lib`. */
+  readonly files: ReadonlyMap<string, string>
+  /** `name@version` of each, in order. */
+  readonly packages: readonly string[]
+}
+
+/**
+ * Bundles packages for each side, with no more of them than the modules import, and with their licences.
+ * @param root the project's folder.
+ * @throws {Error} for a package without a licence text; esbuild's failure.
+ */
+export async function vendorPackages(root: string, modules: CompiledModules): Promise<VendoredPackages> {
+  const sides = await Promise.all((['node', 'browser'] as const).map((side) => bundleSide(root, side, modules)))
+  const files = new Map(sides.flatMap(({ files }) => [...files]))
+  const folders = new Set(sides.flatMap(({ metafile }) => packageFolders(metafile)))
+  const known = [...folders].toSorted().map((folder) => describePackage(root, folder))
+  files.set('vendor/LICENSES.txt', known.map(({ title, licence }) => `${title}\n\n${licence}`).join(SEPARATOR))
+  return { files, packages: known.map(({ title }) => title) }
+}
+
+const SEPARATOR = `\n\n${'-'.repeat(80)}\n\n`
+
+async function bundleSide(root: string, side: VendorSide, { files, vendored }: CompiledModules) {
+  const specifiers = [...vendored[side]].toSorted()
+  const taken = takenNames(files)
+  const entries = new Map(specifiers.map((path) => [fileName(path), reexport(path, taken.get(fileName(path)))]))
+  const { outputFiles, metafile } = await build({
+    ...SIDES[side],
+    entryPoints: [...entries.keys()].map((name) => ({ in: `vendor:${name}`, out: name })),
+    absWorkingDir: root,
+    outdir: join(root, 'lib/vendor'),
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    target: 'esnext',
+    chunkNames: `${side}-[hash]`,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    minifyIdentifiers: true,
+    keepNames: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    plugins: [vendorEntries(root, entries), leftOut(), ownPackages()],
+  })
+  const folder = join(root, 'lib/')
+  return { files: outputFiles.map(({ path, text }) => [path.slice(folder.length), text] as const), metafile }
+}
+
+const SIDES: Readonly<Record<VendorSide, BuildOptions>> = {
+  // Which React runs is for the application's own build to say.
+  browser: { platform: 'browser', define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' } },
+  node: {
+    platform: 'node',
+    // Bundled CommonJS packages still ask for Node's own modules by `require`.
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  },
+}
+
+/** The names that compiled modules import of each vendored file; `*` where that cannot be told. */
+function takenNames(files: ReadonlyMap<string, string>): ReadonlyMap<string, ReadonlySet<string>> {
+  const taken = new Map<string, Set<string>>()
+  for (const text of files.values()) {
+    for (const [, clause = '', file = ''] of text.matchAll(STATIC)) {
+      for (const name of namesOf(clause)) take(file, name)
+    }
+    for (const [, names, file = ''] of text.matchAll(DYNAMIC)) {
+      for (const name of names === undefined ? ['*'] : namesOf(`{${names}}`)) take(file, name)
+    }
+  }
+  return taken
+
+  function take(file: string, name: string): void {
+    taken.set(file, (taken.get(file) ?? new Set()).add(name))
+  }
+}
+
+// As esbuild writes them.
+const STATIC = /^(?:import|export) ([^;"']*?) ?from "[./]*vendor\/([^"]+)\.js";$/gm
+const DYNAMIC = /(?:\{([^{}]*)\} = await )?import\("[./]*vendor\/([^"]+)\.js"\)/g
+
+/** `import a, { b as c }` takes `default` and `b`. */
+function namesOf(clause: string): readonly string[] {
+  if (clause.includes('*')) return ['*']
+  const [, initial = '', braces = ''] = /^([\w$]*)[\s,]*(?:\{([^}]*)\})?/.exec(clause) ?? []
+  const named = braces
+    .split(',')
+    .map(
+      (item) =>
+        item
+          .trim()
+          .split(/\s+as\s+|:/)[0]
+          ?.trim() ?? '',
+    )
+    .filter((name) => name !== '')
+  return initial === '' ? named : ['default', ...named]
+}
+
+function reexport(path: string, names: ReadonlySet<string> = new Set(['*'])): string {
+  const from = JSON.stringify(path)
+  if (names.has('*')) return `export * from ${from}`
+  return `export { ${[...names].toSorted().join(', ')} } from ${from}`
+}
+
+function vendorEntries(root: string, entries: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: 'vendor-entries',
+    setup(building) {
+      building.onResolve({ filter: /^vendor:/ }, ({ path }) => ({
+        path: path.slice('vendor:'.length),
+        namespace: 'vendor',
+      }))
+      building.onLoad({ filter: /.*/, namespace: 'vendor' }, ({ path }) => ({
+        contents: entries.get(path) ?? '',
+        loader: 'js',
+        resolveDir: root,
+      }))
+    },
+  }
+}
+
+/** Parts of packages that nothing here calls, and an application cannot reach; each is larger than the rest of its package. */
+const LEFT_OUT: readonly (readonly [filter: RegExp, contents: string])[] = [
+  // Express's parsers, with the tables of every character set.
+  [/^body-parser$/, 'module.exports = {}'],
+  // zod's messages in fifty languages.
+  [/\/locales\/index\.js$/, 'export {}'],
+]
+
+function leftOut(): Plugin {
+  return {
+    name: 'left-out',
+    setup(building) {
+      for (const [at, [filter]] of LEFT_OUT.entries()) {
+        building.onResolve({ filter }, () => ({ path: String(at), namespace: 'left-out' }))
+      }
+      building.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+        contents: LEFT_OUT[Number(path)]?.[1] ?? '',
+      }))
+    },
+  }
+}
+
+/** What is installed anyway is not bundled. */
+function ownPackages(): Plugin {
+  const run: readonly string[] = RUN_TIME_PACKAGES
+  const peers: readonly string[] = PEERS
+  return {
+    name: 'own-packages',
+    setup(building) {
+      building.onResolve({ filter: /^[^./]/ }, ({ path }) => {
+        const name = packageName(path)
+        if (peers.includes(name)) return { path, external: true }
+        return run.includes(name) ? { path: `millrace/internal/packages/${fileName(path)}`, external: true } : undefined
+      })
+    },
+  }
+}
+
+const IN_PACKAGE = /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//
+
+/** The packages that are in the output, as folders of the project. */
+function packageFolders({ outputs }: Metafile): readonly string[] {
+  const inputs = Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? input : [])),
+  )
+  return inputs.flatMap((input) => IN_PACKAGE.exec(input)?.[1] ?? [])
+}
+
+function describePackage(root: string, path: string): { readonly title: string; readonly licence: string } {
+  const folder = join(root, path)
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  const texts = readdirSync(folder).filter((file) => LICENCE.test(file))
+  if (texts.length === 0 && license === undefined) throw new Error(`${name}@${version} has no licence.`)
+  const read = texts.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+  return { title: `${name}@${version}`, licence: read.length > 0 ? read.join('\n\n') : `Licence: ${license}` }
+}
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+}

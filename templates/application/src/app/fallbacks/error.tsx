@@ -1,0 +1,15 @@
+import type { ErrorProps } from 'millrace'
+
+export const metadata = { title: 'Something went wrong' }
+
+export default function ErrorPage({ digest, retry }: ErrorProps) {
+  return (
+    <>
+      <h1>Something went wrong</h1>
+      {digest === undefined ? null : <p>{`The log knows this failure as ${digest}.`}</p>}
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+import { Link } from 'millrace'
+
+export default function HomePage() {
+  return (
+    <>
+      <h1>APP_NAME</h1>
+      <p>
+        This page is <code>src/app/home-page.tsx</code>. Change it and save: <code>npm run dev</code> shows the change.
+      </p>
+      <p>
+        <Link href="/mills/1">A page with data</Link>, <Link href="/guestbook">a page with a form</Link>, and{' '}
+        <a href="/no-such-page">one that is not there</a>.
+      </p>
+    </>
+  )
+}

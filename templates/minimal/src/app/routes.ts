@@ -1,0 +1,5 @@
+import { defineRoutes } from 'millrace'
+
+export const routes = defineRoutes({
+  '/': { page: () => import('./page.tsx') },
+})
