@@ -13,8 +13,7 @@ export async function build(args: readonly string[]): Promise<void> {
   const started = performance.now()
   const options = readBuildArguments(args)
   const shown = (path: string): string => relative(process.cwd(), path) || path
-  // stdout has the result alone.
-  const progress = setTimeout(() => console.error(`Building ${shown(options.app)} …`), PROGRESS_MS)
+  const progress = setTimeout(() => console.log(`Building ${shown(options.app)} …`), PROGRESS_MS)
   try {
     const { sizes, warnings, manifest } = await buildApplication(options, process.env)
     if (warnings !== '') console.error(warnings)
