@@ -1,17 +1,19 @@
 /**
- * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends every kind of input to the build in `dist`,
- * compressible bodies in each coding, and prints those that cost most processor time per KiB on the wire. Run it on a
- * quiet machine; on another one only the order of the results is meaningful.
+ * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends each input of the build in `dist`, and those whose
+ * bodies or answers may be compressed in each coding, and prints those that cost most processor time for each KiB on the
+ * wire. Run it on a quiet machine; only its order means something on another one.
  */
+import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { dsnText, INBOX_DSN, parseDsn } from '../src/server/config/dsn.ts'
 import { startBuiltServer, type BuiltServer } from '../tests/support/built-server.ts'
 import { getRequest, requestRaw } from '../tests/support/raw-http.ts'
-import { dearInputs, type DearInput } from './dearest/inputs.ts'
+import { dearInputs, dearReports, type DearInput, type Target } from './dearest/inputs.ts'
 import { costTable, dearest, middle, type InputCost } from './dearest/ranking.ts'
 
+const MAPS = resolve(import.meta.dirname, '../dist/maps')
 const PROBE = resolve(import.meta.dirname, 'dearest/cpu-probe.ts')
 const RELAY = '/reports-in'
 const SETTLE_MS = 30 // work after an answer belongs to it
@@ -48,6 +50,14 @@ async function costOf(server: BuiltServer, { request, ...input }: DearInput): Pr
   return { ...input, bytes: request.length, milliseconds: (await cpuMs(server)) - before, status }
 }
 
+/** Sends reports that are dear to show. @returns the paths of their pages. */
+async function fillInbox(server: BuiltServer, relay: Pick<Target, 'relay' | 'dsn'>): Promise<readonly string[]> {
+  const scripts = (await readdir(MAPS)).map((name) => name.replace(/\.map$/, ''))
+  for (const report of dearReports(relay, scripts)) await requestRaw(server.port, report)
+  const list = await requestRaw(server.port, getRequest('/lab/reports', { Connection: 'close' }))
+  return [...new Set(list.body.toString().match(/\/lab\/reports\/[0-9a-f]+/g))]
+}
+
 async function measure(rounds: number): Promise<readonly InputCost[]> {
   const server = await startBuiltServer({
     env: { REPORT_TUNNEL_PATH: RELAY, LOG_LEVEL: 'silent' },
@@ -56,9 +66,12 @@ async function measure(rounds: number): Promise<readonly InputCost[]> {
   try {
     const dsn = parseDsn(INBOX_DSN)
     if (dsn === undefined) throw new Error('The inbox has no DSN')
-    const inputs = dearInputs({ relay: RELAY, dsn: dsnText(dsn) })
+    const relay = { relay: RELAY, dsn: dsnText(dsn) }
+    const inputs = dearInputs({ ...relay, reports: await fillInbox(server, relay) })
     const measured: InputCost[][] = [NOTHING, ...inputs].map(() => [])
     for (let round = 0; round <= rounds; round += 1) {
+      // The envelopes of a round push them out.
+      await fillInbox(server, relay)
       for (const [at, input] of [NOTHING, ...inputs].entries()) {
         const cost = await costOf(server, input)
         // The first round is a warm-up.

@@ -8,12 +8,14 @@ export interface Target {
   readonly relay: string
   /** The DSN that it accepts. */
   readonly dsn: string
+  /** Paths of reports in the inbox. */
+  readonly reports: readonly string[]
 }
 
 /** An expensive request. */
 export interface DearInput {
   readonly name: string
-  /** Content coding of its body, if any. */
+  /** Content coding of its body, or of the answer that it asks for. */
   readonly coding?: string
   /** The whole request in bytes. */
   readonly request: Buffer
@@ -45,6 +47,23 @@ function request(method: string, path: string, headers: Readonly<Record<string, 
     Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'),
     body ?? Buffer.alloc(0),
   ])
+}
+
+/** A body as it is and in each coding. */
+function coded(
+  name: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+): readonly DearInput[] {
+  return [
+    { name, request: request('POST', path, headers, body) },
+    ...Object.entries(CODINGS).map(([coding, encode]) => ({
+      name,
+      coding,
+      request: request('POST', path, { ...headers, 'Content-Encoding': coding }, encode(body)),
+    })),
+  ]
 }
 
 const get = (name: string, path: string, headers?: Readonly<Record<string, string>>): DearInput => ({
@@ -113,7 +132,11 @@ function forms(): readonly DearInput[] {
     name: `multipart: ${name}`,
     request: request('POST', SIGN, { 'Content-Type': 'multipart/form-data; boundary=x' }, Buffer.from(body)),
   })
+  const fields = Buffer.from(`name=Ann&message=${fill('x', bytes)}`)
+  const json = Buffer.from(JSON.stringify({ input: { name: 'Ann', message: fill('x', bytes) } }))
   return [
+    ...coded('form: compressed', SIGN, { 'Content-Type': 'application/x-www-form-urlencoded' }, fields),
+    ...coded('JSON: compressed', SIGN_DATA, { 'Content-Type': 'application/json' }, json),
     form('a thousand fields', fill('a=&', 3_000)),
     form('one long field', `name=Ann&message=${fill('x', bytes)}`),
     form('combining marks', `name=Ann&message=${fill('%CC%81%CC%A3', bytes)}`),
@@ -156,14 +179,7 @@ function envelopes({ relay, dsn }: Target): readonly DearInput[] {
     'many breadcrumbs': event(`{"breadcrumbs":[${fill('{"message":"x"},', 999_999 - (999_999 % 16))}{}]}`),
     'no line break': Buffer.from(fill('x', 60_000)),
   }
-  return Object.entries(bodies).flatMap(([name, body]) => [
-    { name: `envelope: ${name}`, request: request('POST', relay, {}, body) },
-    ...Object.entries(CODINGS).map(([coding, encode]) => ({
-      name: `envelope: ${name}`,
-      coding,
-      request: request('POST', relay, { 'Content-Encoding': coding }, encode(body)),
-    })),
-  ])
+  return Object.entries(bodies).flatMap(([name, body]) => coded(`envelope: ${name}`, relay, {}, body))
 }
 
 function policyReports({ relay }: Target): readonly DearInput[] {
@@ -176,12 +192,52 @@ function policyReports({ relay }: Target): readonly DearInput[] {
       })),
     ),
   )
-  return [
-    { name: 'policy reports', request: request('POST', relay, { 'Content-Type': 'application/reports+json' }, body) },
-  ]
+  return coded('policy reports', relay, { 'Content-Type': 'application/reports+json' }, body)
+}
+
+/** Answers that are large, or are made by much work, in each coding. */
+function answers({ reports }: Target): readonly DearInput[] {
+  const paths: Readonly<Record<string, string>> = {
+    'a page of a thousand rows': '/lab/bench/table?n=1000',
+    'data of a thousand rows': '/_m/data/lab/bench/table?n=1000',
+    'a streamed page': '/lab/stream',
+    'a page of the handbook': '/docs/security',
+    'search in the handbook': `/docs?${fill('q=the+', URL_BYTES - 20)}`,
+    'a resource': '/lab/feed.json',
+    'a list of reports': '/lab/reports',
+    ...Object.fromEntries(reports.map((path, at) => [`report ${at + 1}`, path])),
+  }
+  return Object.entries(paths).flatMap(([name, path]) => [
+    get(`answer: ${name}`, path),
+    ...['zstd', 'br', 'gzip'].map((coding) => ({
+      ...get(`answer: ${name}`, path, { 'Accept-Encoding': coding }),
+      coding,
+    })),
+  ])
+}
+
+/** Envelopes whose reports are dear to show: many frames in many files that have source maps. */
+export function dearReports(
+  { relay, dsn }: Pick<Target, 'relay' | 'dsn'>,
+  scripts: readonly string[],
+): readonly Buffer[] {
+  const events = [1, 5, 50].map((files) => {
+    const frames = Array.from({ length: 250 }, (_, at) => ({
+      filename: `http://localhost/_m/assets/${scripts[at % Math.min(files, scripts.length)]}`,
+      lineno: 1 + (at % 40),
+      colno: at * 97,
+    }))
+    const values = Array.from({ length: 5 }, () => ({ type: 'E', value: `${files}`, stacktrace: { frames } }))
+    const tags = Array.from({ length: 50 }, (_, at) => [`tag ${at}`, fill('x', 200)])
+    return { fingerprint: [String(files)], platform: 'javascript', tags, exception: { values } }
+  })
+  return events.map((event) => {
+    const body = [{ dsn }, { type: 'event' }, event].map((part) => JSON.stringify(part)).join('\n')
+    return request('POST', relay, {}, Buffer.from(body))
+  })
 }
 
 /** All inputs. */
 export function dearInputs(target: Target): readonly DearInput[] {
-  return [...urls(), ...headers(), ...forms(), ...envelopes(target), ...policyReports(target)]
+  return [...urls(), ...headers(), ...forms(), ...answers(target), ...envelopes(target), ...policyReports(target)]
 }

@@ -33,7 +33,7 @@ describe('the dearest inputs', () => {
   })
 
   test('come as they are and in each coding, with the length of what is sent', () => {
-    const inputs = dearInputs({ relay: '/in', dsn: 'http://key@localhost/1' })
+    const inputs = dearInputs({ relay: '/in', dsn: 'http://key@localhost/1', reports: ['/lab/reports/1'] })
     const bodyOf = (request: Buffer): Buffer => request.subarray(request.indexOf('\r\n\r\n') + 4)
     for (const { request, name } of inputs) {
       const length = /^Content-Length: (\d+)\r$/im.exec(request.toString('latin1'))?.[1]
@@ -43,5 +43,15 @@ describe('the dearest inputs', () => {
     expect(events.map(({ coding }) => coding)).toEqual([undefined, 'gzip', 'deflate', 'br', 'zstd'])
     const [plain, gzip] = events.map(({ request }) => bodyOf(request))
     expect(zlib.gunzipSync(gzip ?? Buffer.alloc(0))).toEqual(plain)
+    const codings = (named: string): unknown =>
+      inputs
+        .filter(({ name }) => name === named)
+        .map(({ request, coding }) => [coding, /-Encoding: (\w+)/.exec(`${request}`)?.[1]])
+    const asked = ['zstd', 'br', 'gzip'].map((coding) => [coding, coding])
+    expect(codings('answer: report 1')).toEqual([[undefined, undefined], ...asked])
+    const sent = ['gzip', 'deflate', 'br', 'zstd'].map((coding) => [coding, coding])
+    for (const name of ['form: compressed', 'JSON: compressed', 'policy reports']) {
+      expect(codings(name)).toEqual([[undefined, undefined], ...sent])
+    }
   })
 })
