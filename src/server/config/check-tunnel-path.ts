@@ -2,8 +2,8 @@ import type { RouteTable } from '../../shared/route-table.ts'
 import { ConfigError } from './config.ts'
 
 /**
- * Looks whether the relay would stand in front of a route that has this very path: nobody could reach it any more. One of
- * the many paths of a pattern may be the relay's.
+ * Checks that the relay's path does not hide a route with the same path. A pattern may lose one of its many paths to
+ * the relay.
  * @throws {ConfigError} that names the route.
  */
 export function checkTunnelPath(path: string, table: Pick<RouteTable, 'match'>): void {

@@ -13,14 +13,14 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 /** One of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** One variable of the environment. */
+/** One environment variable. */
 export interface Variable {
   readonly name: string
   readonly fallback: string
   readonly meaning: string
   readonly example: string
   readonly schema: z.ZodType<unknown, string>
-  /** Its value is never repeated in a message. */
+  /** Whether messages must never repeat its value. */
   readonly secret?: boolean
 }
 
@@ -31,18 +31,20 @@ const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}`)
 
-/** A render keeps a core busy or waits for data; beyond this many a core, waiting only makes every visitor slower. */
+/**
+ * A render keeps a core busy or waits for data; with more of them per core, queueing only makes every visitor slower.
+ */
 const PENDING_RENDERS_PER_CORE = 128
 
-/** Places in each of so many processes, where `MAX_PENDING_RENDERS` does not say. */
+/** Places in each of `workers` processes if `MAX_PENDING_RENDERS` is unset. */
 export function defaultPendingRenders(workers: number): number {
   return PENDING_RENDERS_PER_CORE * Math.max(1, Math.floor(availableParallelism() / workers))
 }
 
-/** A key is not stretched, so it must be as hard to guess as it is long: 16 characters of base64 are 96 bits. */
+/** Keys are not stretched, so their length is their strength: 16 characters of base64 are 96 bits. */
 const LEAST_KEY_CHARACTERS = 16
 
-/** A body that is no upload is held in memory. */
+/** Bodies other than uploads are held in memory. */
 const MOST_BODY_BYTES = 1024 ** 3
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
@@ -58,14 +60,14 @@ const list = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
-/** Commas alone would count as unset, which whoever writes them does not mean. */
+/** A value of only commas would count as unset, which nobody intends. */
 function listOfSome(text: string, context: z.RefinementCtx): string[] {
   const entries = list(text)
   if (entries.length === 0 && text !== '') context.addIssue({ code: 'custom', message: 'is an empty list' })
   return entries
 }
 
-/** A number that may be left out. */
+/** An optional number. */
 const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefined, string> =>
   z.string().transform((text, context) => {
     if (text === '') return undefined
@@ -75,7 +77,7 @@ const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefin
     return parsed.data
   })
 
-/** Every variable of the contract, in its order of use. */
+/** All variables of the contract, in their order of use. */
 export const VARIABLES = {
   port: {
     name: 'PORT',
@@ -294,7 +296,7 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, Variable>
 
-/** Also of a path that leads through a file. What is not there yet can become a folder. */
+/** True also for a path that leads through a file. A missing path can become a folder. */
 function isFile(path: string): boolean {
   try {
     return !statSync(path).isDirectory()
@@ -304,7 +306,7 @@ function isFile(path: string): boolean {
 }
 
 function isOrigin(text: string): boolean {
-  // A star stands for exactly one label, in front; anywhere else it would match nothing and nobody would know.
+  // A star is exactly one label, at the start; elsewhere it would silently match nothing.
   if (text.includes('*') && !/^https?:\/\/\*\.[^*]+$/i.test(text)) return false
   const url = URL.canParse(text) ? new URL(text) : undefined
   return (
@@ -312,7 +314,7 @@ function isOrigin(text: string): boolean {
   )
 }
 
-/** An origin as browsers write it; `''` for anything with a path, a query or credentials. */
+/** An origin as browsers write it; `''` for a URL with a path, a query or credentials. */
 export function normalOrigin(text: string): string {
   const url = new URL(text)
   return url.pathname === '/' && url.search === '' && url.username === '' && url.password === '' ? url.origin : ''

@@ -9,33 +9,33 @@ export interface Config {
   readonly port: number
   /** Address to listen on. */
   readonly host: string
-  /** Public origins as browsers see them (`https://example.com`); empty when unset. */
+  /** Public origins as browsers see them (`https://example.com`); empty if unset. */
   readonly origins: readonly string[]
-  /** Which peers' `X-Forwarded-*` count. */
+  /** Which peers' `X-Forwarded-*` are trusted. */
   readonly trustProxy: ProxyTrust
   /** pino level. */
   readonly logLevel: LogLevel
-  /** Absolute path of the folder for embedded stores; made by the first who writes there. */
+  /** Absolute path of the folder for embedded stores; created by the first write. */
   readonly dataDir: string
-  /** Absolute path of a folder that instances share for files of former builds; `undefined` where there is none. */
+  /** Absolute path of a folder in which instances share files of former builds; `undefined` if unset. */
   readonly assetsDir: string | undefined
   /** Days for which files of former builds are kept. */
   readonly keepAssetsDays: number
-  /** Texts of at least 16 characters: the first signs and encrypts, all are read. Empty when unset. */
+  /** Texts of at least 16 characters: the first signs and encrypts, all verify and decrypt. Empty if unset. */
   readonly secretKeys: readonly string[]
-  /** Bytes that the body of an action call may have, if it is no upload. */
+  /** Maximum bytes of the body of an action call other than an upload. */
   readonly actionBodyLimit: number
   /** Milliseconds after which a render that has not finished is aborted. */
   readonly renderTimeoutMs: number
   /** Milliseconds from SIGTERM to the last forced close. */
   readonly shutdownGraceMs: number
-  /** Milliseconds during which `/readyz` already says no while requests are still served. */
+  /** Milliseconds during which `/readyz` already fails while requests are still served. */
   readonly shutdownDelayMs: number
-  /** Documents in progress at once in one process, above which new ones get 503. */
+  /** Maximum documents in progress in one process; more get 503. */
   readonly maxPendingRenders: number
-  /** Answers of resource routes in progress in one process, event streams among them. */
+  /** Maximum answers of resource routes in progress in one process, event streams included. */
   readonly maxOpenStreams: number
-  /** DSN of the error service; `''` where the embedded inbox takes its place. */
+  /** DSN of the error service; `''` for the embedded inbox. */
   readonly sentryDsn: string
   /** Names this deployment in reports. */
   readonly sentryEnvironment: string
@@ -43,20 +43,20 @@ export interface Config {
   readonly sentryRelease: string
   /** Share of requests that are traced, 0 to 1. */
   readonly sentryTracesSampleRate: number
-  /** Path of this site at which browsers leave their reports. */
+  /** Path on this site to which browsers send their reports. */
   readonly reportTunnelPath: string
-  /** `redis:` or `rediss:` URL of the store that instances share, with its password if it has one; `''` for none. */
+  /** `redis:` or `rediss:` URL of the store that instances share, including its password; `''` for none. */
   readonly redisUrl: string
-  /** TCP port of `/metrics`, 0 for a free one; `undefined` where nothing is measured. */
+  /** TCP port of `/metrics`, 0 for a free one; `undefined` to measure nothing. */
   readonly metricsPort: number | undefined
-  /** Processes that share the port; 1 is this process alone. */
+  /** Number of processes that share the port; 1 means this process alone. */
   readonly workers: number
 }
 
-/** A value of the environment that the server cannot start with; its message is one line for a person. */
+/** An environment value with which the server cannot start; its message is one readable line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  /** The variable at fault. */
+  /** Name of the faulty variable. */
   readonly variable: string
 
   constructor(variable: string, fault: string) {
@@ -67,7 +67,8 @@ export class ConfigError extends Error {
 
 /**
  * Reads the environment once.
- * @throws {ConfigError} on the first wrong value, and on a `MILLRACE_*` variable, none of which exists: a typo is a fault.
+ * @throws {ConfigError} for the first invalid value, and for any `MILLRACE_*` variable, because none exists and it must
+ * be a typo.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   for (const name of Object.keys(environment)) {
@@ -119,7 +120,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   })
 }
 
-/** `MILLRACE_PORT` is most likely meant to be `PORT`. */
+/** `MILLRACE_PORT` most likely means `PORT`. */
 function unknownName(name: string): string {
   const meant = Object.values<Variable>(VARIABLES).find((variable) => name === `MILLRACE_${variable.name}`)
   const { name: known, example } = meant ?? VARIABLES.port
@@ -127,8 +128,8 @@ function unknownName(name: string): string {
 }
 
 /**
- * `KEEP_ASSETS_DAYS`, for builds: nothing else of the configuration is theirs.
- * @throws {ConfigError} on a wrong value.
+ * Reads `KEEP_ASSETS_DAYS`, the only variable that builds use.
+ * @throws {ConfigError} for an invalid value.
  */
 export function readKeepAssetsDays(environment: Readonly<Record<string, string | undefined>>): number {
   return parse(VARIABLES.keepAssetsDays, environment) as number
@@ -146,7 +147,7 @@ function parse(
   throw new ConfigError(name, `${shown} is refused: ${fault} (for example ${name}=${example})`)
 }
 
-/** All variables with meaning and default: what `npm start -- --help` prints. */
+/** All variables with meaning and default: the output of `npm start -- --help`. */
 export function describeConfig(): string {
   const all = Object.values<Variable>(VARIABLES)
   const width = Math.max(...all.map(({ name }) => name.length))

@@ -1,18 +1,18 @@
-/** The address of a project at the error service: `https://<key>@<host>[:<port>][/<path>]/<project>`. */
+/** The address of a project at an error service: `https://<key>@<host>[:<port>][/<path>]/<project>`. */
 export interface Dsn {
   readonly protocol: 'http' | 'https'
   /** In lower case; IPv6 addresses in brackets. */
   readonly host: string
-  /** `''` for the protocol's own. */
+  /** `''` for the protocol's default. */
   readonly port: string
-  /** What stands before the project: `''`, or with a slash before each segment. */
+  /** The path before the project: `''`, or with a slash before each segment. */
   readonly path: string
   /** Digits. */
   readonly projectId: string
   readonly publicKey: string
 }
 
-/** The browser's SDK needs a DSN even where there is no service; the relay takes this one then. */
+/** The browser's SDK needs a DSN even without a service; the relay then accepts this one. */
 export const INBOX_DSN = 'https://inbox@inbox.invalid/1'
 
 const KEY = /^\w{1,128}$/
@@ -20,8 +20,8 @@ const PROJECT = /^\d{1,20}$/
 const PATH = /^(?:\/[\w.~-]+)*$/
 
 /**
- * Reads a DSN. A secret behind the key, which services no longer ask for, is left out.
- * @returns `undefined` for anything else.
+ * Parses a DSN. A secret after the key, which services no longer require, is dropped.
+ * @returns `undefined` for an invalid DSN.
  */
 export function parseDsn(text: string): Dsn | undefined {
   if (text.length > 1_024 || !URL.canParse(text)) return undefined
@@ -35,17 +35,17 @@ export function parseDsn(text: string): Dsn | undefined {
   return { protocol, host: url.hostname, port: url.port, path, projectId, publicKey: url.username }
 }
 
-/** Whether two DSNs name the same project of the same service by the same key. */
+/** Whether two DSNs have the same service, project and key. */
 export function isSameDsn(one: Dsn, other: Dsn): boolean {
   return dsnText(one) === dsnText(other)
 }
 
-/** A DSN as SDKs write it, without a secret. */
+/** Formats a DSN as SDKs do, without a secret. */
 export function dsnText({ protocol, host, port, path, projectId, publicKey }: Dsn): string {
   return `${protocol}://${publicKey}@${host}${port === '' ? '' : `:${port}`}${path}/${projectId}`
 }
 
-/** Where the service of a DSN takes envelopes. */
+/** The URL at which the service of a DSN accepts envelopes. */
 export function envelopeUrl({ protocol, host, port, path, projectId }: Dsn): URL {
   return new URL(`${protocol}://${host}${port === '' ? '' : `:${port}`}${path}/api/${projectId}/envelope/`)
 }

@@ -1,4 +1,4 @@
-/** Reads the directives of a `Cache-Control` by lower-case name; `''` for those without a value. */
+/** Parses a `Cache-Control` into directives by lower-case name; `''` for those without a value. */
 export function cacheDirectives(value: string): ReadonlyMap<string, string> {
   return new Map(
     value
@@ -14,8 +14,8 @@ export function cacheDirectives(value: string): ReadonlyMap<string, string> {
 const NOT_SHARED = /(?:^|,)\s*(?:no-store\s*(?:$|[,=])|private\s*(?:$|,|=\s*(?:$|,|"")))/i
 
 /**
- * Whether caches that serve several visitors may keep an answer with this `Cache-Control`: unless it says `private` or
- * `no-store` (RFC 9111, section 3). `private="field"` forbids them that field alone.
+ * Whether shared caches may store an answer with this `Cache-Control`: not with `private` or `no-store` (RFC 9111,
+ * section 3). `private="field"` excludes only that field.
  */
 export function mayBeShared(value: string): boolean {
   return !NOT_SHARED.test(value)

@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * Names a client for counting: its address, or for IPv6 the 64 bits of its network, of which every client has all
- * addresses (RFC 4291, section 2.5.4).
- * @param address as `ClientAddress` has it.
+ * Names a client for counting: its address, or for IPv6 the 64 bits of its network, because a client has all addresses
+ * of its network (RFC 4291, section 2.5.4).
+ * @param address of `ClientAddress`.
  */
 export function clientKey(address: string): string {
   if (!address.includes(':')) return address
-  // How Node writes an IPv4 address on a socket that takes both kinds.
+  // Node's form of an IPv4 address on a dual-stack socket.
   if (address.startsWith('::ffff:') && address.includes('.') && !address.includes('%')) return address.slice(7)
   const plain = address.replace(/%.*$/, '')
   if (!isIPv6(plain)) return address

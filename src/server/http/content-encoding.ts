@@ -9,12 +9,12 @@ export type Encoding = (typeof ENCODINGS)[number]
 /** File name ending of a precompressed variant. */
 export const ENCODING_SUFFIX: Readonly<Record<Encoding, string>> = { zstd: '.zst', br: '.br', gzip: '.gz' }
 
-/** A header longer than this is no browser's: it is not looked at. */
+/** No browser sends a longer header; it is ignored. */
 const MAX_ACCEPT_ENCODING = 1_024
 
 /**
- * Picks the coding for an answer (RFC 9110, section 12.5.3): the client's highest weight, ours among equals.
- * @returns `undefined` for an answer as it is.
+ * Picks the coding for an answer (RFC 9110, section 12.5.3): the client's highest weight, then our preference.
+ * @returns `undefined` to send the answer unencoded.
  */
 export function negotiateEncoding(
   accept: string | undefined,
@@ -42,18 +42,20 @@ export function negotiateEncoding(
   return bestWeight >= identity ? best : undefined
 }
 
-// Chosen for answers made on the fly: beyond these levels, time grows much faster than the answer shrinks.
+// Levels for answers made on the fly: above these, time grows much faster than the answer shrinks.
 const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
 const ZSTD = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 3 } }
 const GZIP = { level: 6 }
 
-/** A compressor and the way to make it hand over all it has been given so far. */
+/** A compressor, and a way to flush it. */
 export interface StreamEncoder {
   readonly stream: zlib.BrotliCompress | zlib.Gzip | zlib.ZstdCompress
   readonly flush: () => void
 }
 
-/** A compressor for a streamed answer. Its owner must destroy it: the native memory is not the garbage collector's. */
+/**
+ * A compressor for a streamed answer. Its owner must destroy it: garbage collection does not free its native memory.
+ */
 export function createStreamEncoder(encoding: Encoding): StreamEncoder {
   const { constants } = zlib
   switch (encoding) {
@@ -76,7 +78,7 @@ const zstd = promisify(zlib.zstdCompress)
 const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
 
-/** Compresses a finished answer, off the main thread. */
+/** Compresses a complete answer, off the main thread. */
 export function encodeWhole(encoding: Encoding, body: Buffer): Promise<Buffer> {
   switch (encoding) {
     case 'zstd':

@@ -1,23 +1,23 @@
 import { decodeSegment } from '../../shared/route-segment.ts'
 import { MAX_SEGMENTS, ROUTE_DATA_PREFIX, SEGMENTS_PARAM } from '../../shared/protocol/route-data.ts'
 
-/** What a URL of route data says. */
+/** The parsed URL of a request for route data. */
 export interface DataUrl {
-  /** The page's, still percent-encoded. */
+  /** Of the page, still percent-encoded. */
   readonly pathname: string
-  /** The page's: the query without the runtime's own parameters, otherwise byte for byte. */
+  /** Of the page: the query without the runtime's parameters, otherwise byte for byte. */
   readonly search: string
-  /** Ids of the wanted segments, each once; all of the page's where absent. */
+  /** Ids of the requested segments, without duplicates; absent for all segments of the page. */
   readonly segments?: readonly string[]
-  /** Set where an id does not decode, or there are too many. */
+  /** Set if an id does not decode, or there are too many. */
   readonly fault?: string
 }
 
 const DATA_FOLDER = `${ROUTE_DATA_PREFIX}/`
 
 /**
- * Takes the URL of route data apart.
- * @param pathname for which `isDataPath` holds, as the guard left it.
+ * Parses the URL of a request for route data.
+ * @param pathname for which `isDataPath` holds, as normalised by the guard.
  * @param search `''` or with its question mark.
  */
 export function readDataUrl(pathname: string, search: string): DataUrl {
@@ -36,7 +36,7 @@ export function readDataUrl(pathname: string, search: string): DataUrl {
   return named.length === 0 ? url : { ...url, ...readSegments(named) }
 }
 
-/** Whether a path is one of route data: the prefix alone, or with a path behind it. */
+/** Whether a path is one of route data: the prefix alone, or followed by a path. */
 export function isDataPath(pathname: string): boolean {
   return pathname === ROUTE_DATA_PREFIX || pathname.startsWith(DATA_FOLDER)
 }
@@ -47,7 +47,7 @@ function readSegments(named: readonly string[]): Pick<DataUrl, 'segments' | 'fau
   for (const text of named) {
     const id = decodeSegment(text)
     if (id === undefined) return { fault: 'a segment that does not decode' }
-    // `_m=` names none: it says that even an empty list is meant.
+    // An empty `_m=` adds no id: it only marks that the list is given, even if empty.
     if (id !== '') segments.add(id)
   }
   return { segments: [...segments] }

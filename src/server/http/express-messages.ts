@@ -1,18 +1,18 @@
 import type { Express } from 'express'
 import { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The classes of requests and responses, as options of `createServer`. */
+/** The request and response classes, as options of `createServer`. */
 export interface MessageClasses {
   readonly IncomingMessage: typeof IncomingMessage
   readonly ServerResponse: typeof ServerResponse<IncomingMessage>
 }
 
 /**
- * Makes classes whose instances are Express's requests and responses from the start. Express gives the objects of Node's
- * own classes another prototype, each of them, and all code that touches them afterwards, Node's own too, meets objects of
- * two shapes. An object that has the prototype already is left as it is. To be called before the application is used.
+ * Makes classes whose instances are Express's requests and responses from the start. Express replaces the prototype of
+ * each Node object, and all code that touches it afterwards, Node's included, meets objects of two shapes. An object
+ * that already has the prototype is left alone. Call this before the application is used.
  *
- * They are derived classes, because only for those V8 makes room for what the constructors of Node put into an object.
+ * The classes are derived: only for derived classes does V8 reserve space for the fields that Node's constructors set.
  */
 export function messageClassesOf(app: Express): MessageClasses {
   class ExpressRequest extends IncomingMessage {}
@@ -23,7 +23,7 @@ export function messageClassesOf(app: Express): MessageClasses {
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }
 }
 
-/** Makes a prototype all that the one of an application is. */
+/** Gives a prototype the parent and the properties of an application's own one. */
 function takeOver(prototype: object, made: object): void {
   Object.setPrototypeOf(prototype, Object.getPrototypeOf(made) as object)
   Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(made))

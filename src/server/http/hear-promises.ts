@@ -1,11 +1,11 @@
-/** Finds the promises in a value that an author has returned, so that no rejection of one ends the process. */
+/** Finds the promises in an author's value, so that none of them can end the process with an unhandled rejection. */
 import { types } from 'node:util'
 import { isJsonValue } from '../../shared/protocol/hydration-data.ts'
 import { readOnce } from './read-once.ts'
 
 /**
- * Attaches a no-op catch to each promise in a value, for a value that is refused or whose failures are reported elsewhere.
- * @returns the value to go on with, as `watchPromises` does.
+ * Attaches a no-op catch to each promise in a value that is refused, or whose failures are reported elsewhere.
+ * @returns the value to use from here, as `watchPromises` returns it.
  */
 export function hearPromises<Value>(value: Value): Value {
   if (isPlainJson(value)) return value
@@ -17,32 +17,32 @@ export function hearPromises<Value>(value: Value): Value {
   return read
 }
 
-/** A quick look that keeps no list of what it has seen: most values are plain JSON. */
+/** A quick check without a list of visited objects: most values are plain JSON. */
 export function isPlainJson(value: unknown): boolean {
   try {
     return isJsonValue(value, 0, hearPromises)
   } catch {
-    return false // whoever sends the value meets the getter too, and tells of it
+    return false // the sender reads the getter again, and reports its failure
   }
 }
 
 export interface FoundPromises {
   readonly promises: readonly Promise<unknown>[]
-  /** Whether a getter has made one of them, or what it is in, for this look alone. */
+  /** Whether a getter created one of them, or its container, during this read. */
   readonly fromGetter: boolean
 }
 
-/** @param seen objects that were searched before; those that are searched now are added. */
+/** @param seen objects that were searched before; newly searched ones are added. */
 export function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
   const promises: Promise<unknown>[] = []
   const fresh = { found: false }
-  // A list stands for recursion, so that depth costs no stack.
+  // A list instead of recursion: depth costs no stack.
   const open: unknown[] = [value]
   while (open.length > 0) {
     const next = open.pop()
     if (typeof next !== 'object' || next === null || seen.has(next)) continue
     seen.add(next)
-    // Not thenables: those begin their work when they are asked.
+    // Thenables are left out: calling `then` starts their work.
     if (types.isPromise(next)) {
       promises.push(next)
       continue
@@ -52,7 +52,7 @@ export function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
   return { promises, fromGetter: fresh.found && promises.length > 0 }
 }
 
-/** As far as the encoder follows them: what has a `toJSON` may hang together with half the process. */
+/** Only members that the encoder reads: an object with `toJSON` may reference half of the process. */
 function membersOf(holder: object, fresh: { found: boolean }): readonly unknown[] {
   try {
     if (Array.isArray(holder)) return holder as readonly unknown[]
@@ -65,8 +65,8 @@ function membersOf(holder: object, fresh: { found: boolean }): readonly unknown[
 }
 
 /**
- * One getter that throws does not hide what the others have begun. Each member is read twice: a getter that makes
- * something new for each reader is found without a look at descriptors, which costs many times as much.
+ * One getter that throws does not hide the promises of the others. Each member is read twice: this finds a getter that
+ * returns a new value for each read, without descriptors, which are many times slower.
  */
 function readableValues(holder: object, fresh: { found: boolean }): readonly unknown[] {
   const values: unknown[] = []
@@ -80,7 +80,7 @@ function readableValues(holder: object, fresh: { found: boolean }): readonly unk
       fresh.found = true
       values.push(again)
     } catch {
-      // Whoever sends the value meets it too, and tells of it.
+      // The sender reads it again, and reports its failure.
     }
   }
   return values

@@ -1,9 +1,9 @@
 import type { NextFunction, RequestHandler } from 'express'
 
 /**
- * Several handlers as one. Between two of its layers Express does more than most of ours do, and all of them see every
- * request; here no path is matched, and nothing is mounted. As in Express, who throws, rejects or calls `next` with
- * an error ends the order.
+ * Combines several handlers into one. Express does more work between two layers than most of our handlers do, and each
+ * of them sees every request; here no path is matched and nothing is mounted. As in Express, a handler that throws,
+ * rejects or calls `next` with an error ends the sequence.
  */
 export function inOrder(...handlers: readonly RequestHandler[]): RequestHandler {
   return (req, res, next) => {

@@ -1,10 +1,10 @@
-/** Nothing that could end a directive of a policy: a host may hold more characters than one would think. */
+/** Excludes characters that end a CSP directive: URL hosts allow more of them than one would expect. */
 const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/
 
 /**
- * Checks origins that an application has named.
- * @param setting where it has.
- * @throws {TypeError} for what is no http(s) origin.
+ * Checks origins from an application's configuration.
+ * @param setting name of the setting, for the message.
+ * @throws {TypeError} for an invalid http(s) origin.
  */
 export function checkOrigins(setting: string, origins: readonly string[] = []): readonly string[] {
   for (const origin of origins) {

@@ -1,10 +1,10 @@
 /**
- * Makes getters of a class own properties of its instances, since those who wrap a loader or a handler hand on
- * `{ ...args }`. All instances share the functions. A literal with getters makes new ones each time, which V8 puts among
- * the old objects at once, and what they close over, the request with all that hangs on it, lives until the next full
- * collection (docs/decisions/0028).
+ * Copies getters of a class to its instances as own properties, because wrappers of loaders and handlers pass on `{
+ * ...args }`. All instances share the functions. A literal with getters creates new functions each time, which V8
+ * allocates in old space: what they close over, the request and everything it references, would live until the next
+ * full collection (docs/decisions/0028).
  * @param prototype of the class.
- * @returns to be called for each instance, at the end of its constructor.
+ * @returns a function to call at the end of each instance's constructor.
  */
 export function ownGetters<Instance extends object>(
   prototype: Instance,

@@ -1,26 +1,26 @@
 import { isAllowedOrigin } from '../../shared/origin-matching.ts'
 import type { ClientAddress } from './trusted-proxy.ts'
 
-/** The configured origins, as requests are held against them. */
+/** The configured origins, for matching against requests. */
 export interface PublicOrigins {
-  /** Whether there are any. Without, every well-formed host is ours. */
+  /** Whether any is configured. If not, every well-formed host is accepted. */
   readonly configured: boolean
   /**
-   * The configured origin that a request has come to. The scheme is the configured one, whatever a proxy says or leaves
-   * out; the protocol only decides between two origins of one host.
-   * @returns `undefined` where the host is none of ours.
+   * The configured origin that a request was sent to. The scheme is the configured one, regardless of proxies; the
+   * protocol only chooses between two origins of one host.
+   * @returns `undefined` if the host is not configured.
    */
   originOf(from: Pick<ClientAddress, 'host' | 'protocol'>): string | undefined
 }
 
 const DEFAULT_PORTS = { 'http:': '80', 'https:': '443' } as const
 
-/** @param origins full ones, or with `*.` in front of the host for exactly one more label. */
+/** @param origins complete ones, or with `*.` before the host for exactly one more label. */
 export function createPublicOrigins(origins: readonly string[]): PublicOrigins {
   const named = new Map<string, URL[]>()
   for (const url of origins.filter((origin) => !isManyHosts(origin)).map((origin) => new URL(origin))) {
     const port = url.port === '' ? DEFAULT_PORTS[url.protocol as keyof typeof DEFAULT_PORTS] : url.port
-    // With its default port written out it is the same host.
+    // The host with its default port is the same host.
     for (const host of new Set([url.host, `${url.hostname}:${port}`]))
       named.set(host, [...(named.get(host) ?? []), url])
   }
@@ -40,12 +40,12 @@ export function createPublicOrigins(origins: readonly string[]): PublicOrigins {
   }
 }
 
-/** What absolute URLs begin with: the first that names one host. */
+/** The start of absolute URLs: the first origin without a wildcard. */
 export function mainOrigin(origins: readonly string[]): string | undefined {
   return origins.find((origin) => !isManyHosts(origin))
 }
 
-/** A host that requests may come to, for asking ourselves. */
+/** A host that the configuration accepts, for requests to ourselves. */
 export function someHost(origins: readonly string[]): string | undefined {
   const origin = mainOrigin(origins) ?? origins[0]
   return origin === undefined ? undefined : new URL(origin.replace('*.', 'self.')).host

@@ -1,17 +1,17 @@
 import { randomFillSync } from 'node:crypto'
 
 /**
- * Whole groups of the encoding, so that the texts of a pool stand side by side in its text, with no padding between them.
- * 128 bits are what the CSP specification asks of a nonce, and what an id needs to be the only one.
+ * Bytes per text: multiples of the encoding's group size, so that texts follow each other in the pool without padding.
+ * The CSP specification asks for 128 bits in a nonce, and that makes an id unique.
  */
 const BYTES = { base64: 18, hex: 16 } as const
-/** One system call for that many requests. A text that is kept keeps the others of its fill. */
+/** One system call fills this many. A retained text retains all others of its fill. */
 const TEXTS_PER_FILL = 64
 
-/** Gives texts of 128 random bits at least, each once. */
+/** Returns a unique text of at least 128 random bits. */
 export type RandomText = () => string
 
-/** A source with a pool of its own. */
+/** A generator with its own pool. */
 export function createRandomText(encoding: keyof typeof BYTES): RandomText {
   const pool = Buffer.alloc(BYTES[encoding] * TEXTS_PER_FILL)
   const length = pool.toString(encoding).length / TEXTS_PER_FILL

@@ -1,12 +1,11 @@
 /**
- * A value whose getters have each been asked once: what they gave stands in their place, so that all who read the value
- * see the same. Lists, maps, sets and plain objects are new ones, everything else is what it was. A getter that throws
- * stays one, for whoever sends the value.
+ * Copies a value and replaces each getter by its result, so that all readers see the same. Lists, maps, sets and plain
+ * objects are copied; everything else is kept. A getter that throws stays a getter, and the sender meets its error.
  */
 export function readOnce(value: unknown): unknown {
-  /** Bound: the objects of this value. */
+  /** One entry for each object of this value. */
   const copies = new Map<object, object>()
-  // A list stands for recursion, so that depth costs no stack.
+  // A list instead of recursion: depth costs no stack.
   const open: [from: object, to: object][] = []
 
   function copyOf(member: unknown): unknown {

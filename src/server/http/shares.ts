@@ -1,5 +1,5 @@
 /**
- * How much of something bounded one client may hold: places, open streams, connections, bytes of bodies.
+ * How much of a bounded resource one client may hold: places, open streams, connections, bytes of bodies.
  *
  * | held by all                    | held by the client, with what it asks for | verdict   |
  * |--------------------------------|-------------------------------------------|-----------|
@@ -8,15 +8,15 @@
  * | more than half of the bound    | a quarter at most                         | taken     |
  * | half of the bound at most      | any                                       | taken     |
  *
- * So an office behind one address is served as long as there is room, one client never holds more than half, and others
- * always find a quarter each. With a bound below 4 there is no quarter, and the bound alone counts.
+ * So an office behind one address is served as long as there is room, one client never holds more than half, and
+ * others always find a quarter each. Below a bound of 4 there are no quarters, and only the bound counts.
  *
- * Bound: one number for each client that holds something now.
+ * Bound: one number for each client that holds something.
  */
 import type { Logger } from 'pino'
 import { TRUST_NOBODY, type ProxyTrust } from './trusted-proxy.ts'
 
-/** What is held, with what is asked for. */
+/** What is held, including the requested amount. */
 export interface Holding {
   /** By the client. */
   readonly own: number
@@ -26,7 +26,7 @@ export interface Holding {
   readonly most: number
 }
 
-/** Why nothing is given out: all is taken, or the client holds too much of it while others need it. */
+/** Why a share is refused: everything is taken, or the client holds too much while others need it. */
 export type ShareRefusal = 'full' | 'client'
 
 const LEAST_SHARED = 4
@@ -38,15 +38,15 @@ export function judgeShare({ own, all, most }: Holding): ShareRefusal | undefine
   return all > Math.ceil(most / 2) && own > Math.ceil(most / 4) ? 'client' : undefined
 }
 
-/** Something bounded that clients share. */
+/** A bounded resource that clients share. */
 export interface Shares {
   /**
    * Takes an amount, at once or not at all.
-   * @param client as `clientKey` names it; `undefined` for one for which the bound alone counts.
-   * @returns why it was not taken.
+   * @param client as `clientKey` names it; `undefined` if only the bound applies.
+   * @returns the reason if it is refused.
    */
   take(client: string | undefined, amount?: number): ShareRefusal | undefined
-  /** Takes an amount that is there already, whatever the bound says. */
+  /** Takes an amount that already exists, even above the bound. */
   add(client: string | undefined, amount: number): void
   /** Gives an amount back. */
   give(client: string | undefined, amount?: number): void
@@ -58,15 +58,15 @@ export interface Shares {
   readonly taken: number
 }
 
-/** How much there is, and who is told. */
+/** The bound, and a listener. */
 export interface SharesOptions {
-  /** Bound; asked each time. */
+  /** Bound; called for each request. */
   readonly most: () => number
-  /** Told of a client that is refused while it holds half of all that there is. */
+  /** Called with a client that is refused while it holds half of everything. */
   readonly onGreedy?: ((client: string) => void) | undefined
 }
 
-/** Nothing is held yet. */
+/** Starts empty. */
 export function createShares({ most, onGreedy }: SharesOptions): Shares {
   const held = new Map<string, number>()
   let taken = 0
@@ -102,9 +102,8 @@ export function createShares({ most, onGreedy }: SharesOptions): Shares {
 }
 
 /**
- * What to do about clients that hold half of everything: says once in the log that they may be a proxy, which nobody has
- * named.
- * @returns `undefined` where proxies are named.
+ * Listener for clients that hold half of everything: logs once that they may be an unnamed proxy.
+ * @returns `undefined` if proxies are named.
  */
 export function warnOfOneAddress(trustProxy: ProxyTrust, log: Pick<Logger, 'warn'>): SharesOptions['onGreedy'] {
   if (trustProxy !== TRUST_NOBODY) return undefined

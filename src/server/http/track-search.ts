@@ -1,14 +1,14 @@
 import type { RawSearch } from '../../shared/raw-search.ts'
 
-/** Hears which search params somebody looks at. */
+/** Records which search params are read. */
 export interface SearchListener {
-  /** One was looked at, or looked for. */
+  /** One param was read, or checked for. */
   useParam(key: string): void
-  /** All were. */
+  /** All params were read. */
   useAll(): void
 }
 
-/** The same search params, telling what is read of them. */
+/** The same search params, reporting each read. */
 export function trackSearch(search: RawSearch, listener: SearchListener): RawSearch {
   const note = (key: string | symbol): void => {
     if (typeof key === 'string') listener.useParam(key)
@@ -33,11 +33,11 @@ export function trackSearch(search: RawSearch, listener: SearchListener): RawSea
   })
 }
 
-/** Whether the search params themselves are part of a value: then whoever reads the value reads all of them. */
+/** Whether the search params object itself is part of a value: a reader of the value then reads all params. */
 export function holdsSearch(value: unknown, search: RawSearch): boolean {
   const seen = new Set<object>()
   const open: object[] = []
-  // One by one, because a call takes only so many arguments: a list of 200,000 would be a full stack.
+  // One by one: spreading a list of 200,000 as arguments overflows the stack.
   const add = (member: unknown): void => {
     if (typeof member === 'object' && member !== null) open.push(member)
   }

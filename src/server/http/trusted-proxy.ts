@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Answers whether an address belongs to one of our proxies. */
+/** Whether an address belongs to one of our proxies. */
 export type ProxyTrust = (address: string | undefined) => boolean
 
-/** No proxy is ours: where none is named. */
+/** For configurations without proxies. */
 export const TRUST_NOBODY: ProxyTrust = () => false
 
 /**
- * Reads a list of CIDR blocks or single addresses.
+ * Parses a list of CIDR blocks or single addresses.
  * @throws {RangeError} naming the entry that is neither.
  */
 export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
@@ -16,7 +16,7 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
   for (const entry of entries) {
     const [address = '', prefix, ...rest] = entry.split('/')
     const family = isIP(address)
-    // `Number` takes nothing at all for 0, and 0 bits are everybody.
+    // `Number('')` is 0, and 0 bits would match every address.
     const bits = prefix === undefined ? undefined : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     const widest = family === 4 ? 32 : 128
     if (family === 0 || rest.length > 0 || (bits !== undefined && !(bits >= 0 && bits <= widest))) {
@@ -34,18 +34,18 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
   }
 }
 
-/** Where a request came from, as far as it can be believed. */
+/** Origin of a request, as far as it can be trusted. */
 export interface ClientAddress {
   readonly address: string
   readonly protocol: 'http' | 'https'
   readonly host: string
-  /** The configured public origin of this host; absent where none is configured. What absolute URLs begin with. */
+  /** The configured public origin of this host, for absolute URLs; absent if none is configured. */
   readonly origin?: string
-  /** Whether visitors come by https, although this hop does not show it: `origin` says so, and no proxy the contrary. */
+  /** Set if visitors use https although this hop does not: `origin` says so, and no proxy contradicts it. */
   readonly secure?: true
 }
 
-/** Whether browsers may be told to come by https only. */
+/** Whether browsers may be told to use https only. */
 export function isSecure({ protocol, secure }: ClientAddress): boolean {
   return protocol === 'https' || secure === true
 }
@@ -58,9 +58,9 @@ export interface ForwardedHeaders {
 }
 
 /**
- * Follows `X-Forwarded-*` as far as trust reaches. From a peer that is no proxy of ours they count for nothing.
- * The client is the last address of the chain that is not one of our proxies. A hop that is no address ends the chain:
- * who stands in front of it is hearsay.
+ * Follows `X-Forwarded-*` as far as trust reaches; a peer that is not our proxy may not set them. The client is the
+ * last address of the chain that is not one of our proxies. A hop that is not an address ends the chain, because
+ * everything before it is unverified.
  */
 export function resolveClientAddress(
   peer: { readonly address: string | undefined; readonly encrypted: boolean; readonly host: string },
@@ -84,7 +84,7 @@ export function resolveClientAddress(
   }
 }
 
-/** @returns who is in front of our proxies, if that can be told, and how many of them the request has passed. */
+/** @returns the address in front of our proxies, if known, and how many of them the request has passed. */
 function clientOf(hops: readonly string[], trust: ProxyTrust) {
   let address: string | undefined
   let proxies = 1
@@ -99,8 +99,8 @@ function clientOf(hops: readonly string[], trust: ProxyTrust) {
 }
 
 /**
- * What the first of our proxies says, where each adds to what it was told: what stands before it is the visitor's own. One
- * value alone is that of a proxy which writes its own over it.
+ * The value of our first proxy, if each proxy appends one: the values before it come from the visitor. A single value
+ * comes from a proxy that replaces the header.
  */
 function outermost(list: string | undefined, proxies: number): string | undefined {
   if (list === undefined || !list.includes(',')) return list
@@ -108,7 +108,7 @@ function outermost(list: string | undefined, proxies: number): string | undefine
   return told[Math.max(0, told.length - proxies)]?.trim()
 }
 
-/** Some proxies write the port behind the address, and IPv6 in brackets. */
+/** Some proxies append the port, and put IPv6 in brackets. */
 function addressOf(hop: string): string | undefined {
   if (isIP(hop) !== 0) return hop
   const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop) ?? []

@@ -1,40 +1,43 @@
 import { MAX_TARGET_BYTES } from '../../shared/limits.ts'
 import { ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 
-/** What the guard makes of a request target. */
+/** The guard's result for a request target. */
 export type TargetVerdict =
   | {
       readonly kind: 'ok'
       /**
-       * Normalised, still percent-encoded, ASCII; begins with exactly one slash and ends with none, but for `/` and the
-       * URL of its data.
+       * Normalised, still percent-encoded, ASCII; begins with exactly one slash and ends without one, except for `/`
+       * and the URL of its route data.
        */
       readonly pathname: string
-      /** `''` or with its question mark; ASCII without spaces, else as sent. */
+      /** `''` or with its question mark; ASCII without spaces, otherwise as sent. */
       readonly search: string
-      /** Whether a segment is `.` or `..` in any spelling: URL parsers would move it, so it names nothing here. */
+      /**
+       * Whether a segment is `.` or `..` in any spelling: URL parsers would resolve it, so the path matches nothing
+       * here.
+       */
       readonly dotSegments: boolean
     }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'refused'; readonly status: 400 | 414; readonly reason: string }
 
-/** The data of `/`: the one path that ends in a slash because the page's own path does. */
+/** The data of `/`: the only path that ends in a slash, because the page's path does. */
 const ROOT_DATA = `${ROUTE_DATA_PREFIX}/`
 
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i
-/** Characters that need the slow look: percent, backslash, non-ASCII and control characters, a dot after a slash. */
+/** Characters that need the slow path: percent, backslash, non-ASCII and control characters, a dot after a slash. */
 // oxlint-disable-next-line no-control-regex -- control characters are what the guard is about
 const NEEDS_LOOK = /[%\\\u0000-\u0020\u007f-\uffff]|\/(?:\/|\.)/
 // oxlint-disable-next-line no-control-regex -- see above
 const CONTROL = /[\u0000-\u001f\u007f]/
-/** Both ranges: terminals obey those of the second as well. `C2` is never the second byte of a character. */
+/** Both ranges, because terminals obey both. `C2` is never the second byte of a character. */
 const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f|c2%[89][0-9a-f])/i
-/** What no URL holds as it is, and no Location may. */
+/** Must be encoded in a URL, and in a `Location`. */
 const TO_ENCODE = /[ \u0080-\uffff]/g
 
 /**
- * Judges a raw request target before anything else sees it. Pure; contract section 4, "bad input".
- * An absolute-form target must be split by the caller, who knows which authorities are ours.
+ * Judges a raw request target before any other code sees it. Pure; contract section 4, "bad input".
+ * The caller splits an absolute-form target, because it knows which authorities are ours.
  */
 export function judgeTarget(target: string): TargetVerdict {
   if (target.length > MAX_TARGET_BYTES) return { kind: 'refused', status: 414, reason: 'URL too long' }
@@ -45,7 +48,7 @@ export function judgeTarget(target: string): TargetVerdict {
   let pathname = question === -1 ? target : target.slice(0, question)
   let search = question === -1 || question === target.length - 1 ? '' : target.slice(question)
   if (CONTROL.test(target)) return { kind: 'refused', status: 400, reason: 'control character in the URL' }
-  // A fragment is never sent by a browser; a raw one would end the path for URL parsers and not for us.
+  // Browsers never send a fragment; a raw one would end the path for URL parsers but not for us.
   if (target.includes('#')) return { kind: 'refused', status: 400, reason: 'fragment in the request target' }
 
   let dotSegments = false
@@ -72,7 +75,7 @@ function ascii(search: string): string {
   return search === '' ? '' : search.replace(TO_ENCODE, encodeByte)
 }
 
-/** Node hands each byte of the target over as one character. */
+/** Node decodes each byte of the target to one character. */
 function encodeByte(character: string): string {
   const code = character.charCodeAt(0)
   return code < 0x100 ? `%${code.toString(16).toUpperCase()}` : encodeURIComponent(character)
@@ -90,9 +93,9 @@ function isDecodable(pathname: string): boolean {
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?\.?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Whether a `Host` header names a host and a port and nothing else. What is one can stand in an absolute URL. */
+/** Whether a `Host` header is exactly a host and an optional port. A valid one is safe in an absolute URL. */
 export function isValidHost(host: string): boolean {
-  // Addresses have rules that the pattern does not know: `1.2.3.999` and `[::::]` are none.
+  // The pattern does not check addresses: `1.2.3.999` and `[::::]` match it.
   return HOST.test(host) && !host.includes('..') && URL.canParse(`http://${host}`)
 }
 

@@ -4,59 +4,61 @@ import { SealedCookie, sealedCookieName, type Checked, type SessionContext } fro
 export type { SessionContext } from './sealed-cookie.ts'
 
 const DEFAULT_MAX_AGE_SECONDS = 14 * 86_400
-const MOST_MAX_AGE_SECONDS = 400 * 86_400 // browsers keep no cookie for longer (RFC 6265bis)
-const FLASH_MAX_AGE_SECONDS = 300 // it is for the next page; who comes back later would not know what it is about
+const MOST_MAX_AGE_SECONDS = 400 * 86_400 // browsers cap the lifetime of cookies (RFC 6265bis)
+const FLASH_MAX_AGE_SECONDS = 300 // for the next page; much later it would be out of context
 const NAME = /^[\w-]{1,64}$/
 
-/** How a kind of session is kept. */
+/** Options of a session kind. */
 export interface SessionOptions<Data> {
   /**
-   * The cookie is named `__Host-<name>`: 1 to 64 letters, digits, `-` and `_`. `session` unless told. Safari drops such a
-   * cookie on `http://localhost`; there it is `<name>`, and not `Secure`.
+   * The cookie is named `__Host-<name>`: 1 to 64 letters, digits, `-` and `_`. Default: `session`. Safari drops such a
+   * cookie on `http://localhost`; there it is `<name>` without `Secure`.
    */
   readonly name?: string
   /**
-   * Checks the data whenever it is read: after a deployment, what does not fit any more is no session. Data travels as
-   * JSON, so the schema must accept what JSON makes of it.
+   * Validates the data at each read: data that no longer fits after a deployment counts as no session. Data is stored
+   * as JSON, so the schema must accept the parsed JSON.
    */
   readonly schema: ZodType<Data>
-  /** Seconds from the last `set` or renewal to the end of the session: 1 to 400 days, 14 days unless told. */
+  /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
   readonly maxAgeSeconds?: number
 }
 
-/** One visitor's session during one request. What is changed is sent with this answer, by one header a cookie. */
+/** One visitor's session during one request. Changes are sent with this answer, in one header per cookie. */
 export interface Session<Data> {
-  /** `undefined` where there is no session. Changed by `set` only. */
+  /** `undefined` without a session. Only `set` changes it. */
   readonly data: Readonly<Data> | undefined
   /**
-   * Begins the session, or replaces its data. Await it: the header is there when the promise has settled.
+   * Starts the session, or replaces its data. Await it: the header is set when the promise settles.
    * @throws {TypeError} for data that the schema refuses.
-   * @throws {CookieSizeError} when the cookie would be larger than browsers keep.
+   * @throws {CookieSizeError} if the cookie would be larger than browsers accept.
    */
   set(data: Data): Promise<void>
-  /** Lets the session begin its age anew when more than half of it is over; else, and without a session, does nothing. */
+  /**
+   * Restarts the session's lifetime if more than half of it is over; otherwise, and without a session, does nothing.
+   */
   renew(): Promise<void>
-  /** Ends the session in this browser. The flash message stays. */
+  /** Ends the session in this browser. The flash message remains. */
   clear(): void
   /**
-   * Leaves a message for the next page, in a cookie of its own. Await it. A later message replaces an earlier one.
-   * @throws {CookieSizeError} when the text is too long for a cookie.
+   * Stores a message for the next page, in a separate cookie. Await it. A later message replaces an earlier one.
+   * @throws {CookieSizeError} if the text is too long for a cookie.
    */
   flash(text: string): Promise<void>
-  /** The message that was left, once; `undefined` where there is none, and in an answer that is fetched ahead. */
+  /** The stored message, once; `undefined` if there is none, and in prefetched answers. */
   takeFlash(): string | undefined
 }
 
 /** A kind of session. */
 export interface SessionKind<Data> {
-  /** The session of a request: the same object for all who ask during that request, be it action or loader. */
+  /** The session of a request: one object per request, shared by actions and loaders. */
   open(context: SessionContext): Promise<Session<Data>>
 }
 
 /**
- * Declares a kind of session: encrypted, in a cookie of the visitor, with nothing kept on the server.
+ * Declares a kind of session, stored encrypted in a cookie of the visitor; the server stores nothing.
  * @param now clock, in ms since the epoch; for tests.
- * @throws {RangeError} for a name or an age that no cookie can have.
+ * @throws {RangeError} for an invalid name or age.
  */
 export function defineSession<Data>(options: SessionOptions<Data>, now: () => number = Date.now): SessionKind<Data> {
   const { name = 'session', schema, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = options
@@ -74,14 +76,14 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
     if (success) return { value: data }
     return { fault: error.issues.map(({ path, message }) => [...path.map(String), message].join(': ')).join('; ') }
   }
-  /** On the context itself: a weak map would hold each request, to which its session leads back, for long after its end. */
+  /** Stored on the context: a weak map would keep each request alive too long, because its session references it. */
   const opened = Symbol(`millrace.session.${name}`)
 
   const openFor = async (context: SessionContext): Promise<Session<Data>> => {
     const [main, message] = await Promise.all([
       SealedCookie.open(context, { name: sealedCookieName(name, context), maxAgeSeconds, check: checkData, now }),
-      // A name of its own, and a dot in it, which no session's name has. Taking the message must not write the session:
-      // an answer that comes late would bring back what has been signed out meanwhile.
+      // No session's name contains a dot. The flash has a cookie of its own because taking it must not write the
+      // session: a late answer could restore a session that has been signed out.
       SealedCookie.open(context, {
         name: sealedCookieName(`${name}.flash`, context),
         maxAgeSeconds: FLASH_MAX_AGE_SECONDS,
@@ -110,7 +112,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   }
 }
 
-/** No literal with a getter: that would outlive its request; see `http/own-getters.ts`. */
+/** Not a literal with a getter: that would outlive its request; see `http/own-getters.ts`. */
 class OpenSession<Data> implements Session<Data> {
   readonly set: Session<Data>['set']
   readonly renew: Session<Data>['renew']
@@ -133,7 +135,7 @@ class OpenSession<Data> implements Session<Data> {
   }
 }
 
-/** A change that nobody awaits and that fails must not end the process; whoever awaits it still gets the failure. */
+/** A failed change that nobody awaits must not end the process; callers that await it still get the failure. */
 function handled(change: Promise<void>): Promise<void> {
   change.catch(() => undefined)
   return change

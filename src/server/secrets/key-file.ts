@@ -5,11 +5,11 @@ import type { Logger } from 'pino'
 import { makeFolder } from '../stores/make-folder.ts'
 
 const NAME = 'secret-keys'
-const KEY_BYTES = 32 // as many as SHA-256 and AES-256 can use
+const KEY_BYTES = 32 // the most that SHA-256 and AES-256 use
 const KEY_LINE = /^[\w-]{43}$/ // 32 bytes in base64url
 const OWNER_ONLY = 0o600
 
-/** The file of secret keys cannot be used; the message names it, its fault and the way out. */
+/** The file of secret keys is unusable; the message names the file, the fault and the remedy. */
 export class SecretKeysError extends Error {
   override readonly name = 'SecretKeysError'
   /** Absolute path of the file. */
@@ -25,10 +25,10 @@ export class SecretKeysError extends Error {
 }
 
 /**
- * The keys in `<dataDir>/secret-keys`, one a line in base64url; makes the file with one new key where there is none.
- * Processes that start at once agree on one file, and a file that exists is never written. Where none can be made, the
- * keys are those of this process alone, and `log` is told.
- * @throws {SecretKeysError} for a file that is there and cannot be read, or holds something else.
+ * The keys in `<dataDir>/secret-keys`, one per line in base64url; creates the file with one new key if it is missing.
+ * Processes that start at once agree on one file, and an existing file is never written. If no file can be made, the
+ * keys belong to this process alone, and `log` gets a warning.
+ * @throws {SecretKeysError} for a file that is unreadable or invalid.
  */
 export function readOrMakeKeys(dataDir: string, log: Pick<Logger, 'warn'>): readonly string[] {
   const path = join(dataDir, NAME)
@@ -48,11 +48,11 @@ export function readOrMakeKeys(dataDir: string, log: Pick<Logger, 'warn'>): read
       return [key]
     }
   }
-  // Whoever was first, what counts is what stands there.
+  // Another process may have been first: the keys in the file count.
   return readKeys(path) ?? [key]
 }
 
-/** @returns `undefined` where there is no file. */
+/** @returns `undefined` if there is no file. */
 function readKeys(path: string): readonly string[] | undefined {
   let content: string
   try {
@@ -73,8 +73,8 @@ function readKeys(path: string): readonly string[] | undefined {
 }
 
 /**
- * Makes a file that is never seen half written.
- * @throws with the code `EEXIST` where it was there already.
+ * Creates a file atomically.
+ * @throws with the code `EEXIST` if it already exists.
  */
 function makeFile(folder: string, path: string, content: string): void {
   makeFolder(folder)
@@ -87,7 +87,7 @@ function makeFile(folder: string, path: string, content: string): void {
     } finally {
       closeSync(file)
     }
-    // Unlike a rename, a link does not replace a file that another process has put there.
+    // Unlike a rename, a link does not replace a file of another process.
     linkSync(draft, path)
   } finally {
     unlinkSync(draft)

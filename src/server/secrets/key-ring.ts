@@ -1,23 +1,23 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 
-const KEY_BYTES = 32 // of HMAC-SHA256 and AES-256-GCM alike
-const MOST_PURPOSES = 500 // purposes stand in code, so there are a few; this bounds those who make them up at run time
+const KEY_BYTES = 32 // for HMAC-SHA256 and AES-256-GCM
+const MOST_PURPOSES = 500 // purposes are constants, so there are few; this bounds code that computes them
 
-/** What a derived key is for: the same text can never be taken for a signature and for a ciphertext. */
+/** What a derived key is for, so that a signature can never pass as a ciphertext. */
 export type KeyUse = 'sign' | 'encrypt'
 
-/** Keys derived from the server's secret keys, one set a use and purpose. */
+/** Keys derived from the server's secret keys, one set for each use and purpose. */
 export interface KeyRing {
   /**
-   * One key for each secret key, in their order: the first makes new texts, all of them read.
+   * One derived key for each secret key, in order: the first signs and encrypts, all verify and decrypt.
    * @param purpose at most 900 bytes.
    */
   keysFor(use: KeyUse, purpose: string): readonly KeyObject[]
 }
 
 /**
- * Derives keys by HKDF-SHA256 (RFC 5869): `info` names version, use and purpose, so that a text made for one purpose is
- * worth nothing for another. Derived keys are kept, those of 500 purposes at most.
+ * Derives keys by HKDF-SHA256 (RFC 5869): `info` contains version, use and purpose, so that a text made for one purpose
+ * is invalid for another. Keeps the derived keys of up to 500 purposes.
  * @throws {RangeError} without keys, and for an empty key.
  */
 export function createKeyRing(secretKeys: readonly string[]): KeyRing {

@@ -1,27 +1,27 @@
 import { stringifySetCookie } from 'cookie'
 import type { Secrets } from './secrets.ts'
 
-/** Browsers drop a larger cookie without a word. RFC 6265bis asks for this much of name and value together. */
+/** Browsers silently drop a larger cookie. RFC 6265bis requires this much for name and value together. */
 export const COOKIE_LIMIT_BYTES = 4_096
 
-/** What sessions need of a request. */
+/** The parts of a request that sessions use. */
 export interface SessionContext {
   readonly secrets: Secrets
-  /** Headers of the answer; must still be open when a session changes. */
+  /** Headers of the answer; still unsent when a session changes. */
   readonly headers: Headers
-  /** The answer is fetched ahead and may never be shown, so it takes no flash message. */
+  /** Set for a prefetched answer: it may never be shown, so it takes no flash message. */
   readonly prefetch?: boolean
-  /** `false` where the browser would drop a `Secure` cookie; see `keepsSecureCookies`. */
+  /** `false` if the browser would drop a `Secure` cookie; see `keepsSecureCookies`. */
   readonly secureCookies?: boolean
-  /** Value of a cookie of the request. */
+  /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
 }
 
-/** A cookie that browsers would not keep. */
+/** A cookie that is too large for browsers. */
 export class CookieSizeError extends RangeError {
   override readonly name = 'CookieSizeError'
   readonly cookie: string
-  /** Bytes that a cookie may have, with its name and attributes. */
+  /** Maximum bytes of a cookie, with its name and attributes. */
   readonly limit: number
   /** Bytes that it would have. */
   readonly actual: number
@@ -37,22 +37,22 @@ export class CookieSizeError extends RangeError {
   }
 }
 
-/** What a check makes of a value that JSON has brought: its result, or what is wrong with it. */
+/** Result of checking a parsed value: the value, or its fault. */
 export type Checked<Value> = { readonly value: Value } | { readonly fault: string }
 
-/** How a sealed cookie is kept. */
+/** Options of a sealed cookie. */
 export interface SealedCookieOptions<Value> {
-  /** With its prefix; also binds the text to this cookie. */
+  /** With its prefix; the text is bound to this name. */
   readonly name: string
   readonly maxAgeSeconds: number
-  /** Decides what is accepted, from browsers and from our own code. */
+  /** Validates values from browsers and from our own code. */
   readonly check: (stored: unknown) => Promise<Checked<Value>>
   /** ms since the epoch. */
   readonly now: () => number
 }
 
 interface Kept<Value> {
-  /** As JSON has it. */
+  /** As parsed from JSON. */
   readonly stored: unknown
   readonly value: Value
   /** ms since the epoch. */
@@ -60,8 +60,8 @@ interface Kept<Value> {
 }
 
 /**
- * One encrypted cookie during one request. Reading never writes: an answer that was on its way for long cannot bring
- * back what another answer has changed.
+ * One encrypted cookie during one request. Reading never writes: a slow answer must not restore what another answer has
+ * changed.
  */
 export class SealedCookie<Value> {
   readonly #context: SessionContext
@@ -75,7 +75,9 @@ export class SealedCookie<Value> {
     this.#options = options
   }
 
-  /** Reads the cookie of the request; what is not ours, altered, too old or refused by `check` counts as none. */
+  /**
+   * Reads the cookie of the request; a foreign, altered or expired one, or one that `check` refuses, counts as missing.
+   */
   static async open<Value>(context: SessionContext, options: SealedCookieOptions<Value>): Promise<SealedCookie<Value>> {
     const cookie = new SealedCookie(context, options)
     const text = context.cookie(options.name)
@@ -83,20 +85,19 @@ export class SealedCookie<Value> {
     return cookie
   }
 
-  /** `undefined` where there is no such cookie. */
+  /** `undefined` without such a cookie. */
   get value(): Value | undefined {
     return this.#kept?.value
   }
 
-  /** Since it was written; 0 where there is none. */
+  /** Seconds since it was written; 0 without one. */
   get ageSeconds(): number {
     return this.#kept === undefined ? 0 : (this.#options.now() - this.#kept.writtenAt) / 1_000
   }
 
   /**
-   * Writes a new value, once it has been encrypted. Of several changes the one that was begun last counts, whichever is
-   * ready first.
-   * @throws {TypeError} for what JSON or `check` refuses.
+   * Encrypts and writes a new value. Of several changes, the one that started last wins, in whatever order they finish.
+   * @throws {TypeError} for a value that JSON or `check` refuses.
    * @throws {CookieSizeError}
    */
   async write(value: unknown): Promise<void> {
@@ -108,17 +109,17 @@ export class SealedCookie<Value> {
     const writtenAt = now()
     const text = await this.#context.secrets.encrypt(`cookie ${name}`, [writtenAt, stored], maxAgeSeconds)
     const line = cookieLine(name, text, maxAgeSeconds)
-    // Some browsers count the attributes too. All of it is ASCII.
+    // Some browsers count the attributes too. The line is ASCII.
     if (line.length > COOKIE_LIMIT_BYTES) throw new CookieSizeError(name, line.length)
     this.#apply(change, line, { stored, value: checked.value, writtenAt })
   }
 
-  /** Writes the same value for another full age; does nothing where there is none. */
+  /** Writes the same value with a full lifetime; does nothing without one. */
   async rewrite(): Promise<void> {
     if (this.#kept !== undefined) await this.write(this.#kept.stored)
   }
 
-  /** Makes the browser forget it. */
+  /** Deletes the cookie in the browser. */
   erase(): void {
     this.#apply(++this.#changes, cookieLine(this.#options.name, '', 0), undefined)
   }
@@ -142,10 +143,10 @@ export class SealedCookie<Value> {
   }
 }
 
-/** `__Host-` asks for `Secure`, `Path=/` and no `Domain` (RFC 6265bis): no other host can set or shadow the cookie. */
+/** `__Host-` requires `Secure`, `Path=/` and no `Domain` (RFC 6265bis): no other host can set or shadow the cookie. */
 const HOST_PREFIX = '__Host-'
 
-/** Name of a cookie for the browser of a request. */
+/** Name of a cookie in the browser of a request. */
 export function sealedCookieName(
   name: string,
   { secureCookies = true }: Pick<SessionContext, 'secureCookies'>,
@@ -158,7 +159,7 @@ function cookieLine(name: string, value: string, maxAge: number): string {
   return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
-/** The value as the next request will get it. */
+/** The value as the next request will parse it. */
 function asJson(value: unknown): unknown {
   const text = JSON.stringify(value) as string | undefined
   if (text === undefined) throw new TypeError('A session cannot keep undefined: clear() ends it')

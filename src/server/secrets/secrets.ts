@@ -3,25 +3,25 @@ import type { Logger } from 'pino'
 import { createKeyRing } from './key-ring.ts'
 import { readOrMakeKeys } from './key-file.ts'
 
-/** Signs and encrypts with the secret keys of the server. The first key makes new texts, all of them read. */
+/** Signs and encrypts with the server's secret keys. The first key signs and encrypts, all verify and decrypt. */
 export interface Secrets {
   /**
-   * Signs a text: readable by everybody, alterable by nobody.
-   * @param purpose what the text is for; for any other purpose it will not verify.
-   * @returns `v1.<text>.<signature>`, both in base64url: no form, URL or cookie changes it.
+   * Signs a text: everybody can read it, nobody can alter it.
+   * @param purpose what the text is for; it does not verify for another purpose.
+   * @returns `v1.<text>.<signature>`, both in base64url: safe in forms, URLs and cookies.
    */
   sign(purpose: string, value: string): string
-  /** The text that was signed for this purpose; `undefined` for anything else. */
+  /** The text, if it was signed for this purpose; otherwise `undefined`. */
   verify(purpose: string, text: string): string | undefined
   /**
-   * Encrypts what JSON can say.
-   * @param maxAgeSeconds after which the text is worth nothing; a whole number from 1.
-   * @returns a JWE in compact form (RFC 7516): letters, digits, `-`, `_` and dots.
-   * @throws {RangeError} for another age.
-   * @throws {TypeError} for `undefined`, and for what JSON cannot say.
+   * Encrypts a JSON value.
+   * @param maxAgeSeconds lifetime of the text; a whole number from 1.
+   * @returns a compact JWE (RFC 7516): letters, digits, `-`, `_` and dots.
+   * @throws {RangeError} for an invalid lifetime.
+   * @throws {TypeError} for `undefined`, and for values that JSON cannot represent.
    */
   encrypt(purpose: string, value: unknown, maxAgeSeconds: number): Promise<string>
-  /** What was encrypted for this purpose; `undefined` if the text is not ours, altered or too old. */
+  /** The value, if it was encrypted for this purpose; `undefined` if the text is foreign, altered or expired. */
   decrypt(purpose: string, text: string): Promise<unknown>
 }
 
@@ -29,9 +29,9 @@ const HEADER = { alg: 'dir', enc: 'A256GCM' } as const
 const SIGNED = /^v1\.([\w-]*)\.([\w-]{43})$/ // 43 characters are the 32 bytes of SHA-256
 
 /**
- * Makes the secrets of given keys.
+ * Creates secrets from keys.
  * @param keys the first signs and encrypts; all verify and decrypt.
- * @param now clock of expiry, in ms since the epoch.
+ * @param now clock for expiry, in ms since the epoch.
  * @throws {RangeError} without keys, and for an empty key.
  */
 export function createSecrets(keys: readonly string[], now: () => number = Date.now): Secrets {
@@ -47,7 +47,7 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
     verify(purpose, text) {
       const [, payload, given] = SIGNED.exec(text) ?? []
       if (payload === undefined || given === undefined) return undefined
-      // The written form is compared: of 43 characters the last has two bits that decoding would drop.
+      // Compares the encoded form: the last of its 43 characters has two bits that decoding would drop.
       const ours = ring.keysFor('sign', purpose).some((key) => isSame(signature(key, payload), given))
       return ours ? Buffer.from(payload, 'base64url').toString() : undefined
     },
@@ -76,7 +76,7 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
           })
           return payload['value']
         } catch {
-          // Whatever is wrong with it, it comes from outside and is no session of ours: not with this key.
+          // The text is from outside: whatever the error, this key did not encrypt it.
         }
       }
       return undefined
@@ -85,10 +85,10 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
 }
 
 /**
- * The secrets of this server: of `SECRET_KEYS`, else of the keys that are kept in `DATA_DIR`. Nothing is read or written
- * before the first use; that use is synchronous, later ones do not touch the disk.
- * @param log told once when keys can only be held in memory.
- * @throws {SecretKeysError} by each use, while the file of keys cannot be used.
+ * The secrets of this server: from `SECRET_KEYS`, otherwise from the keys stored in `DATA_DIR`. Nothing is read or
+ * written before the first use, which is synchronous; later uses do not touch the disk.
+ * @param log gets one warning if keys exist only in memory.
+ * @throws {SecretKeysError} on each use while the key file is unusable.
  */
 export function openSecrets(
   config: { readonly secretKeys: readonly string[]; readonly dataDir: string },
@@ -109,12 +109,12 @@ function signature(key: KeyObject, payload: string): string {
   return createHmac('sha256', key).update(payload).digest('base64url')
 }
 
-/** Compares two texts of one length in a time that does not tell where they differ. */
+/** Compares two texts of equal length in constant time. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(Buffer.from(left), Buffer.from(right))
 }
 
-/** Whether a compact JWE is written as we would write it: base64url has spare bits that decoding drops. */
+/** Whether a compact JWE has our spelling: base64url has spare bits that decoding drops. */
 function hasOneSpelling(text: string): boolean {
   return text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 }

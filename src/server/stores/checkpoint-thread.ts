@@ -1,14 +1,13 @@
 /**
- * Brings the log of an SQLite file into the file, in a thread of its own: that waits for the disk, tens of milliseconds
- * and on a busy one hundreds, in which the event loop would stand still. Others write on meanwhile. The thread is started
- * by the first thousand writes; a server that writes little never has one, and leaves it to SQLite's own checkpoints. So
- * does one whose thread has failed.
+ * Runs SQLite's checkpoints (from the write-ahead log to the file) in a thread. A checkpoint waits for the disk, tens
+ * to hundreds of milliseconds, and would block the event loop; other writes continue meanwhile. The first thousand
+ * writes start the thread. Without a thread, or after it has failed, SQLite's automatic checkpoints do the work.
  */
 import { Worker } from 'node:worker_threads'
 
-const WRITES = 1_000 // some 8 MiB of log
+const WRITES = 1_000 // about 8 MiB of log
 
-/** Runs in the thread. A checkpoint that finds the file busy or gone is left to the next. */
+/** Runs in the thread. If the file is busy or gone, the next checkpoint does the work. */
 const SCRIPT = `
 const { parentPort, workerData } = require('node:worker_threads')
 const { DatabaseSync } = require('node:sqlite')
@@ -22,18 +21,18 @@ parentPort.on('message', () => {
 })
 `
 
-/** Looks after the log of one file. */
+/** Checkpoints of one file. */
 export interface CheckpointThread {
-  /** Something was written. Cheap; to be called after every write. */
+  /** Counts a write. Cheap; call it after every write. */
   readonly wrote: () => void
   /** Ends the thread. */
   dispose(): void
 }
 
 /**
- * @param path of the file, which somebody else has opened and will close.
- * @param writes after so many the log is brought into the file.
- * @param done told of each time that it was.
+ * @param path of the file, which the caller opens and closes.
+ * @param writes between two checkpoints.
+ * @param done called after each checkpoint.
  */
 export function createCheckpointThread(path: string, writes = WRITES, done?: () => void): CheckpointThread {
   let count = 0

@@ -1,4 +1,4 @@
-/** A database file that cannot be opened; its message names the file, what is wrong with it, and the way out. */
+/** A database file that cannot be opened; its message names the file, the fault and the remedy. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   /** Absolute path of the file. */

@@ -5,10 +5,11 @@ export interface HeldByClient {
 }
 
 /**
- * How much each client may keep at most, so that all together keep no more than the bound: those that hold less keep what
- * they have, and those that hold more come down to one level.
- * @param greediest the clients that hold more than their equal part of the bound, those with most first.
+ * The largest amount per client with which all together stay within the bound: clients below the level keep everything,
+ * and those above it are cut to the level.
+ * @param greediest the clients above the mean, largest first.
  * @param total of all clients.
+ * @param most the bound.
  */
 export function judgeLevel(greediest: readonly HeldByClient[], total: number, most: number): number {
   let rest = most - (total - greediest.reduce((sum, { amount }) => sum + amount, 0))
@@ -21,9 +22,9 @@ export function judgeLevel(greediest: readonly HeldByClient[], total: number, mo
 }
 
 /**
- * Makes the clients that hold most come down to the level of `judgeLevel`, as few of them as are needed.
- * @param greediest as there.
- * @param cut has a client keep so much.
+ * Cuts the largest clients to the level of `judgeLevel`, as few as necessary.
+ * @param greediest as for `judgeLevel`.
+ * @param cut reduces a client to an amount.
  */
 export function cutGreediest(
   { total, most }: { readonly total: number; readonly most: number },

@@ -1,39 +1,39 @@
 /**
- * Writes that come together as one transaction. A commit costs as much as several small writes, so those of one turn of
- * the event loop share one, and under load those of some turns: from one commit to the next there are 2 ms, or eight
- * writes. Each is done when the transaction is: what has been told of it is kept.
+ * Groups writes into one transaction. A commit costs as much as several small writes, so all writes of one turn of the
+ * event loop share one, and under load those of several turns: between two commits there are 2 ms, or eight writes.
+ * Each promise resolves after the commit.
  */
 import type { Database } from './open-database.ts'
 
-/** Takes writes, and does them together. */
+/** Collects writes and runs them together. */
 export interface GroupedWrites {
   /**
-   * Runs work in the next transaction, by itself where another one's work fails in it; so it may run twice.
-   * @param patienceMs how long it may wait for others. Without it, it waits for the end of this turn of the event loop,
-   * and for the pause behind the last commit.
-   * @throws what `work` throws, and {DatabaseError} where the file cannot be opened.
+   * Runs work in the next transaction. If other work of that transaction fails, it runs again in one of its own.
+   * @param patienceMs how long it may wait for other writes. By default it waits for the end of this turn of the event
+   * loop, and for the pause after the last commit.
+   * @throws errors of `work`, and {DatabaseError} if the file cannot be opened.
    */
   write<Result>(work: () => Result, patienceMs?: number): Promise<Result>
 }
 
-/** Time, for tests. */
+/** Clock and timer, for tests. */
 export interface WriteClock {
-  /** Milliseconds, never going back. */
+  /** Monotonic milliseconds. */
   now(): number
-  /** Runs something behind what this turn of the event loop still brings, or later. @returns what takes it back. */
+  /** Runs a function after this turn of the event loop, or later. @returns a function that cancels it. */
   after(milliseconds: number, run: () => void): () => void
 }
 
 interface Job {
-  /** @throws what the work throws. */
+  /** @throws the errors of the work. */
   run(): void
   done(): void
   failed(reason: unknown): void
 }
 
-const MOST_TOGETHER = 64 // small writes: some milliseconds
-const PAUSE_MS = 2 // nobody waits noticeably
-const ENOUGH = 8 // more in one would save little, and those who wait for it could send the next
+const MOST_TOGETHER = 64 // small writes: a few milliseconds
+const PAUSE_MS = 2 // an unnoticeable delay
+const ENOUGH = 8 // larger groups would save little, and delay their writers
 
 const SYSTEM_CLOCK: WriteClock = {
   now: () => performance.now(),
@@ -47,7 +47,7 @@ const SYSTEM_CLOCK: WriteClock = {
   },
 }
 
-/** Makes the group of a database. */
+/** Creates the group of a database. */
 export function createGroupedWrites(
   database: Pick<Database, 'write'>,
   clock: WriteClock = SYSTEM_CLOCK,
@@ -70,7 +70,7 @@ export function createGroupedWrites(
         for (const job of jobs) job.run()
       })
     } catch (thrown) {
-      // All is undone. Alone, each learns whether it was the one.
+      // Everything is rolled back. Run alone, each job learns whether it was the faulty one.
       if (jobs.length === 1) jobs[0]?.failed(thrown)
       else for (const job of jobs) runAlone(job)
       return settle()

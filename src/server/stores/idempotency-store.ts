@@ -1,37 +1,37 @@
 /**
- * Idempotency: what has become of calls that carry a key, so that a call which is sent again after its answer was lost
- * does not run again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results. Beyond that, the clients that hold
- * most lose their oldest, so that no client pushes out what others have.
+ * Remembers calls that carry an idempotency key, so that a call whose answer was lost does not run twice when it is
+ * sent again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results. Beyond that, the largest clients lose
+ * their oldest entries, so that no client evicts those of others.
  */
 import { cutGreediest, type HeldByClient } from './fair-level.ts'
 import { createGroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
-/** For how long a key is remembered: from its beginning, and again from its end. Milliseconds. */
+/** How long a key is remembered: from the start of its call, and again from its end. Milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 600_000
 
 const SWEEP_EVERY = 256 // calls
-const COUNT_EVERY = 4_096 // calls, by as many of which the bound may be passed: to count 100,000 keys takes milliseconds
-const COUNT_SHARE = 16 // results are counted, too, once so small a part of their bound has been added
+const COUNT_EVERY = 4_096 // calls, and possible excess over the bound: counting 100,000 keys takes milliseconds
+const COUNT_SHARE = 16 // results are counted as well, after this fraction of their bound was added
 /** Of all clients. */
 export const MOST_KEYS = 100_000 // 160 calls a second
 /** Bytes of all results together. */
 export const MOST_RESULT_BYTES = 67_108_864
 
-/** What is known of a key. */
+/** State of a key. */
 export type IdempotencyState =
-  /** Nothing until now; from now on it is running. */
+  /** Was unknown; now it is running. */
   | { readonly state: 'new' }
-  /** Begun and not ended. After a crash it stays so for ten minutes: nobody knows how far it has come. */
+  /** Started and not finished. After a crash it stays like this for ten minutes, because its progress is unknown. */
   | { readonly state: 'running' }
   | { readonly state: 'done'; readonly result: string }
 
 /** Remembers which calls have run. Times are in milliseconds since the epoch. */
 export interface IdempotencyStore {
   /**
-   * Asks for the right to run. Of several that ask at once, one is told `new`.
-   * @param client whose call it is, as `clientKey` names it; those without one count as one client.
+   * Claims a key. Of several concurrent calls, one gets `new`.
+   * @param client that sent the call, as `clientKey` names it; calls without one count as one client.
    */
   begin(key: string, now: number, client?: string): Promise<IdempotencyState>
   /** Keeps the result. @param client as for `begin`. */
@@ -40,14 +40,14 @@ export interface IdempotencyStore {
   abandon(key: string): Promise<void>
 }
 
-/** How much is kept; for tests. */
+/** Bounds; for tests. */
 export interface IdempotencyBounds {
   readonly keys: number
   /** All results together, in UTF-8. */
   readonly bytes: number
-  /** Calls of `begin` after which what is old is looked for. */
+  /** Calls of `begin` between two removals of old keys. */
   readonly sweepEvery: number
-  /** Calls of `begin` after which all that is kept is counted. */
+  /** Calls of `begin` between two counts of all entries. */
   readonly countEvery: number
 }
 
@@ -56,7 +56,7 @@ export const IDEMPOTENCY_TABLE = `
 CREATE TABLE once (key TEXT PRIMARY KEY, at INTEGER NOT NULL, result TEXT, bytes INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX once_age ON once (at, bytes);
 `
-/** What came later, for the same. */
+/** The second migration. */
 export const IDEMPOTENCY_CLIENTS = `
 ALTER TABLE once ADD COLUMN client TEXT NOT NULL DEFAULT '';
 CREATE INDEX once_clients ON once (client, at, bytes);
@@ -72,12 +72,12 @@ ON CONFLICT (key) DO UPDATE SET at = :now, result = :result, bytes = :bytes`
 const ABANDON = 'DELETE FROM once WHERE key = ?'
 const DROP_OLD = 'DELETE FROM once WHERE at <= ?'
 const TOTALS = 'SELECT count(*) AS keys, coalesce(sum(bytes), 0) AS bytes, count(DISTINCT client) AS clients FROM once'
-/** Clients that hold more than the mean, which no level is below. */
+/** Clients above the mean; the level is never below the mean. */
 const GREEDIEST = {
   keys: 'SELECT client, count(*) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC',
   bytes: 'SELECT client, sum(bytes) AS amount FROM once GROUP BY client HAVING amount > ? ORDER BY amount DESC',
 } as const
-/** Of one client, the oldest beyond a level. */
+/** The oldest entries of a client above the level. */
 const DROP_BEYOND = {
   keys: `
 DELETE FROM once WHERE rowid IN (
@@ -114,7 +114,7 @@ export function createIdempotencyStore(
     makeRoom('bytes')
   }
 
-  /** As much as is needed, of those who hold most. */
+  /** Cuts the largest clients, as far as necessary. */
   function makeRoom(measure: 'keys' | 'bytes'): void {
     const totals = database.statement(TOTALS).get()
     const [total, clients] = [Number(totals?.[measure]), Number(totals?.['clients'])]

@@ -1,6 +1,6 @@
 /**
- * SQLite files in `DATA_DIR`, for stores that live in one machine. One handle a file and process: whoever opens it hands
- * it around. Calls are synchronous, so every statement has to be short.
+ * SQLite files in `DATA_DIR`, for stores of one machine. Each process opens a file once and shares the handle. Calls are
+ * synchronous, so every statement must be short.
  *
  * - `journal_mode = WAL`: readers and the writer do not wait for each other, in this process and in those that share the
  *   folder (`WORKERS`).
@@ -14,62 +14,62 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
 import { makeFolder } from './make-folder.ts'
 
-const BUSY_TIMEOUT_MS = 2_000 // the event loop stands still meanwhile; writes of others take less than a millisecond
-const CHECKPOINT_PAGES = 1_000 // SQLite's own
-const RETRY_MS = 5 // as long as a new file is locked
+const BUSY_TIMEOUT_MS = 2_000 // blocks the event loop; writes of other processes take less than a millisecond
+const CHECKPOINT_PAGES = 1_000 // SQLite's default
+const RETRY_MS = 5 // while a new file is locked
 const SQLITE_BUSY = 5
-const FILE_MODE = 0o600 // sessions, calls and reports of visitors: nobody else's business on this machine
+const FILE_MODE = 0o600 // contains sessions, calls and reports of visitors
 const FOREIGN_BITS = 0o077
 
-/** Which file, and what is in it. */
+/** Options of a database file. */
 export interface DatabaseOptions {
-  /** Absolute. Its folder is made when there is none. */
+  /** Absolute. A missing folder is created. */
   readonly path: string
-  /** SQL that leads from each version of the tables to the next; never changed once released, only added to. */
+  /** SQL from each version of the schema to the next; only append to it, never change released entries. */
   readonly migrations: readonly string[]
   /**
-   * Pages of 4 KiB that are written before they are brought from the log into the file, which waits for the disk. 1,000
-   * unless told; more where much is written that is soon deleted again.
+   * Pages of 4 KiB in the log that trigger a checkpoint, which waits for the disk. Default: 1,000; choose more for data
+   * that is soon deleted.
    */
   readonly checkpointPages?: number
 }
 
-/** What is read once a transaction and written once, however often it changes in between. */
+/** State that is read once per transaction and written once, no matter how often it changes in between. */
 export interface TransactionPart<State> {
   /** Reads it. */
   begin(): State
-  /** Writes it, before the commit. A transaction that is undone forgets it. */
+  /** Writes it before the commit. A rolled back transaction discards it. */
   finish(state: State): void
 }
 
-/** An SQLite file, opened by its first use. */
+/** An SQLite file, opened on first use. */
 export interface Database {
   /**
-   * The statement for this SQL, prepared once. Hand over constant text only: every text stays in memory.
-   * @throws {DatabaseError} where the file cannot be opened.
+   * The prepared statement for this SQL, cached. Pass constant text only: every text stays in memory.
+   * @throws {DatabaseError} if the file cannot be opened.
    */
   statement(sql: string): StatementSync
   /**
-   * Runs work as one transaction, which begins by taking the lock for writing; undone when it throws. Inside of another
-   * one it is a part of that: what it throws has to pass there too, and undoes the whole.
-   * @throws what `work` throws, and {DatabaseError} where the file cannot be opened.
+   * Runs work as one transaction that takes the write lock first; an error rolls it back. A nested call joins the outer
+   * transaction: let its errors pass through, because they must roll back everything.
+   * @throws errors of `work`, and {DatabaseError} if the file cannot be opened.
    */
   write<Result>(work: () => Result): Result
   /**
-   * What a part keeps in memory as long as the running transaction lasts; made by the first call in each.
-   * @throws {Error} outside of a transaction, and what `begin` throws.
+   * The state of a part during the running transaction; the first call in each transaction reads it.
+   * @throws {Error} outside a transaction, and errors of `begin`.
    */
   during<State>(part: TransactionPart<State>): State
   /** Closes the file; a second call does nothing. Later uses throw. */
   dispose(): void
 }
 
-/** Names a database. Touches the disk on first use only, and tries again if that fails. */
+/** Describes a database. The first use opens the file; after a failure the next use tries again. */
 export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PAGES }: DatabaseOptions): Database {
   const statements = new Map<string, StatementSync>()
   let handle: DatabaseSync | undefined
   let disposed = false
-  /** Of the running transaction. */
+  /** Parts of the running transaction. */
   let parts: Map<TransactionPart<unknown>, unknown> | undefined
 
   function open(): DatabaseSync {
@@ -136,8 +136,8 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
 }
 
 /**
- * Makes the file, which SQLite would make readable for all, and takes the rights of others away from one that a former
- * version has made. SQLite gives its log and its index of that the rights of the file, but only when it makes them.
+ * Creates the file as private, because SQLite would make it readable for all, and restricts the permissions of a file
+ * from a former version. SQLite copies them to its log and index, but only when it creates those.
  */
 function keepToOwner(path: string): void {
   closeSync(openSync(path, 'a', FILE_MODE))
@@ -147,15 +147,15 @@ function keepToOwner(path: string): void {
     try {
       chmodSync(file, FILE_MODE)
     } catch (thrown) {
-      // Of another user, who has let us in: the rights are theirs to give. Or gone since.
+      // The file belongs to another user, or has been deleted.
       if (!['EPERM', 'ENOENT', 'EROFS'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown
     }
   }
 }
 
 /**
- * Several processes may open a new file at once. Whoever finds it locked for the change of its mode is told at once, as the
- * only ones for whom SQLite does not wait.
+ * Several processes may open a new file at once. A process that finds it locked during the change of mode gets an error
+ * immediately: SQLite does not wait in this case.
  */
 function switchToLog(handle: DatabaseSync): void {
   const until = performance.now() + BUSY_TIMEOUT_MS
@@ -174,11 +174,11 @@ function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && (Number(thrown.errcode) & 0xff) === SQLITE_BUSY
 }
 
-/** `user_version` says how many migrations the file has seen. */
+/** `user_version` counts the migrations that the file has. */
 function migrate(handle: DatabaseSync, path: string, migrations: readonly string[]): void {
   if (versionOf(handle) === migrations.length) return
   transaction(handle, () => {
-    // Another process may have been here while this one waited for the lock.
+    // Another process may have migrated it while this one waited for the lock.
     const version = versionOf(handle)
     if (version > migrations.length) {
       throw new DatabaseError(
@@ -202,7 +202,7 @@ function transaction<Result>(handle: DatabaseSync, work: () => Result): Result {
     handle.exec('COMMIT')
     return result
   } catch (thrown) {
-    // A full disk ends the transaction by itself.
+    // A full disk ends the transaction on its own.
     if (handle.isTransaction) handle.exec('ROLLBACK')
     throw thrown
   }

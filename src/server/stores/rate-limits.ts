@@ -1,26 +1,26 @@
 /**
- * Rate limits by the generic cell rate algorithm (ITU-T I.371): a key holds the moment at which all its points will be
- * back. So many calls may come at once, and one more whenever a point is back; there is no window at whose edge twice as
- * many get through. At most 100,000 keys; full ones are dropped, and beyond the bound the clients with most keys lose
- * those that are soonest back to full: an application may count by what visitors send, an address of mail for one, and no
- * visitor may lift the limits of others by making keys up.
+ * Rate limits by the generic cell rate algorithm (ITU-T I.371). A key stores the moment at which all its points are
+ * back: that many calls may come at once, and one more for each point that returns, without a window at whose edge
+ * twice as many pass. At most 100,000 keys. Full ones are dropped; beyond the bound, the clients with most keys lose
+ * those that are next to be full. Applications may use visitors' input as keys, such as email addresses, and no visitor
+ * may lift the limits of others by inventing keys.
  */
 import { cutGreediest, type HeldByClient } from './fair-level.ts'
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
-const SWEEP_EVERY = 256 // calls; the bound may be passed by as many
+const SWEEP_EVERY = 256 // calls, and possible excess over the bound
 const MOST_KEYS = 100_000
-const MICROS = 1_000 // in a millisecond: whole numbers add up without an error
+const MICROS = 1_000 // per millisecond: whole numbers add up without rounding errors
 
 /** Counts calls by key. */
 export interface RateLimits {
   /**
-   * Takes a point; a refused call takes none. A key goes with one limit: name what is limited in it.
-   * @param limit `points` is a whole number, 1 or more, and `seconds` more than 0.
+   * Takes a point; a refused call takes none. Use each key with one limit only.
+   * @param limit `points` is a whole number from 1, `seconds` is above 0.
    * @param now milliseconds since the epoch.
-   * @param client on whose behalf, as `clientKey` names it; keys without one count as one client's.
-   * @throws {RangeError} for another limit.
+   * @param client that the call is for, as `clientKey` names it; keys without one count as one client's.
+   * @throws {RangeError} for an invalid limit.
    * @returns `retryAfterSeconds` in whole seconds.
    */
   take(key: string, limit: RateLimit, now: number, client?: string): Promise<RateVerdict>
@@ -28,13 +28,13 @@ export interface RateLimits {
 
 /** A limit in whole microseconds. */
 export interface RateCells {
-  /** All points together take so long to come back. */
+  /** Time until all points are back. */
   readonly window: number
-  /** One point. */
+  /** Time until one point is back. */
   readonly interval: number
 }
 
-/** @throws {RangeError} for what is no limit. */
+/** @throws {RangeError} for an invalid limit. */
 export function rateCells({ points, seconds }: RateLimit): RateCells {
   if (!(Number.isInteger(points) && points >= 1 && Number.isFinite(seconds) && seconds > 0)) {
     throw new RangeError(
@@ -51,7 +51,7 @@ export function rateMoment(ms: number): number {
 }
 
 /**
- * What a refused call is told.
+ * The result for a refused call.
  * @param fullAt moment at which all points are back.
  */
 export function refusal(fullAt: number, now: number, { window, interval }: RateCells): RateVerdict {
@@ -59,7 +59,7 @@ export function refusal(fullAt: number, now: number, { window, interval }: RateC
   return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1_000 / MICROS)) }
 }
 
-/** How much is kept; for tests. */
+/** Bounds; for tests. */
 export interface RateBounds {
   readonly keys: number
   /** Calls of `take` between two clean-ups. */
@@ -71,7 +71,7 @@ export const RATE_TABLE = `
 CREATE TABLE rate_limits (key TEXT PRIMARY KEY, full_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX rate_limits_age ON rate_limits (full_at);
 `
-/** What came later, for the same. */
+/** The second migration. */
 export const RATE_CLIENTS = `
 ALTER TABLE rate_limits ADD COLUMN client TEXT NOT NULL DEFAULT '';
 CREATE INDEX rate_limits_clients ON rate_limits (client, full_at);
@@ -82,11 +82,11 @@ const TAKE = `
 INSERT INTO rate_limits (key, full_at, client) VALUES (:key, :now + :interval, :client)
 ON CONFLICT (key) DO UPDATE SET full_at = ${TAKEN} WHERE ${TAKEN} <= :now + :window`
 const READ = 'SELECT full_at FROM rate_limits WHERE key = ?'
-// A clock that was set back must lock nobody out: no moment lies further ahead than the limit reaches.
+// A clock that was set back must not block anybody: no moment is further ahead than the limit's window.
 const BRING_BACK = 'UPDATE rate_limits SET full_at = :latest WHERE key = :key AND full_at > :latest'
 const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
 const TOTALS = 'SELECT count(*) AS keys, count(DISTINCT client) AS clients FROM rate_limits'
-/** Clients that hold more than the mean, which no level is below. */
+/** Clients above the mean; the level is never below the mean. */
 const GREEDIEST =
   'SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC'
 const DROP_BEYOND = `
@@ -143,6 +143,6 @@ export interface RateLimit {
 /** Whether it may be done once more. */
 export interface RateVerdict {
   readonly allowed: boolean
-  /** 0 where it is allowed. */
+  /** 0 if allowed. */
   readonly retryAfterSeconds: number
 }

@@ -3,18 +3,18 @@ import { openConnection, type RedisConnection } from './redis-connection.ts'
 
 type Listener = (message: string) => void
 
-/** What channels are made with. */
+/** Parts of the channels. */
 export interface RedisChannelsParts {
   /** `createClient` of `@redis/client`, once loaded. */
   readonly loaded: Promise<typeof createClient>
   readonly url: string
   /** Milliseconds between two pings. */
   readonly pingEveryMs: number
-  /** Told when channels are heard, again after each loss. */
+  /** Called when subscriptions are active, again after each loss. */
   readonly onHeard: () => void
 }
 
-/** Subscriptions, on a connection of their own: one that listens can send nothing else. */
+/** Subscriptions, on a separate connection: one that listens cannot send commands. */
 export class RedisChannels {
   readonly #parts: RedisChannelsParts
   readonly #listeners = new Map<string, Set<Listener>>()

@@ -1,6 +1,6 @@
 /**
- * One connection to Redis or Valkey that reconnects when it breaks or falls silent: a machine that is cut off closes
- * nothing, and TCP may take a quarter of an hour to notice.
+ * One connection to Redis or Valkey that reconnects when it breaks or falls silent: a machine that loses its network
+ * closes nothing, and TCP may take a quarter of an hour to notice.
  *
  * | state      | becomes    | when                                                      |
  * |------------|------------|-----------------------------------------------------------|
@@ -11,7 +11,7 @@
 import type { createClient } from '@redis/client'
 
 const CONNECT_LIMIT_MS = 2_000
-const SILENCE_LIMIT_MS = 5_000 // of a handshake
+const SILENCE_LIMIT_MS = 5_000 // during a handshake
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
 const MOST_QUEUED = 10_000 // commands; far more than can be answered in time
@@ -30,16 +30,16 @@ export interface RedisConnection {
   dispose(): void
 }
 
-/** What a connection is made with. */
+/** Parts of a connection. */
 export interface RedisConnectionParts {
   /** Of `@redis/client`. */
   readonly create: typeof createClient
   readonly url: string
   /** Milliseconds between two pings. */
   readonly pingEveryMs: number
-  /** Told of each success. */
+  /** Called after each success. */
   readonly onReady: (client: RedisClient) => void
-  /** Told of each failure. */
+  /** Called after each failure. */
   readonly onFailure: (error: Error) => void
 }
 
@@ -54,7 +54,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
 
   function make(): RedisClient {
     const made = newClient(parts.create, parts.url)
-    // A client that has been replaced must not report any more.
+    // A replaced client must not report any more.
     const isCurrent = (): boolean => !disposed && client === made
     made.on('error', (error: Error) => {
       tried.resolve()
@@ -68,7 +68,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     return made
   }
 
-  /** It retries by itself; its events report. */
+  /** The client retries by itself, and its events report. */
   function connect(): void {
     client.connect().catch(() => undefined)
   }
@@ -110,7 +110,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
 function newClient(create: typeof createClient, url: string) {
   return create({
     url,
-    // A command that cannot be sent now fails: its request is answered without it.
+    // A command that cannot be sent fails immediately: its request is answered without it.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MOST_QUEUED,
     socket: {

@@ -1,7 +1,7 @@
 /**
- * Idempotency over instances: as in `idempotency-store.ts`, each key by itself for ten minutes. A result of more than 1 MiB is not
- * kept: its call counts as running for as long, so that it is refused and not run again. Of one client, 50,000 calls that
- * have ended and 32 MiB of their results are kept; beyond that, its own oldest go.
+ * Idempotency across instances: as in `idempotency-store.ts`, each key for ten minutes. A result of more than 1 MiB is
+ * not kept: its call counts as running for that time, so that a repeated one is refused and does not run again. For
+ * each client, 50,000 finished calls and 32 MiB of their results are kept; beyond that, its own oldest go.
  */
 import {
   MOST_KEYS,
@@ -15,7 +15,7 @@ import type { RedisLink } from './redis-link.ts'
 import { sharedKey } from './shared-key.ts'
 
 const MOST_BYTES_A_RESULT = 1_048_576
-const MOST_DROPPED = 256 // in one call, which adds one or two
+const MOST_DROPPED = 256 // per call, which adds one or two
 
 const BEGIN = `
 local now, lifetime = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -36,7 +36,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `
 
-/** Counts a call that has ended for its client. Gives the names of calls that this pushes out. */
+/** Counts a finished call for its client. Returns the names of calls that this evicts. */
 const COUNT = `
 local now, lifetime, size = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
 local mostKeys, mostBytes, mostDropped = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -61,7 +61,7 @@ redis.call('PEXPIRE', KEYS[2], lifetime)
 return dropped
 `
 
-/** What one client may have kept. */
+/** The share of one client. */
 const MOST_OF_ONE_CLIENT: Pick<IdempotencyBounds, 'keys' | 'bytes'> = {
   keys: MOST_KEYS / 2,
   bytes: MOST_RESULT_BYTES / 2,
@@ -89,7 +89,7 @@ export function createRedisIdempotencyStore(
         ...numbers,
       ],
     })
-    // Each by itself: in a cluster they are in different places.
+    // One by one: in a cluster they are on different nodes.
     await Promise.all((dropped as readonly string[]).map((name) => link.run((redis) => redis.del(name))))
   }
 

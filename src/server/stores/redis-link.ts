@@ -1,6 +1,6 @@
 /**
- * The link to Redis or Valkey, for what instances share. Nothing waits for it: without a connection calls fail at once, and
- * the caller does without. It reconnects by itself.
+ * The link to Redis or Valkey, for state that instances share. Nothing waits for it: without a connection calls fail
+ * immediately, and callers continue without it. It reconnects by itself.
  */
 import { hash } from 'node:crypto'
 import type { createClient } from '@redis/client'
@@ -11,7 +11,7 @@ import { openConnection, type RedisClient, type RedisConnection } from './redis-
 const COMMAND_LIMIT_MS = 500 // requests wait for commands: a slower store counts as gone
 const PING_EVERY_MS = 2_000
 
-/** There is no connection, or a command took too long; it may still have had its effect. */
+/** There is no connection, or a command took too long; it may still have taken effect. */
 export class RedisGone extends Error {
   override readonly name = 'RedisGone'
 }
@@ -29,20 +29,20 @@ export interface RedisLink {
   /** Whether commands can be sent now. */
   readonly connected: boolean
   /**
-   * Runs commands. After one that took too long the store counts as gone until it answers.
+   * Runs commands. After one that took too long, the store counts as gone until it answers.
    * @param limitMs for all of them together.
-   * @throws {RedisGone} at once without a connection, and when they take too long; else what a command throws.
+   * @throws {RedisGone} at once without a connection, and when they take too long; also the errors of the commands.
    */
   run<Result>(work: (client: RedisClient) => Promise<Result>, limitMs?: number): Promise<Result>
   /** Runs a script; as `run`. */
   script(script: RedisScript, limitMs?: number): Promise<unknown>
   /**
-   * Listens to a channel, and again after each reconnect. Messages published in between are lost.
-   * @returns stops listening.
+   * Subscribes to a channel, also after each reconnect. Messages published in between are lost.
+   * @returns a function that unsubscribes.
    */
   subscribe(channel: string, listener: (message: string) => void): () => void
   /**
-   * Called each time that commands can be sent (again), and each time that channels are heard (again) after that. Messages
+   * Called whenever commands can be sent (again), and whenever subscriptions are active (again) after that. Messages
    * may have been missed before each call.
    */
   onConnect(listener: () => void): void
@@ -54,7 +54,7 @@ export interface RedisLink {
 
 /** Times of a link; for tests. Milliseconds. */
 export interface RedisLinkTimes {
-  /** Between two pings. After two in a row without an answer, the link reconnects. */
+  /** Between two pings. After two unanswered ones in a row, the link reconnects. */
   readonly pingEveryMs: number
 }
 
@@ -131,7 +131,7 @@ class RedisCommands {
     if (this.#hangs) return
     this.#hangs = true
     const probe = (): Promise<void> => this.#probe(client)
-    late.then(probe, probe).catch(() => undefined) // a broken connection reports itself when it is back
+    late.then(probe, probe).catch(() => undefined) // a broken connection reports its return itself
   }
 
   /** A late answer may be followed by others as late: the store is back once a ping is answered in time. */
@@ -144,7 +144,7 @@ class RedisCommands {
   }
 }
 
-/** Runs a script by its checksum, and sends its text to a server that does not know it, which then keeps it. */
+/** Runs a script by its checksum. If the server does not know it, sends the text, which the server then keeps. */
 async function runScript(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
   const options = { keys: [...keys], arguments: [...given] }
   try {
@@ -156,7 +156,8 @@ async function runScript(client: RedisClient, { lua, keys, arguments: given }: R
 }
 
 /**
- * Starts to connect, and keeps trying. Only this loads the client's code: a server without a shared store runs without it.
+ * Starts to connect, and keeps trying. The client's code is loaded here only, so a server without a shared store never
+ * loads it.
  * @param url `redis:` or `rediss:`, as `REDIS_URL`. It is never logged.
  */
 export function openRedis(

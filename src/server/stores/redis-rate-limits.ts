@@ -1,9 +1,9 @@
-/** Rate limits that instances share: as in `rate-limits.ts`, and gone from Redis once all points are back. */
+/** Rate limits that instances share: as in `rate-limits.ts`; a key expires in Redis once all points are back. */
 import { rateCells, rateMoment, refusal, type RateLimits } from './rate-limits.ts'
 import type { RedisLink } from './redis-link.ts'
 import { sharedKey } from './shared-key.ts'
 
-// Numbers stay below 2^53, but as a text Lua keeps 14 digits of one unless told.
+// Numbers stay below 2^53, but Lua formats them with 14 digits by default.
 const TAKE = `
 local now, window, interval = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local stands = tonumber(redis.call('GET', KEYS[1]) or 0)
@@ -26,8 +26,8 @@ return stands
 const ALLOWED = { allowed: true, retryAfterSeconds: 0 }
 
 /**
- * `RateLimits` in Redis. The time is the caller's: clocks of servers differ by milliseconds, limits reach over seconds, and
- * one that is set wrong locks nobody out for longer than its limit.
+ * `RateLimits` in Redis. The caller's clock counts: clocks of servers differ by milliseconds, limits span seconds, and
+ * a wrong clock blocks nobody for longer than the limit.
  * @throws {RedisGone} from `take`.
  */
 export function createRedisRateLimits(link: Pick<RedisLink, 'script'>): RateLimits {

@@ -1,19 +1,19 @@
 /**
- * What instances share, and what each has for itself while the shared store is away: nothing waits for it, and nothing
- * fails without it.
+ * Uses the shared store, and this instance's own store while the shared one is unreachable: nothing waits for it, and
+ * nothing fails without it.
  */
 import type { Logger } from 'pino'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import { rateCells, type RateLimits } from './rate-limits.ts'
 import { RedisGone } from './redis-link.ts'
 
-/** Tells of errors that the shared store answers with, once until it has taken something again. */
+/** Logs errors of the shared store, once until it succeeds again. */
 export interface SharedStoreWatch {
-  /** @returns what the shared store has answered; `undefined` where it cannot be used. */
+  /** @returns the shared store's answer; `undefined` if it cannot be used. */
   ask<Result>(work: () => Promise<Result>): Promise<{ readonly result: Result } | undefined>
 }
 
-/** That it has gone is told by the connection. */
+/** The connection itself logs its loss. */
 export function watchSharedStore(log: Pick<Logger, 'error'>): SharedStoreWatch {
   const complained = { once: false }
   return {
@@ -34,11 +34,11 @@ export function watchSharedStore(log: Pick<Logger, 'error'>): SharedStoreWatch {
   }
 }
 
-/** Limits that count on all instances together, and while the shared store is away on this one. */
+/** Limits counted across all instances; on this one alone while the shared store is unreachable. */
 export function sharedRateLimits(shared: RateLimits, own: RateLimits, watch: SharedStoreWatch): RateLimits {
   return {
     async take(key, limit, now, client) {
-      rateCells(limit) // a wrong limit is the caller's fault
+      rateCells(limit) // an invalid limit is the caller's fault
       const answer = await watch.ask(() => shared.take(key, limit, now, client))
       return answer === undefined ? own.take(key, limit, now, client) : answer.result
     },
@@ -46,16 +46,16 @@ export function sharedRateLimits(shared: RateLimits, own: RateLimits, watch: Sha
 }
 
 /**
- * Calls that run once on all instances together. They are noted here as well: most that are sent again come to the same
- * instance, and neither a loss of the shared store nor its return makes them run twice.
- * @param own throws where it cannot be written; then the shared store alone counts.
+ * Calls that run once across all instances. They are also recorded here: most repeated calls reach the same instance,
+ * and neither the loss nor the return of the shared store makes them run twice.
+ * @param own throws if it cannot be written; then only the shared store counts.
  */
 export function sharedIdempotencyStore(
   shared: IdempotencyStore,
   own: IdempotencyStore,
   watch: SharedStoreWatch,
 ): IdempotencyStore {
-  /** @returns what `work` does, unless the disk is full and the shared store has done its part. */
+  /** @returns the result of `work`; a full disk is ignored if the shared store has done its part. */
   async function also(answered: boolean, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -78,9 +78,9 @@ export function sharedIdempotencyStore(
         return here
       }
       const there = answer.result
-      // Begun here and unknown there: Redis has lost it, or was away.
+      // Started here but unknown there: Redis has lost it, or was unreachable.
       if (there.state === 'new') return here
-      // Another instance has it: what it comes to is asked for there.
+      // Another instance runs it: ask the shared store for its result.
       if (here.state === 'new') await also(true, () => own.abandon(key))
       return there
     },

@@ -1,23 +1,23 @@
 /**
- * Statuses of bodies that are refused: malformed, too slow, over a limit, of a kind or an encoding nobody reads, read by
- * somebody else, too many.
+ * Status codes of refused bodies: malformed, too slow, over a limit, unsupported type or encoding, already read by
+ * other code, server full.
  */
 export type BodyStatus = 400 | 408 | 413 | 415 | 500 | 503
 
-/** A bound that a body has passed. */
+/** A limit that a body has exceeded. */
 export interface PassedLimit {
-  /** What is bounded: a member of `BodyLimits`, or `fields`, `parts`, `fieldBytes`. */
+  /** Name of the limit: a member of `BodyLimits`, or `fields`, `parts`, `fieldBytes`. */
   readonly name: string
-  /** The largest value that is let through. */
+  /** Largest allowed value. */
   readonly maximum: number
 }
 
-/** Thrown for a body that cannot be taken. The message is for the log, and repeats nothing of what was sent. */
+/** Thrown for a body that is refused. The message is for the log and repeats nothing that the client sent. */
 export class BodyError extends Error {
   override readonly name = 'BodyError'
-  /** Status of the answer. */
+  /** Status code of the answer. */
   readonly status: BodyStatus
-  /** Set where the body is larger than a bound. */
+  /** Set when the body is larger than a limit. */
   readonly limit: PassedLimit | undefined
 
   constructor(status: BodyStatus, message: string, limit?: PassedLimit) {
@@ -27,7 +27,7 @@ export class BodyError extends Error {
   }
 }
 
-/** A body larger than a bound: 413. */
+/** A body larger than a limit: 413. */
 export function overLimit(name: string, maximum: number): BodyError {
   return new BodyError(413, `The body is over its limit: ${name} ${maximum}`, { name, maximum })
 }

@@ -1,12 +1,12 @@
 import { readParameters } from './header-parameters.ts'
 
-/** The kinds of bodies that actions take. */
+/** The kinds of bodies that actions accept. */
 export type BodyKind = 'urlencoded' | 'multipart' | 'json'
 
-/** What a `Content-Type` says. */
+/** A parsed `Content-Type`. */
 export interface BodyType {
   readonly kind: BodyKind
-  /** Of a multipart body; `undefined` when missing or no boundary by RFC 2046. */
+  /** Of a multipart body; `undefined` if missing or invalid by RFC 2046. */
   readonly boundary: string | undefined
 }
 
@@ -19,7 +19,7 @@ const KINDS: ReadonlyMap<string, BodyKind> = new Map([
 /** RFC 2046, section 5.1.1. */
 const BOUNDARY = /^[0-9a-z'()+_,./:=? -]{0,69}[0-9a-z'()+_,./:=?-]$/i
 
-/** Reads a `Content-Type`; `undefined` for anything that is not read here, other character sets than UTF-8 included. */
+/** Parses a `Content-Type`; `undefined` for unsupported types and for character sets other than UTF-8. */
 export function readBodyType(contentType: string | undefined): BodyType | undefined {
   const type = readParameters(contentType ?? '')
   const kind = KINDS.get(type?.value ?? '')
@@ -33,7 +33,7 @@ export function bodyKind(contentType: string | undefined): BodyKind | undefined 
   return readBodyType(contentType)?.kind
 }
 
-/** Whether a `charset` is the one that browsers use for forms and JSON; none at all is that too. */
+/** Whether a `charset` is UTF-8, which browsers use for forms and JSON. A missing one counts as UTF-8. */
 export function isUtf8(charset: string | undefined): boolean {
   return charset === undefined || /^utf-?8$/i.test(charset)
 }

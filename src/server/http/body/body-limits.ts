@@ -1,18 +1,18 @@
-/** What one body may cost. The members are the action's own; the constants hold for all. */
+/** Limits of one body. The members are set per action; the constants apply to all. */
 export interface BodyLimits {
-  /** Most bytes of the whole body as it is sent, files included. */
+  /** Maximum bytes of the whole body as sent, files included. */
   readonly bytes: number
-  /** Most files; a field for a file that was left empty is none. */
+  /** Maximum number of files; a file field that was left empty does not count. */
   readonly files: number
-  /** Most bytes of one file. */
+  /** Maximum bytes of one file. */
   readonly fileBytes: number
-  /** How long the client may send nothing while we wait for it, in ms. */
+  /** Longest silence of the client while we wait for data, in ms. */
   readonly timeoutMs: number
-  /** Files are handed on while they come; otherwise they are held in memory. */
+  /** Whether files are passed on while they arrive; otherwise they are held in memory. */
   readonly streamed: boolean
 }
 
-/** Fields of a form. Each costs far more than its bytes: `a=&` a million times is 3 MB and a million entries. */
+/** Fields of a form. Each costs far more than its bytes: a million times `a=&` is 3 MB and a million entries. */
 export const MAX_FIELDS = 1_000
 
 /** Parts of a multipart body, files and fields together. */
@@ -24,23 +24,25 @@ export const MAX_NAME_BYTES = 200
 /** Levels of a name: `a[0].b` has three. */
 export const MAX_NAME_DEPTH = 8
 
-/** Faults of one input that are told: a form has no more fields, and each costs thirty times the bytes that have it. */
+/**
+ * Reported faults of one input: a form has no more fields, and each fault costs thirty times the bytes that cause it.
+ */
 export const MOST_FAULTS = 1_000
 
-/** Levels of arrays and objects in JSON: no schema needs more, and whoever walks the value may do so by recursion. */
+/** Levels of arrays and objects in JSON: no schema needs more, and code that walks the value may recurse. */
 export const MAX_JSON_DEPTH = 32
 
-/** Bytes of the headers of one part: a name, a file's name and a media type fit many times over. */
+/** Bytes of the headers of one part: ample for a field name, a file name and a media type. */
 export const MAX_PART_HEAD_BYTES = 8_192
 
-/** Bytes of fields and heads, which are held in memory, of a body whose files are streamed. */
+/** Bytes of fields and part headers, which are held in memory, of a body whose files are streamed. */
 export const MAX_STREAMED_FIELD_BYTES = 1_048_576
 
-/** Bytes a second below which a client keeps us waiting on purpose; the slowest mobile networks give several times that. */
+/** Bytes per second below which a client counts as stalling; the slowest mobile networks are several times faster. */
 export const MIN_BYTES_PER_SECOND = 1_024
 
-/** Without a byte for this long the client has gone to sleep, or wants to keep us waiting, in ms. */
+/** After this silence the client is asleep or stalling on purpose, in ms. */
 export const BODY_SILENCE_MS = 10_000
 
-/** How long we wait for a client, all in all, before its rate is looked at, in ms. */
+/** Total waiting time before the client's rate is checked, in ms. */
 export const RATE_GRACE_MS = 10_000

@@ -4,25 +4,25 @@ import { parsedBody } from './parsed-body.ts'
 import { MIN_BYTES_PER_SECOND, RATE_GRACE_MS, type BodyLimits } from './body-limits.ts'
 
 /**
- * A request's body, chunk by chunk, as it is asked for. While nobody asks, nothing is read from the socket, no time
- * counts against the client, and the request has no listener of ours.
+ * A request's body, read chunk by chunk on demand. Between reads, nothing is taken from the socket, no time counts
+ * against the client, and the request has none of our listeners.
  */
 export interface BodySource {
   /**
    * The next chunk, or `undefined` at the end. One call at a time.
-   * @throws {BodyError} 408 for a client that keeps us waiting, 413 above the limit, 400 for a connection that ends early.
+   * @throws {BodyError} 408 for a client that is too slow, 413 above the limit, 400 for a connection that ends early.
    * @throws the signal's reason once it is aborted, and the error that `close` was given.
    */
   read(): Promise<Buffer | undefined>
-  /** Nothing more is read; a read under way fails with this. */
+  /** Stops reading; a pending read fails with this error. */
   close(error: unknown): void
 }
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const
 
 /**
- * Opens the body of a request that nobody has read from, or that a parser in front has read to its end.
- * @param now a clock in ms that never goes back.
+ * Opens the body of a request that is unread, or that an earlier parser has read to its end.
+ * @param now a monotonic clock in ms.
  */
 export function openBodySource(
   req: IncomingMessage,
@@ -36,7 +36,7 @@ export function openBodySource(
   let wake: (() => void) | undefined
   let isParsed = req.readableEnded
 
-  /** Waits until something has happened to the request. */
+  /** Waits for the next event of the request. */
   async function change(): Promise<void> {
     const since = now()
     await new Promise<void>((resolve, reject) => {
@@ -65,7 +65,7 @@ export function openBodySource(
     return chunk
   }
 
-  /** Once. @throws {BodyError} for one that the parser has not left whole. */
+  /** Once. @throws {BodyError} if the parser has not kept the whole body. */
   function readParsed(): Buffer | undefined {
     const parsed = isParsed ? parsedBody(req) : undefined
     isParsed = false
@@ -80,7 +80,7 @@ export function openBodySource(
       if (parsed !== undefined && parsed.length > 0) return count(parsed)
       const chunk = req.read() as Buffer | null
       if (chunk !== null) return count(chunk)
-      // All of it was there and has been read: that it has ended is said in a later turn.
+      // Everything is read; the `end` event follows in a later turn.
       if (req.readableEnded || (req.complete && req.readableLength === 0)) return undefined
       if (req.destroyed) throw new BodyError(400, 'The connection ended before the body')
       await change()

@@ -4,8 +4,8 @@ import type { BodySource } from './body-source.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads UTF-8.
- * @throws {BodyError} 400 for other bytes: replacing them would change what was sent without a word.
+ * Decodes UTF-8.
+ * @throws {BodyError} 400 for invalid bytes: replacing them would silently change what was sent.
  */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
@@ -17,7 +17,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 /**
  * Reads a whole body as text.
- * @throws {BodyError} as the source does, and 400 for what is no UTF-8.
+ * @throws {BodyError} as the source does, and 400 for invalid UTF-8.
  */
 export async function readText(source: BodySource): Promise<string> {
   const chunks: Buffer[] = []

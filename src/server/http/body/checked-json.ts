@@ -8,18 +8,20 @@ const COMMA = 0x2c
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
-/** Of an object or array, measured in V8: a megabyte of `{},` takes twenty. */
+/** Cost of an object or array, measured in V8: a megabyte of `{},` takes twenty. */
 const OBJECT_BYTES = 56
-/** Of a member: its place in an object or array, and a number of its own. */
+/** Cost of a member: its slot, and a heap number. */
 const SLOT_BYTES = 16
 
-/** Without these in the text no key can be refused, and the value need not be walked. */
+/** Text without these contains no forbidden key, so the value need not be walked. */
 const SUSPICIOUS = /__proto__|constructor|prototype|\\u/
 
 /**
- * Parses JSON that a client has sent.
- * @param hold told of the bytes that the values take beside their text, before they are made; what it throws ends it.
- * @throws {BodyError} 400 for what is no JSON, for more than `MAX_JSON_DEPTH` levels, and for keys that `checkKey` refuses.
+ * Parses JSON from a client.
+ * @param hold receives the bytes that the values take besides their text, before they are allocated; an error that it
+ * throws ends the parsing.
+ * @throws {BodyError} 400 for invalid JSON, for more than `MAX_JSON_DEPTH` levels, and for keys that `checkKey`
+ * refuses.
  */
 export function parseCheckedJson(text: string, hold: (bytes: number) => void = () => undefined): unknown {
   const bytes = checkDepth(text)
@@ -38,8 +40,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Looks at the text, before anything is made of it.
- * @returns bytes that its values will take beside their text.
+ * Checks the depth of the text before it is parsed.
+ * @returns bytes that its values will take besides their text.
  */
 function checkDepth(text: string): number {
   let depth = 0

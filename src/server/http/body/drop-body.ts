@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** A body that ends within this many bytes is taken to its end, and the connection closes without a reset. */
+/** The rest of a body up to this size is read, so that the connection closes without a reset. */
 const MOST_DROPPED_BYTES = 262_144
 
-/** How long after its answer a client that still sends may take to notice it, in ms. */
+/** How long a client may keep sending after its answer, in ms. */
 const LINGER_MS = 1_000
 
 /**
- * Whether what is still to come of a body is, or may be, more than is dropped: the connection will not serve another
- * request unless somebody reads it.
+ * Whether the unread rest of a body is, or may be, larger than what we drop. If so, the connection cannot serve another
+ * request unless the body is read.
  */
 export function outlastsAnswer({ complete, headers }: Pick<IncomingMessage, 'complete' | 'headers'>): boolean {
   const length = headers['content-length']
@@ -17,10 +17,10 @@ export function outlastsAnswer({ complete, headers }: Pick<IncomingMessage, 'com
 }
 
 /**
- * For a request that is answered though its body has not been read: lets the answer reach the client. A socket that is
- * closed with unread bytes is reset, and the reset may overtake the answer. So our side ends with the answer, the rest of
- * the body is read and dropped within bounds, and only then is the socket closed. To be called before the answer or right
- * behind it; a second call does nothing. A body that has arrived as a whole costs the connection nothing.
+ * Makes sure that the answer reaches the client although the request's body was not read. Closing a socket with unread
+ * bytes resets it, and the reset may overtake the answer. So we end our side after the answer, read and drop the rest
+ * of the body within limits, and only then close the socket. Call this before the answer or directly after it; a second
+ * call does nothing. A body that has arrived completely keeps its connection.
  */
 export function dropBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.complete || req.destroyed) {
@@ -52,13 +52,13 @@ export function dropBody(req: IncomingMessage, res: ServerResponse): void {
   }
 
   if (!res.headersSent) res.shouldKeepAlive = false
-  // Node's server calls this when a last answer is out, and would close whatever is still coming in.
+  // Node's server calls this after a last answer, and would close a connection that is still receiving.
   socket.destroySoon = () => {
     ending = true
     socket.end()
   }
   req.on('data', count).on('end', stop)
-  // Behind the answer Node no longer tells the request that its connection is gone.
+  // After the answer, Node no longer tells the request that its connection has closed.
   socket.on('close', stop)
   req.resume()
   if (res.closed) linger()

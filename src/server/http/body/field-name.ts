@@ -1,21 +1,21 @@
 import { BodyError } from './body-error.ts'
 import { MAX_NAME_BYTES, MAX_NAME_DEPTH } from './body-limits.ts'
 
-/** A step of a name: a member, a place in a list, or the list's end (`[]`). */
+/** One step of a name: a member, an index of a list, or the list's end (`[]`). */
 export type NameStep =
   | { readonly kind: 'member'; readonly key: string }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'append' }
 
-/** With these as a member something else than the object itself could be reached, if not by us then by who gets it. */
+/** As member names these could reach a prototype, here or in the code that receives the object. */
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 const STRUCTURED = /^[^.[\]]+(?:\.[^.[\]]+|\[\d{1,9}\])*(?:\[\])?$/
 const STEP = /\[(\d*)\]|\.?([^.[\]]+)/g
 
 /**
- * Refuses names that no form of ours has.
- * @throws {BodyError} 400 for no name, and for one that is too long.
+ * Refuses names that none of our forms use.
+ * @throws {BodyError} 400 for an empty or too long name.
  */
 export function checkFieldName(name: string): string {
   if (name === '') throw new BodyError(400, 'A field without a name')
@@ -35,7 +35,7 @@ export function checkKey(key: string): string {
 }
 
 /**
- * Takes a name apart: `a`, `a.b`, `a[0].b`, `tags[]`. A name of any other form is one member as it stands.
+ * Splits a name: `a`, `a.b`, `a[0].b`, `tags[]`. A name of any other form is one member, unchanged.
  * @throws {BodyError} 400 for names that `checkFieldName` or `checkKey` refuse, and for too many steps.
  */
 export function readFieldName(name: string): NameStep[] {

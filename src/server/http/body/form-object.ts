@@ -4,34 +4,35 @@ import { readFieldName, type NameStep } from './field-name.ts'
 
 /** A form's fields as an object. */
 export interface FormObject {
-  /** Plain objects without a prototype, arrays without holes, and what the fields hold. */
+  /** Plain objects without a prototype, arrays without holes, and the values of the fields. */
   readonly value: Record<string, unknown>
   /**
-   * The name of the field at a path of `value`, as it stands in the form; where nothing was sent, the name that a field
-   * there would have. `''` for the form itself.
+   * The name, as written in the form, of the field at a path of `value`; if nothing was sent there, the name that such
+   * a field would have. `''` for the form itself.
    */
   nameOf(path: readonly PropertyKey[]): string
 }
 
 interface Node {
-  /** Of the field, or what the names of all fields inside begin with. */
+  /** Of the field, or the common prefix of the names of all fields inside. */
   readonly name: string
   readonly kind: 'values' | 'object' | 'list'
   readonly values: unknown[]
-  /** By member of an object. */
+  /** Members of an object by name. */
   readonly members: Map<string, Node>
-  /** By index in the names, which may leave gaps. */
+  /** Items by the index in their names; indexes may have gaps. */
   readonly items: Map<number, Node>
-  /** The items by their indexes, once all fields have their place: sorted for each fault anew, they cost a form's square. */
+  /** The items sorted by index, once all fields are placed. Sorting again for each fault would cost quadratic time. */
   order: readonly Node[] | undefined
-  /** An array though it has one value: its name ends in `[]`. */
+  /** Whether one value still makes an array, because the name ends in `[]`. */
   appends: boolean
 }
 
 /**
- * Nests fields by their names: `a`, `a.b`, `a[0].b`, `tags[]`. A name that comes more than once, or ends in `[]`, gives
- * an array. Gaps between indexes are closed: a row that was removed in the browser leaves one.
- * @throws {BodyError} 400 for names that contradict each other or are refused by `readFieldName`, 413 for too many fields.
+ * Nests fields by their names: `a`, `a.b`, `a[0].b`, `tags[]`. A repeated name, or one that ends in `[]`, gives an
+ * array. Gaps between indexes are closed, because removing a row in the browser leaves one.
+ * @throws {BodyError} 400 for names that contradict each other or are refused by `readFieldName`, 413 for too many
+ * fields.
  */
 export function formObject<Value>(fields: Iterable<readonly [name: string, value: Value]>): FormObject {
   const root = createNode('', 'object')
@@ -78,7 +79,7 @@ function child<Key>(nodes: Map<Key, Node>, key: Key, name: string, kind: Node['k
   return node
 }
 
-/** Recursion is bounded by the steps of a name. */
+/** Recursive; the limit on the steps of a name bounds the depth. */
 function toObject(node: Node): Record<string, unknown> {
   const object = Object.create(null) as Record<string, unknown>
   for (const [key, member] of node.members) object[key] = toValue(member)

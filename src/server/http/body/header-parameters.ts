@@ -2,7 +2,7 @@
 export interface ParameterisedValue {
   /** In lower case. */
   readonly value: string
-  /** By name in lower case; texts as written, without their quotes. */
+  /** By lower-case name; values as written, without their quotes. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
@@ -10,8 +10,9 @@ const VALUE = /^[!#$%&'*+.^_`|~0-9a-z/-]+/i
 const PARAMETER = /[ \t]*;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9a-z-]+)))?/iy
 
 /**
- * Reads a header's value strictly. Quoted texts have no escapes: browsers write quotes as `%22`, and a backslash is one.
- * @returns `undefined` for another grammar, and for a parameter that comes twice.
+ * Parses a header's value strictly. Quoted values have no escapes: browsers write quotes as `%22`, and a backslash is
+ * literal.
+ * @returns `undefined` for invalid syntax and for a repeated parameter.
  */
 export function readParameters(header: string): ParameterisedValue | undefined {
   const text = header.trim()

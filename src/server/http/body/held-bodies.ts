@@ -1,46 +1,48 @@
 /**
- * What the bodies of calls may hold in memory, all together and of one client. One by one they are bounded by their own
- * limits, and by the slowest rate that is waited for; but thousands of connections may each send almost all of a body and
- * then take minutes for the rest. Bodies on their way and bodies whose handlers run count apart: slow handlers keep nobody
- * from sending.
+ * Limits the memory of all request bodies together, and of each client. Each body has its own size limit and minimum
+ * rate, but thousands of connections could each send almost all of a body and then take minutes for the rest. Bodies
+ * being received and bodies with a running handler count separately, so that slow handlers block no uploads.
  */
 import { createShares } from '../shares.ts'
 import { BodyError } from './body-error.ts'
 
-/** Of all bodies of a process. A server that holds more of them has a few that matter and many that want to fill it. */
+/** For all bodies of a process. Above this, most of the held bodies are there to fill the memory. */
 const MOST_HELD_BYTES = 67_108_864
-/** Or so many bodies of the largest size that has been asked for, where one is large: two of these keep no others away. */
+/**
+ * The limit rises to this many of the largest body size that was requested, so that two large uploads do not block
+ * others.
+ */
 const LARGEST_BODIES = 4
-/** Of each body, and not counted: what people type is taken even where somebody else has filled the rest. */
+/** Per body, not counted: small forms are accepted even while other clients have filled the rest. */
 const FREE_BYTES = 4_096
-/** Times as much may be held by calls whose handlers run: these have been let in, and cost their senders a place each. */
+/** Factor for calls with a running handler: these are admitted, and each holds one of its client's places. */
 const RUNNING_TIMES = 3
 
 /** What one body holds. */
 export interface HeldBody extends Disposable {
   /**
-   * Holds more.
-   * @throws {BodyError} 503 where all together hold too much, or the client does.
+   * Adds bytes.
+   * @throws {BodyError} 503 if the process or the client holds too many.
    */
   hold(bytes: number): void
   /**
-   * The body is whole, and its handler begins: from now on it counts among those.
+   * The body is complete and its handler starts: it now counts as running.
    * @throws {BodyError} as `hold`.
    */
   run(): void
 }
 
-/** Counts what bodies hold. */
+/** Counts the bytes that bodies hold. */
 export interface HeldBodies {
   /**
-   * Begins a body; to be disposed of when nothing of it is needed any more.
-   * @param largest bytes that it may have.
+   * Starts a body; dispose of it once its bytes are no longer needed.
+   * @param largest maximum bytes of this body.
    * @param client as `clientKey` names it.
    */
   open(largest: number, client: string): HeldBody
 }
 
-/** Nothing is held yet. @param most bytes of all bodies on their way, where none is large; for tests. */
+/** Starts empty. @param most limit of all bodies being received, unless one is large; for tests. */
 export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
   let bound = most
   const coming = createShares({ most: () => bound })

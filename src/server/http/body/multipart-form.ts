@@ -8,18 +8,18 @@ import { openUpload, type FilePart, type Upload } from './upload-stream.ts'
 /** A form's field: text, or a file that is held in memory. */
 export type FormField = readonly [name: string, value: string | File]
 
-/** What a multipart body gives. */
+/** A parsed multipart body. */
 export interface MultipartForm {
-  /** With streamed files: those before the first file, and then more while `files` goes on. */
+  /** With streamed files: the fields before the first file; later ones are added while `files` is iterated. */
   readonly fields: readonly FormField[]
-  /** One at a time, once; see `FormBody`. */
+  /** One at a time, one iteration; see `FormBody`. */
   readonly files: AsyncIterable<UploadedFile>
   discard(): void
 }
 
 /**
- * Reads a form and holds all of it in memory.
- * @throws {BodyError} 413 for too many files or too large ones, and whatever the reader throws.
+ * Reads a form into memory.
+ * @throws {BodyError} 413 for too many or too large files, and every error of the reader.
  */
 export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimits): Promise<FormField[]> {
   const fields: FormField[] = []
@@ -43,9 +43,10 @@ export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimi
 }
 
 /**
- * Reads a form up to its first file; the files are read when they are asked for.
- * @param onHold told of the bytes of fields and heads, which are kept; what it throws ends the reading.
- * @throws {BodyError} 413 for too much that is no file, and whatever the reader throws.
+ * Reads a form up to its first file; files are read on demand.
+ * @param onHold receives the bytes of fields and part headers, which are kept; an error that it throws ends the
+ * reading.
+ * @throws {BodyError} 413 for too many bytes outside files, and every error of the reader.
  */
 export async function streamForm(
   parts: PartReader,
@@ -75,7 +76,7 @@ export async function streamForm(
         continue
       }
       const first = head.filename === '' ? await parts.nextData() : undefined
-      // How browsers send a field for files that was left empty.
+      // Browsers send a file field that was left empty like this.
       if (head.filename === '' && first === undefined) continue
       count += 1
       if (count > limits.files) throw overLimit('files', limits.files)
@@ -99,7 +100,7 @@ export async function streamForm(
   const iterator: AsyncIterableIterator<UploadedFile> = {
     [Symbol.asyncIterator]: () => iterator,
     async next() {
-      // A file that the handler reads is waited for; another one is skipped.
+      // Wait for a file that the handler is reading; skip one that it is not.
       if (current?.isTaken() === true) await current.closed
       else current?.file.stream.destroy()
       const file = over ? undefined : (ahead ?? (await found()))
@@ -126,7 +127,7 @@ export async function streamForm(
   }
 }
 
-/** The content of one part; `count` is told of all bytes before they are kept, and may throw. */
+/** The content of one part. `count` receives the number of bytes before they are kept, and may throw. */
 async function readAll(parts: PartReader, count: (bytes: number) => void): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = []
   for (let bytes = await parts.nextData(); bytes !== undefined; bytes = await parts.nextData()) {

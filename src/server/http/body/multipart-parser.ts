@@ -1,11 +1,11 @@
 /**
- * The frame of `multipart/form-data` (RFC 2046, section 5.1; RFC 7578). Knows nothing of streams: chunks go in, events
- * come out, one by one, and the border between two chunks may lie anywhere.
+ * The framing of `multipart/form-data` (RFC 2046, section 5.1; RFC 7578). It uses no streams: chunks go in, events come
+ * out one by one, and a chunk may end anywhere.
  *
  * | state     | reads                                      | then                    |
  * | --------- | ------------------------------------------ | ----------------------- |
  * | preamble  | to the first delimiter; dropped            | delimiter               |
- * | delimiter | two bytes behind a delimiter: `--` or CRLF | epilogue, or head       |
+ * | delimiter | two bytes after a delimiter: `--` or CRLF  | epilogue, or head       |
  * | head      | to the empty line                          | data, after `part`      |
  * | data      | to the next delimiter, as `data`           | delimiter, after `end`  |
  * | epilogue  | to the end; dropped                        |                         |
@@ -13,7 +13,7 @@
 import { BodyError, overLimit } from './body-error.ts'
 import { MAX_PARTS, MAX_PART_HEAD_BYTES } from './body-limits.ts'
 
-/** `part` and its headers, then its content in any number of `data`, then its `end`. */
+/** `part` with its headers, then its content in any number of `data`, then its `end`. */
 export type MultipartEvent =
   | { readonly kind: 'part'; readonly head: Buffer }
   | { readonly kind: 'data'; readonly bytes: Buffer }
@@ -22,14 +22,13 @@ export type MultipartEvent =
 /** Parses one body. */
 export interface MultipartParser {
   /**
-   * Takes the next chunk. Its events must be taken to the last one before the next chunk is given. Their bytes are views
-   * of the chunk.
-   * @throws {BodyError} 400 for another grammar and for heads over `MAX_PART_HEAD_BYTES`, 413 above `MAX_PARTS`.
+   * Takes the next chunk. Consume all of its events before the next call. Their bytes are views of the chunk.
+   * @throws {BodyError} 400 for invalid syntax and for headers over `MAX_PART_HEAD_BYTES`, 413 above `MAX_PARTS`.
    */
   push(chunk: Buffer): Generator<MultipartEvent, void>
   /**
-   * The body is over.
-   * @throws {BodyError} 400 when the final boundary has not come.
+   * Ends the body.
+   * @throws {BodyError} 400 if the final boundary is missing.
    */
   finish(): void
 }
@@ -40,11 +39,11 @@ const FINAL = Buffer.from('--')
 const NOTHING = Buffer.alloc(0)
 const CARRIAGE_RETURN = 0x0d
 
-/** @param boundary as the `Content-Type` says, already checked. */
+/** @param boundary from the `Content-Type`, already checked. */
 export function createMultipartParser(boundary: string): MultipartParser {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   let state: 'preamble' | 'delimiter' | 'head' | 'data' | 'epilogue' = 'preamble'
-  // The line break that belongs to the first delimiter is the beginning of the body.
+  // The line break of the first delimiter is the beginning of the body.
   let held: Buffer = LINE_BREAK
   let parts = 0
 
@@ -61,7 +60,7 @@ export function createMultipartParser(boundary: string): MultipartParser {
         if (!bytes.subarray(0, 2).equals(LINE_BREAK)) throw new BodyError(400, 'A boundary that goes on')
         state = 'head'
       } else if (state === 'head') {
-        // The line break behind the delimiter is still there: a part without headers begins with the empty line.
+        // The line break after the delimiter is still there: a part without headers begins with the empty line.
         const end = bytes.indexOf(EMPTY_LINE)
         if ((end === -1 ? bytes.length : end) > MAX_PART_HEAD_BYTES) {
           const limit = { name: 'partHeadBytes', maximum: MAX_PART_HEAD_BYTES }
@@ -96,10 +95,10 @@ export function createMultipartParser(boundary: string): MultipartParser {
   }
 }
 
-/** Where a delimiter may have begun that the next chunk completes; the length where none has. */
+/** Where a delimiter may begin that the next chunk completes; the chunk's length if nowhere. */
 function startOfDelimiter(bytes: Buffer, delimiter: Buffer): number {
   const first = Math.max(0, bytes.length - delimiter.length + 1)
-  // A delimiter has one carriage return: only the last one can be its beginning.
+  // A delimiter has one carriage return, so only the last one can be its beginning.
   const start = bytes.subarray(first).lastIndexOf(CARRIAGE_RETURN)
   if (start === -1) return bytes.length
   const tail = bytes.subarray(first + start)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BodyError } from './body-error.ts'
 import { readBodyType } from './body-kind.ts'
 
-/** What parsers in front of us leave on a request, and the stack of middleware in which their names stand. */
+/** What earlier parsers leave on a request, and the middleware stack with their names. */
 interface ParsedRequest extends IncomingMessage {
   readonly body?: unknown
   readonly files?: unknown
@@ -20,10 +20,10 @@ const PARSER_NAME = /pars|multer|form|upload|body/i
 const ESCAPES: Readonly<Record<string, string>> = { '\r': '%0D', '\n': '%0A', '"': '%22' }
 
 /**
- * The body of a request that middleware or a host in front of us has read to its end: the bytes, or what stands for the
- * same fields. Without it such a form would arrive empty, without a word.
- * @returns `undefined` for a body that nobody has read.
- * @throws {BodyError} 500 for a body that was taken apart into anything but texts: nesting, order and files are lost then.
+ * The body of a request that middleware or a host has already read: its bytes, or an equivalent encoding of its fields.
+ * Without this, such a form would silently arrive empty.
+ * @returns `undefined` if nobody has read the body.
+ * @throws {BodyError} 500 if the body was parsed into anything but strings: nesting, order and files are lost then.
  */
 export function parsedBody(req: IncomingMessage): Buffer | undefined {
   if (!req.readableEnded) return undefined
@@ -57,7 +57,7 @@ function writeFields(fields: Readonly<Record<string, string>>, contentType: stri
   return `${parts.join('')}--${boundary}--\r\n`
 }
 
-/** For the log, and repeats nothing of what was sent. */
+/** For the log; repeats nothing that the client sent. */
 function faultOf(req: ParsedRequest, body: unknown): string {
   const names: string[] = []
   for (let app = req.app; app !== undefined; app = app.parent) {

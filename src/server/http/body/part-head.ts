@@ -4,32 +4,32 @@ import { decodeUtf8 } from './body-text.ts'
 import { checkFieldName } from './field-name.ts'
 import { readParameters } from './header-parameters.ts'
 
-/** What the headers of a part say. */
+/** The parsed headers of a part. */
 export interface PartHead {
-  /** Of the field. */
+  /** Name of the field. */
   readonly name: string
-  /** Set for files; `''` for a field for files that was left empty. Never a path. */
+  /** Set for files; `''` for a file field that was left empty. Never a path. */
   readonly filename: string | undefined
-  /** Media type as sent; `text/plain` without one (RFC 7578, section 4.4). */
+  /** Media type as sent; `text/plain` if missing (RFC 7578, section 4.4). */
   readonly type: string
 }
 
-/** Spaces in front of the value are part of it here: two repeats that take them would share thousands in every way. */
+/** The value includes its leading spaces: two repeats that both match spaces would backtrack quadratically. */
 const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+):([^\0\r\n]*)$/i
 
-/** What the encoding leaves as it is; anything else would have to be decoded, and no browser sends it. */
+/** Encodings that change nothing. Browsers send no others. */
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
 
 /**
- * Reads the headers of a part, without the empty line.
- * @throws {BodyError} 400 for what is no header of a form's part, 415 for another character set or encoding.
+ * Parses the headers of a part, without the empty line.
+ * @throws {BodyError} 400 for an invalid header, 415 for another character set or encoding.
  */
 export function readPartHead(head: Buffer): PartHead {
   const headers = readHeaders(decodeUtf8(head))
   const disposition = readParameters(headers.get('content-disposition') ?? '')
   const name = disposition?.parameters.get('name')
   if (disposition?.value !== 'form-data' || name === undefined) throw new BodyError(400, 'A part that is no field')
-  // RFC 7578, section 4.2, forbids it: two names for one file, of which each reader takes another.
+  // Forbidden by RFC 7578, section 4.2: with two names for one file, two readers may choose differently.
   if (disposition.parameters.has('filename*')) throw new BodyError(400, 'A part with an encoded file name')
   const encoding = headers.get('content-transfer-encoding')
   if (encoding !== undefined && !PLAIN_ENCODINGS.has(encoding.toLowerCase())) {
@@ -67,7 +67,7 @@ function unescapeName(text: string): string {
   return text.replace(ESCAPED, (escaped) => ESCAPES[escaped.toLowerCase()] ?? escaped)
 }
 
-/** Whoever makes a path of a file's name must not leave the folder by it. */
+/** A path built from a file's name must not leave its folder. */
 function baseName(filename: string): string {
   const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1)
   return name === '.' || name === '..' ? '' : name

@@ -2,20 +2,21 @@ import type { BodySource } from './body-source.ts'
 import { createMultipartParser, type MultipartEvent } from './multipart-parser.ts'
 import { readPartHead, type PartHead } from './part-head.ts'
 
-/** A multipart body, part by part, as it is asked for. Calls take their turn. */
+/** Reads a multipart body part by part, on demand. Calls are queued. */
 export interface PartReader {
   /**
-   * The head of the next part, or `undefined` behind the last. What is left of the part before is read and dropped.
-   * @throws {BodyError} for what the source, the parser or the head refuses; from then on always the same.
+   * The head of the next part, or `undefined` after the last. The rest of the previous part is read and dropped.
+   * @throws {BodyError} for everything that the source, the parser or the head refuses; later calls throw the same
+   * error.
    */
   nextPart(): Promise<{ readonly head: PartHead; readonly headBytes: number } | undefined>
   /** The next bytes of this part, or `undefined` at its end. Fails as `nextPart` does. */
   nextData(): Promise<Buffer | undefined>
-  /** Ends it: nothing more is read, and every call, those under way included, fails with this. */
+  /** Stops reading; all calls fail with this error, pending ones included. */
   fail(error: unknown): void
 }
 
-/** @param boundary as the `Content-Type` says, already checked. */
+/** @param boundary from the `Content-Type`, already checked. */
 export function createPartReader(source: BodySource, boundary: string): PartReader {
   const parser = createMultipartParser(boundary)
   let events: Iterator<MultipartEvent, void> | undefined

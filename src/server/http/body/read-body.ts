@@ -15,21 +15,21 @@ export { BodyError } from './body-error.ts'
 export { bodyKind } from './body-kind.ts'
 export type { BodyLimits } from './body-limits.ts'
 
-/** A form as it was sent, in its order. */
+/** A form's fields in the order in which they were sent. */
 export interface FormBody {
   readonly kind: 'form'
   /**
-   * A field for files that was left empty is a `File` without a name and without bytes. With streamed files these are
-   * the fields before the first file; those behind it, a submitter's among them, join while `files` goes on.
+   * A file field that was left empty is a `File` without a name and without bytes. With streamed files these are the
+   * fields before the first file; later ones, such as the submitter, are added while `files` is iterated.
    */
   readonly fields: readonly FormField[]
   /**
-   * The files, with `streamed`; otherwise none. There is one iteration. A file whose stream is being read is waited for
-   * before the next one; a file that nobody reads is passed over. Leaving the iteration reads nothing more, and the file
-   * at hand can still be read. Fails with `BodyError` as the file's stream does, or with the signal's reason.
+   * The files, with `streamed`; otherwise empty. Iterate once. The next step waits until the current file's stream has
+   * ended, and skips a file that is not being read. Leaving the loop stops reading, but the current file remains
+   * readable. Fails with `BodyError`, as the file's stream does, or with the signal's reason.
    */
   readonly files: AsyncIterable<UploadedFile>
-  /** Ends the reading wherever it stands, and the file at hand with it. Does nothing when all is read. */
+  /** Stops reading, the current file included. Does nothing once everything is read. */
   discard(): void
 }
 
@@ -40,11 +40,13 @@ export interface JsonBody {
 }
 
 /**
- * Reads the body of a request that nobody has read from. With `streamed` it is done when the first file begins.
- * Afterwards, and after a failure, the request has none of our listeners; `dropBody` sees to what was left unread.
- * @param hold told of all bytes that are kept in memory, before more are asked for; what it throws ends the reading.
- * @throws {BodyError} for a body that is malformed (400), too slow (408), too large (413), or of another kind (415).
- * @throws the signal's reason when it is aborted first.
+ * Reads the body of an unread request. With `streamed`, it resolves when the first file begins. Afterwards, and after a
+ * failure, the request has none of our listeners; `dropBody` handles the unread rest.
+ * @param hold receives the number of bytes to be kept in memory, before more are read; an error that it throws ends the
+ * reading.
+ * @throws {BodyError} for a body that is malformed (400), too slow (408), too large (413), or of an unsupported type
+ * (415).
+ * @throws the signal's reason if it is aborted first.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -55,7 +57,7 @@ export async function readBody(
   const type = readBodyType(req.headers['content-type'])
   if (type === undefined) throw new BodyError(415, 'A body of another kind')
   if (!/^(?:identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw new BodyError(415, 'A compressed body')
-  // What is no multipart body is held in memory, whatever may be streamed.
+  // Only multipart bodies can be streamed.
   const inMemory = limits.streamed && type.kind !== 'multipart'
   const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
   if (Number(req.headers['content-length'] ?? 0) > bytes) throw overLimit('bytes', bytes)
@@ -68,7 +70,7 @@ export async function readBody(
   return { kind: 'form', ...(await streamForm(createPartReader(source, type.boundary), limits, signal, hold)) }
 }
 
-/** All of its chunks are kept. */
+/** Counts all of its chunks as kept. */
 function heldSource(source: BodySource, hold: (bytes: number) => void): BodySource {
   return {
     async read() {

@@ -13,10 +13,10 @@ export interface Upload {
   readonly closed: Promise<void>
 }
 
-/** The file part that a reader has reached. */
+/** The file part at which the reader is. */
 export interface FilePart {
   readonly head: PartHead
-  /** Bytes of the part that were read already. */
+  /** Bytes of the part that are already read. */
   readonly first: Buffer | undefined
 }
 
@@ -52,7 +52,7 @@ export function openUpload(parts: PartReader, { head, first }: FilePart, maximum
       resolve()
     })
   })
-  // Iteration throws the error too; an unread stream must not end the process with an uncaught one.
+  // Iteration throws the error as well; for an unread stream it must not become an uncaught one.
   stream.on('error', () => undefined)
   if (signal.aborted) cutOff()
   else signal.addEventListener('abort', cutOff)

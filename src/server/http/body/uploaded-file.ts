@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 
-/** A file on its way in. */
+/** A file that is being uploaded. */
 export interface UploadedFile {
   /** Name of the form's field. */
   readonly field: string
-  /** As the client calls it; never a path. */
+  /** File name as the client sends it; never a path. */
   readonly name: string
-  /** Media type as the client says. */
+  /** Media type as the client sends it. */
   readonly type: string
-  /** Its bytes, as fast as they are read. Fails when the file is over its limit, or cut off. */
+  /** Its bytes, received at the pace of the reader. Fails if the file is over its limit or incomplete. */
   readonly stream: Readable
 }

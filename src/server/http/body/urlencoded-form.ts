@@ -3,8 +3,9 @@ import { MAX_FIELDS, MAX_NAME_BYTES } from './body-limits.ts'
 import { checkFieldName } from './field-name.ts'
 
 /**
- * Reads `application/x-www-form-urlencoded`. Empty pairs are none, as in browsers.
- * @throws {BodyError} 400 for a percent sign that begins no UTF-8 character, or a bad name; 413 for too many fields.
+ * Parses `application/x-www-form-urlencoded`. Empty pairs are ignored, as browsers do.
+ * @throws {BodyError} 400 for a percent sign that does not begin a UTF-8 character, or a bad name; 413 for too many
+ * fields.
  */
 export function readUrlencoded(text: string): (readonly [name: string, value: string])[] {
   const fields: (readonly [name: string, value: string])[] = []
@@ -26,7 +27,7 @@ function readPair(pair: string): readonly [name: string, value: string] {
   return [decodeName(pair.slice(0, equals)), decode(pair.slice(equals + 1))]
 }
 
-/** A character of a name has three at most. */
+/** A character takes up to three in a name. */
 function decodeName(text: string): string {
   return checkFieldName(text.length > MAX_NAME_BYTES * 3 ? text : decode(text))
 }

@@ -3,30 +3,28 @@ export type CacheKey = string | readonly [string, ...(string | number | boolean 
 
 /** How long the server keeps a value, and what drops it earlier. */
 export interface CachedOptions {
-  /** How long it is fresh. Above 0. */
+  /** How long the value is fresh. Above 0. */
   readonly seconds: number
-  /**
-   * How long after that it is still returned while a new one is made in the background, also when that fails. Default: 0.
-   */
+  /** How much longer it may be returned while a new one is made in the background, even if that fails. Default: 0. */
   readonly staleSeconds?: number
-  /** Names by which `revalidate` drops the value. They do not begin with a slash. */
+  /** Names by which `revalidate` drops the value. They must not begin with a slash. */
   readonly tags?: readonly string[]
 }
 
-/** Makes a value for `cached`. It may return what a loader may, except for promises: await them. */
+/** Makes a value for `cached`. It may return everything that a loader may, except promises: await them. */
 export type CachedRead<Value> = (args: {
   /** Aborted after 30 s. Not the signal of a request: others may wait for the same value. */
   readonly signal: AbortSignal
 }) => Value | Promise<Value>
 
-/** On whose behalf a value is read. */
+/** The request for which a value is read. */
 export interface CacheReader {
   /** Path of the page, still percent-encoded. */
   readonly pathname: string
-  /** Client address: values it has made fill a quarter of a full cache at most. */
+  /** Client address: values made for it take at most a quarter of a full cache. */
   readonly address?: string
-  /** Told of the tags of the value. */
+  /** Receives the tags of the value. */
   used(tags: readonly string[]): void
-  /** Told of what a refresh in the background throws. */
+  /** Receives errors of a background refresh. */
   failed(thrown: unknown): void
 }

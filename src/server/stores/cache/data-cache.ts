@@ -9,7 +9,7 @@
  *
  * Bounds per process: 10,000 values and 32 MiB. The least recently used go first; a client that made more than a quarter
  * of all loses its own first, in the shared store too. A value of more than 4 MiB is returned and not kept. Making a value
- * takes 30 s at most. With a shared store all instances share values; see `shared-values.ts`.
+ * a quarter of all loses its own first, in the shared store too. A value of more than 4 MiB is returned but not kept.
  */
 import type { Logger } from 'pino'
 import type { RedisLink } from '../redis-link.ts'
@@ -36,7 +36,7 @@ export interface DataCacheStats {
   readonly hits: number
   /** Answered with a stale one. */
   readonly stale: number
-  /** Waited for the shared store or for the value to be made. */
+  /** Waited for the shared store, or for the value to be made. */
   readonly misses: number
   /** Values from the shared store. */
   readonly shared: number
@@ -51,25 +51,27 @@ export interface DataCacheStats {
 /** The data cache of one process. */
 export interface DataCache {
   /**
-   * Returns a value, kept or made; a copy for each caller.
-   * @throws {RangeError} for invalid options; {UncacheableValueError} for a value that cannot be kept; what `read` throws,
-   *   where no value is fresh or stale.
+   * Returns a kept or new value; each caller gets a copy.
+   * @throws {RangeError} for invalid options; {UncacheableValueError} for a value that cannot be kept; errors of
+   * `read`, if no value is fresh or stale.
    */
   read<Value>(call: CachedCall<Value>, reader: CacheReader): Promise<Value>
-  /** Drops tags and paths: here at once, in other processes when it resolves or as soon as they can be reached. */
+  /**
+   * Drops tags and paths: here at once; in other processes when the promise resolves, or as soon as they are reachable.
+   */
   revalidate(targets: readonly string[]): Promise<void>
   /** Drops tags and paths that another process has revalidated. */
   drop(targets: readonly string[]): void
-  /** What this process has dropped. */
+  /** Targets that this process has dropped. */
   readonly revalidations: Pick<Revalidations, 'now' | 'concern' | 'onSettle'>
   readonly stats: DataCacheStats
   /** Stops listening to other instances. */
   dispose(): void
 }
 
-/** What a data cache is made with. */
+/** Parts of a data cache. */
 export interface DataCacheOptions {
-  /** Values of other builds are not read. */
+  /** Values of other builds are ignored. */
   readonly buildId: string
   /** `undefined` without a shared store. */
   readonly redis: RedisLink | undefined
@@ -82,7 +84,7 @@ export interface DataCacheOptions {
   readonly bounds?: LruBounds
 }
 
-/** Makes the cache of a process. */
+/** Creates the cache of a process. */
 export function createDataCache(options: DataCacheOptions): DataCache {
   const { redis, log, now, buildId, onRevalidate, bounds } = options
   const revalidations = createRevalidations()
@@ -92,7 +94,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
   const shared =
     redis &&
     createSharedValues({ link: redis, buildId, log, now, onTargets: drop, onMissed: () => revalidations.addAll() })
-  // A value that a client has too many of leaves the shared store too.
+  // Values above a client's share leave the shared store too.
   const memory = new MemoryValues({ revalidations, log, bounds, onCrowdedOut: (name) => shared?.remove(name) })
   const source = new ValueSource({ memory, shared, revalidations, now })
   const counts = { hits: 0, stale: 0, misses: 0 }
@@ -107,7 +109,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     }
     counts.misses += 1
     const value = await source.get(call)
-    // Another instance made it and put it into the shared store.
+    // Another instance has made it and put it into the shared store.
     if (valueState(value, now()) === 'stale') source.refresh(call, value)
     return value
   }

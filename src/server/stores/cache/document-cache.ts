@@ -1,6 +1,6 @@
 /**
- * Documents that hold nothing of a visitor, kept to be sent again when the server would otherwise refuse for load. Bounds
- * per process: 1,000 documents and 16 MiB, the least recently used go first; 1 MiB per document, 32 copies per page
+ * Documents without visitor data, kept so that an overloaded server can send them instead of a refusal. Bounds per
+ * process: 1,000 documents and 16 MiB, the least recently used go first; 1 MiB per document, 32 copies per page
  * (`document-names.ts`). Revalidated documents are not sent.
  */
 import { encodeWhole, type Encoding } from '../../http/content-encoding.ts'
@@ -13,36 +13,36 @@ import { settleEntries, type Droppable } from './revalidations.ts'
 
 const BOUNDS: LruBounds = { entries: 1_000, bytes: 16_777_216 }
 const MOST_DOCUMENT_BYTES = 1_048_576
-const ENTRY_BYTES = 1_000 // of headers and key, beside the body
+const ENTRY_BYTES = 1_000 // for headers and key, besides the body
 
-/** A document as it was sent, with nothing of a visitor in it. */
+/** A sent document without visitor data. */
 export interface SentDocument {
   readonly lifetime: DocumentLifetime
   readonly etag: string
-  /** Called for an unknown `etag`: headers that depend on the document alone, and its body without a coding. */
+  /** Called for a new `etag`: headers that depend only on the document, and its unencoded body. */
   readonly content: () => { readonly headers: HeaderList; readonly body: Buffer }
-  /** The body in the coding it was sent in, if any. */
+  /** The body in the coding in which it was sent, if any. */
   readonly encoded?: readonly [Encoding, Buffer] | undefined
 }
 
-/** A sent document, and what it depends on. `since`: `DocumentCache.now` before the document was begun. */
+/** A sent document, and what it depends on. `since`: `DocumentCache.now` before rendering began. */
 export interface MadeDocument extends Droppable {
   readonly asked: AskedDocument
   /** The search params that it depends on. */
   readonly uses: SearchUses
   readonly document: SentDocument
   readonly pathname: string
-  /** Client that asked for it, as `clientKey` names it. */
+  /** Client that requested it, as `clientKey` names it. */
   readonly client?: string
 }
 
-/** A document that may be sent. */
+/** A kept document that may be sent. */
 export interface KeptDocument {
   readonly headers: readonly string[]
   readonly etag: string
-  /** Milliseconds since it was made. */
+  /** Milliseconds since it was rendered. */
   readonly ageMs: number
-  /** Milliseconds for which it is fresh, from when it was made. */
+  /** Milliseconds for which it is fresh, counted from its rendering. */
   readonly freshMs: number
   /** Its body in a coding; encoded once. */
   body(encoding: Encoding | undefined): Promise<Buffer>
@@ -58,9 +58,9 @@ export interface DocumentCacheStats {
 
 /** The documents of one process. */
 export interface DocumentCache {
-  /** For `Droppable.since`, before a document is begun. */
+  /** For `Droppable.since`: read it before rendering begins. */
   readonly now: number
-  /** Keeps a document, unless it is too large or revalidated since. */
+  /** Keeps a document, unless it is too large or already revalidated. */
   keep(made: MadeDocument): void
   /** Finds a document to send. */
   take(asked: AskedDocument, pathname: string): KeptDocument | undefined
@@ -78,7 +78,7 @@ interface Entry extends Droppable {
 }
 
 /**
- * @param services their data cache knows what has been dropped; the first document that is kept opens it.
+ * @param services their data cache knows what has been dropped; it is opened when the first document is kept.
  * @param now milliseconds since the epoch.
  */
 export function createDocumentCache(

@@ -1,20 +1,20 @@
 import { cacheDirectives } from '../../http/cache-control.ts'
 
-/** For how long a document may be given out that is not made anew, in milliseconds. */
+/** How long a kept document may be sent, in milliseconds. */
 export interface DocumentLifetime {
   readonly freshMs: number
-  /** Beyond that, for as long as there is nothing better to give out. */
+  /** How much longer, if nothing fresher is available. */
   readonly staleMs: number
 }
 
-/** Where nothing is said: as long as the browser's route cache shows what is old. */
+/** Default: as long as the browser's route cache shows stale data. */
 const STALE_SECONDS = 300
 const LONGEST_SECONDS = 86_400
 
 /**
- * What a document's `Cache-Control` lets this server do with it when it has no time to make it anew. The server is the
- * origin, and gives out its own work: `s-maxage`, which forbids others to give out what is stale, does not bind it.
- * @returns `undefined` where the document must be made each time, or is not for everybody.
+ * How long the `Cache-Control` of a document lets an overloaded server send a kept copy. `s-maxage` forbids other
+ * caches to send stale copies; it does not bind the origin, which is this server.
+ * @returns `undefined` if the document must be rendered each time, or is not public.
  */
 export function documentLifetime(cacheControl: string): DocumentLifetime | undefined {
   const directives = cacheDirectives(cacheControl)

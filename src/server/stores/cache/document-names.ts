@@ -1,7 +1,7 @@
 /**
- * What the kept documents of a page are told apart by: those search params that something has read while one was made, as
- * `Vary` does with headers. What nothing reads makes no other document, so that nobody fills the cache with `?x=1..n`.
- * Bounds: 1,000 pages, of each 32 copies; the oldest go first.
+ * Tells the kept documents of a page apart by the search params that were read during rendering, as `Vary` does with
+ * headers. Unread params do not make a new document, so `?x=1..n` cannot fill the cache. Bounds: 1,000 pages with 32
+ * copies each; the oldest go first.
  */
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { SearchListener } from '../../http/track-search.ts'
@@ -9,19 +9,19 @@ import { createLruCache } from './lru-cache.ts'
 
 const MOST_PAGES = 1_000
 const MOST_COPIES = 32
-const MOST_PARAMS = 32 // a loader that reads whatever a visitor names reads them all
+const MOST_PARAMS = 32 // a loader that reads the params a visitor names counts as reading all
 
-/** What was asked for. */
+/** A requested document. */
 export interface AskedDocument {
-  /** All that chooses a document beside its query: route, path, params. */
+  /** Everything besides the query that selects a document: route, path, params. */
   readonly page: string
   /** After rewriting, as loaders get it. */
   readonly search: RawSearch
-  /** The query as a text, before and after rewriting. */
+  /** The query as text, before and after rewriting. */
   readonly queries: readonly string[]
 }
 
-/** Which search params a document depends on. */
+/** The search params that a document depends on. */
 export class SearchUses implements SearchListener {
   #keys: Set<string> | 'all' = new Set()
 
@@ -35,18 +35,18 @@ export class SearchUses implements SearchListener {
     this.#keys = 'all'
   }
 
-  /** Takes over what the facts of a segment say. */
+  /** Adds the facts of a segment. */
   add(uses: true | readonly string[] | undefined): void {
     if (uses === true) this.useAll()
     else uses?.forEach((key) => this.useParam(key))
   }
 
-  /** Takes over all that another document depends on. */
+  /** Adds everything that another document depends on. */
   join(other: SearchUses): void {
     this.add(other.#keys === 'all' ? true : [...other.#keys])
   }
 
-  /** @returns those params alone; the same object where there are no others. */
+  /** @returns only those params; the same object if there are no others. */
   pick(search: RawSearch): RawSearch {
     const keys = this.#keys
     if (keys === 'all' || Object.keys(search).every((key) => keys.has(key))) return search
@@ -64,9 +64,9 @@ export class SearchUses implements SearchListener {
 
 /** Names of kept documents. */
 export interface DocumentNames {
-  /** @returns `undefined` for a page of which nothing is kept. */
+  /** @returns `undefined` if nothing of the page is kept. */
   find(asked: AskedDocument): string | undefined
-  /** Names a document that is to be kept; `drop` is told of copies that make room. */
+  /** Names a document to be kept; calls `drop` for copies that make room. */
   learn(asked: AskedDocument, uses: SearchUses, drop: (name: string) => void): string
 }
 

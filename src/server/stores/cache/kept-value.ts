@@ -1,4 +1,7 @@
-/** A cached value, in memory and in the shared store. Times in milliseconds, moments since the epoch. */
+/**
+ * A cached value, in memory and in the shared store. Durations in milliseconds, moments in milliseconds since the
+ * epoch.
+ */
 export interface KeptValue {
   /** From `valueToText`. */
   readonly text: string
@@ -6,11 +9,11 @@ export interface KeptValue {
   readonly madeAt: number
   /** How long it is fresh. */
   readonly freshMs: number
-  /** How long after that it is stale. */
+  /** How much longer it is stale. */
   readonly staleMs: number
 }
 
-/** `stale`: usable, but to be made again. `expired`: not usable. */
+/** `stale`: usable, but due for a refresh. `expired`: not usable. */
 export type ValueState = 'fresh' | 'stale' | 'expired'
 
 /** A value from the future, made by a clock that runs ahead, counts as just made. */

@@ -1,26 +1,26 @@
-/** How much is kept at most. */
+/** Limits of the cache. */
 export interface LruBounds {
   readonly entries: number
-  /** All entries together, as their owners have counted them. */
+  /** All entries together, by the sizes that `set` was given. */
   readonly bytes: number
 }
 
 /**
- * A map whose least recently used entries make room for new ones. Where the client that a new one is made for has more
- * than a quarter of all room, its own least recently used entries make room, and nobody else's.
+ * A map that evicts its least recently used entries to make room. If the client of a new entry has more than a quarter
+ * of all room, only that client's entries are evicted.
  */
 export interface LruCache<Entry> {
-  /** The entry, which counts as used by that. */
+  /** The entry; marks it as used. */
   get(key: string): Entry | undefined
   /**
-   * Puts an entry in, as the most recently used.
-   * @param bytes what it counts.
+   * Adds an entry as the most recently used.
+   * @param bytes its size.
    * @param client for which it was made, as `clientKey` names it.
-   * @returns whether it is kept: one that is larger than all may be together is not, and what stood there before it is gone.
+   * @returns whether it is kept: an entry larger than the whole cache is not, and the previous one is gone.
    */
   set(key: string, entry: Entry, bytes: number, client?: string): boolean
   delete(key: string): void
-  /** All entries with their keys, the least recently used first; deleting them meanwhile is allowed. */
+  /** All entries with their keys, the least recently used first; deleting during iteration is allowed. */
   entries(): Iterable<readonly [key: string, entry: Entry]>
   readonly size: number
   readonly bytes: number
@@ -32,7 +32,7 @@ interface Slot<Entry> {
   readonly client: string
 }
 
-/** What is kept for one client. */
+/** The entries of one client. */
 interface Part {
   /** The least recently used first. */
   readonly keys: Set<string>
@@ -40,8 +40,8 @@ interface Part {
 }
 
 /**
- * Maps and sets remember the order in which keys were put in: an entry that is used is put in anew.
- * @param onCrowdedOut told of entries that made room for others of the same client, which has too many.
+ * Maps and sets iterate in insertion order: a used entry is inserted again.
+ * @param onCrowdedOut receives entries that were evicted because their client has too many.
  */
 export function createLruCache<Entry>(
   bounds: LruBounds,

@@ -6,24 +6,24 @@ import { settleEntries, type Revalidations } from './revalidations.ts'
 
 const BOUNDS: LruBounds = { entries: 10_000, bytes: 33_554_432 }
 const MOST_VALUE_BYTES = 4_194_304
-const ENTRY_BYTES = 300 // of a value's key, members and slot, beside its text
+const ENTRY_BYTES = 300 // for a value's key, members and slot, besides its text
 
 /** A value in the memory of this process. */
 export interface MemoryValue extends KeptValue {
-  /** Clock of the revalidations before it was made. */
+  /** Revalidation clock before it was made. */
   readonly since: number
   settled?: number
   /** Not made again before this moment, because the last attempt failed. */
   retryAt: number
 }
 
-/** What memory values are made with. */
+/** Parts of the memory values. */
 export interface MemoryValuesParts {
   readonly revalidations: Revalidations
   readonly log: Logger
   /** For tests. */
   readonly bounds?: LruBounds | undefined
-  /** Told of values that were removed because their client has too many. */
+  /** Receives values that were evicted because their client has too many. */
   readonly onCrowdedOut: (name: string) => void
 }
 
@@ -46,16 +46,16 @@ export class MemoryValues {
     return this.#values.bytes
   }
 
-  /** @param pathname of the page that asks. */
+  /** @param pathname of the requesting page. */
   get(name: string, pathname: string): MemoryValue | undefined {
     const value = this.#values.get(name)
     return value === undefined || this.#parts.revalidations.concern(value, pathname) ? undefined : value
   }
 
-  /** @returns whether it was kept: it is not if it is too large, revalidated, or older than the one in memory. */
+  /** @returns whether it was kept: not if it is too large, revalidated, or older than the one in memory. */
   keep(name: string, value: MemoryValue, reader: { readonly pathname: string; readonly address?: string }): boolean {
     const { revalidations, log } = this.#parts
-    // A value whose making began later may have been faster.
+    // A value that was started later may have finished earlier.
     if ((this.#values.get(name)?.since ?? 0) > value.since || revalidations.concern(value, reader.pathname))
       return false
     const bytes = bytesOf(value.text)

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What is being read for a cache, and for whom. */
+/** A read for the cache that is running. */
 export interface ReadScope {
   /** Name of the value. */
   readonly name: string
-  /** The read inside of which this one was asked for. */
+  /** The read that requested this one. */
   readonly parent: ReadScope | undefined
-  /** Tags of what this read has used of the cache. */
+  /** Tags of the cached values that this read has used. */
   readonly tags: Set<string>
 }
 
 const scopes = new AsyncLocalStorage<ReadScope>()
 
-/** Something of one visitor was looked at while a value was made that is kept for all. */
+/** Code read visitor data while making a value for all visitors. */
 export class VisitorInCacheError extends Error {
   override readonly name = 'VisitorInCacheError'
 }
@@ -22,15 +22,15 @@ export function withReadScope<Result>(scope: ReadScope, work: () => Result): Res
   return scopes.run(scope, work)
 }
 
-/** The read that this code is part of; `undefined` outside of any. */
+/** The read to which the running code belongs; `undefined` outside of any. */
 export function currentReadScope(): ReadScope | undefined {
   return scopes.getStore()
 }
 
 /**
- * To be called where something of the visitor is handed out.
- * @param what as its reader writes it: `context.cookie()`.
- * @throws {VisitorInCacheError} inside of a read.
+ * Call this where visitor data is handed out.
+ * @param what as callers write it: `context.cookie()`.
+ * @throws {VisitorInCacheError} inside a read.
  */
 export function refuseInReadScope(what: string): void {
   const scope = scopes.getStore()

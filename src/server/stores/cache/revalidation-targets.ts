@@ -1,11 +1,11 @@
 import { revalidationPath, revalidationTarget } from '../../../shared/revalidation-path.ts'
 
-/** Path of a target that is deeper is cut off here: it drops more than it says. A path of 8 KiB would have thousands. */
+/** Deeper paths are cut off here and drop more than they name: a path of 8 KiB would have thousands of levels. */
 const MOST_DEPTH = 32
 
 /**
- * A target of `revalidate` in the one form in which it is looked for: a tag, a path, or a path with `/*` and all below it.
- * @param name as somebody wrote it.
+ * Normalises a target of `revalidate`: a tag, a path, or a path with `/*` for everything below it.
+ * @param name as the application wrote it.
  */
 export function normalTarget(name: string): string {
   const target = revalidationTarget(name)
@@ -15,7 +15,7 @@ export function normalTarget(name: string): string {
 }
 
 /**
- * All targets that a page's path falls under; the rule is that of the browser's cache (`matchesTarget`).
+ * All targets that include a page's path, by the same rule as the browser's cache (`matchesTarget`).
  * @param path still percent-encoded.
  */
 export function targetsOver(path: string): readonly string[] {

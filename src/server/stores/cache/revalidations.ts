@@ -1,32 +1,32 @@
 /**
- * What has been dropped, and when, on a clock of this process that counts revalidations. Nothing is searched for and thrown
- * away: whatever was begun before a target was revalidated, and falls under it, counts as gone, be it kept, under way or
- * on its way from elsewhere.
+ * Records what was dropped, and when, on a clock of this process that counts revalidations. Nothing is searched for:
+ * everything that falls under a target and was started before its revalidation counts as dropped, whether it is kept
+ * or still being made.
  *
- * Bound: 10,000 targets. With one more,
+ * Bound: 10,000 targets. Beyond it,
  *
  * | most of them are | then                                                                                          |
  * |------------------|-----------------------------------------------------------------------------------------------|
- * | tags             | caches look through what they keep, once, and the tags are forgotten; what is being made and has tags counts as gone |
- * | paths            | those of the folder with the most become the folder: `/notes/1` and `/notes/2` are `/notes/*` |
+ * | tags             | caches check what they keep once, and the tags are forgotten; values with tags that are being made count as dropped |
+ * | paths            | the folder with the most paths replaces them: `/notes/1` and `/notes/2` become `/notes/*`     |
  *
- * So targets of one kind, however many a visitor can have named, drop nothing of another kind that is kept.
+ * So targets of one kind, however many a visitor can cause, drop nothing of the other kind.
  */
 import type { LruCache } from './lru-cache.ts'
 import { normalTarget, targetsOver } from './revalidation-targets.ts'
 
 const MOST_TARGETS = 10_000
 
-/** What can be dropped. */
+/** Something that can be dropped. */
 export interface Droppable {
   readonly tags: readonly string[]
-  /** What the clock said when it was begun. */
+  /** The clock when it was started. */
   readonly since: number
-  /** What the clock said when a cache last looked whether its tags had been dropped, and they had not. */
+  /** The clock when a cache last checked its tags and found it valid. */
   readonly settled?: number | undefined
 }
 
-/** Looks through all that a cache keeps: deletes what is dropped by its tags, and notes `settled` on the rest. */
+/** Checks everything that a cache keeps: deletes what is dropped by its tags, and sets `settled` on the rest. */
 export type Settle = (isDropped: (droppable: Droppable) => boolean, settled: number) => void
 
 /** Settles a cache: for `onSettle`. */
@@ -41,20 +41,20 @@ export function settleEntries<Entry extends Droppable & { settled?: number }>(
   }
 }
 
-/** The targets revalidated by this process, and by others as far as it hears of them. */
+/** The targets that this process has revalidated, and those of other processes that it knows about. */
 export interface Revalidations {
   /** For `Droppable.since`. */
   readonly now: number
-  /** Drops what falls under tags, paths (`/mills`) or all below a path (`/mills/*`). */
+  /** Drops everything under tags, paths (`/mills`) or subtrees (`/mills/*`). */
   add(targets: readonly string[]): void
   /** Drops everything. */
   addAll(): void
   /**
    * Whether something has been dropped.
-   * @param pathname of the page that wants it.
+   * @param pathname of the requesting page.
    */
   concern(droppable: Droppable, pathname: string): boolean
-  /** Tells of a cache. */
+  /** Registers a cache. */
   onSettle(settle: Settle): void
 }
 
@@ -65,7 +65,7 @@ export function createRevalidations(mostTargets: number = MOST_TARGETS): Revalid
   const caches: Settle[] = []
   let now = 0
   let floor = 0
-  /** Tags that were dropped before are forgotten. */
+  /** Tags that were dropped before this moment are forgotten. */
   let tagFloor = 0
 
   function addAll(): void {
@@ -87,7 +87,7 @@ export function createRevalidations(mostTargets: number = MOST_TARGETS): Revalid
       tags.clear()
       tagFloor = now
     }
-    // Far below the bound, so that it is not done again with the next target.
+    // Far below the bound, so that the next target does not repeat it.
     joinPaths(paths, Math.max(1, Math.floor(mostTargets / 4)))
   }
 
@@ -115,7 +115,7 @@ export function createRevalidations(mostTargets: number = MOST_TARGETS): Revalid
   }
 }
 
-/** Where a path without its star may be put: its folder, and then ever higher ones. Each costs a look at all paths. */
+/** By what to replace a path without its star: its folder, then ever higher ones. Each step looks at all paths. */
 const FOLDERS: readonly ((path: string) => string)[] = [
   (path) => path.slice(0, Math.max(0, path.lastIndexOf('/'))) || path,
   (path) => `/${path.split('/', 3).slice(1).join('/')}`,
@@ -123,7 +123,7 @@ const FOLDERS: readonly ((path: string) => string)[] = [
   () => '',
 ]
 
-/** Puts folders in the place of their paths, those with the most first, until there are `most` of them. */
+/** Replaces paths by their folders, largest folders first, until `most` remain. */
 function joinPaths(paths: Map<string, number>, most: number): void {
   for (const folderOf of FOLDERS) {
     const folders = Map.groupBy(paths.keys(), (path) => folderOf(path.endsWith('/*') ? path.slice(0, -2) : path))

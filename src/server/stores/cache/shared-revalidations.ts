@@ -1,8 +1,8 @@
 /**
- * Revalidations of all instances, in Redis. Each one advances a clock and marks its targets with the new time; values carry
- * the time before they were made and are valid while no mark over them is later. Marks outlive values, so a dropped value
- * cannot return. While Redis is away, revalidations are owed to it; if this process ends owing, values that it did not
- * drop live until they expire.
+ * Revalidations of all instances, in Redis. Each one advances a clock and marks its targets with the new time; values
+ * carry the time before they were made and are valid while no mark over them is later. Marks outlive values, so a
+ * dropped value cannot return. While Redis is unreachable, revalidations wait in a list of owed targets; if the process
+ * ends first, shared values that it would have dropped live until they expire.
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -16,11 +16,11 @@ const CHANNEL = 'millrace:1:data'
 export const LONGEST_MS = 86_400_000
 const MARK_MS = LONGEST_MS + 3_600_000
 /**
- * 65,536 marks take some 8 MB, however many targets visitors can name. Two targets with one mark drop each other's shared
- * values, which are made again; the memories of instances hear of the targets themselves.
+ * 65,536 marks take about 8 MB, no matter how many targets visitors can name. Two targets with the same mark drop each
+ * other's shared values, which are made again; the memories of instances receive the exact targets.
  */
 const HASH_DIGITS = 4
-const MOST_OWED = 1_000 // targets; more than that become all
+const MOST_OWED = 1_000 // targets; more become one that drops everything
 const TRY_AGAIN_MS = 1_000
 
 const REVALIDATE = `
@@ -30,25 +30,25 @@ local now = redis.call('GET', KEYS[1])
 for index = 2, #KEYS do redis.call('SET', KEYS[index], now, 'PX', ARGV[2]) end
 redis.call('PUBLISH', ARGV[3], ARGV[4])`
 
-/** What shared revalidations are made with. */
+/** Parts of the shared revalidations. */
 export interface SharedRevalidationsParts {
   readonly link: RedisLink
   readonly log: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Told of what other instances revalidate. */
+  /** Receives targets that other instances revalidate. */
   readonly onTargets: (targets: readonly string[]) => void
-  /** Told when some of that may have been missed. */
+  /** Called when some of them may have been missed. */
   readonly onMissed: () => void
 }
 
-/** What instances tell each other. */
+/** Message between instances. */
 interface Message {
   readonly from: string
   readonly targets: readonly string[]
 }
 
-/** Sends and hears revalidations, from its construction on. */
+/** Sends and receives revalidations, from construction on. */
 export class SharedRevalidations {
   readonly #parts: SharedRevalidationsParts
   readonly #self = randomUUID()
@@ -122,14 +122,14 @@ export class SharedRevalidations {
       this.#complain(thrown)
       this.#owed = new Set([...targets, ...this.#owed])
       if (this.#owed.size > MOST_OWED) this.#owed = new Set(['/*'])
-      // A lost connection tells when it is back; a store that refuses to write does not.
+      // A lost connection reports its return; a store that refuses writes does not.
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => void this.pay(), TRY_AGAIN_MS).unref()
       return false
     }
   }
 
-  /** One log line until it works again. The connection itself logs that it is lost. */
+  /** Logs once until it works again. The connection itself logs its loss. */
   #complain(thrown: unknown): void {
     if (this.#complained || thrown instanceof RedisGone) return
     this.#complained = true
@@ -150,7 +150,7 @@ function markOf(target: string): string {
   return `${PREFIX}marks:${hash('sha256', target, 'hex').slice(0, HASH_DIGITS)}`
 }
 
-/** `undefined` for what another version may say. */
+/** `undefined` for messages of another version. */
 function readMessage(text: string): Message | undefined {
   try {
     const { from, targets } = JSON.parse(text) as Partial<Message>

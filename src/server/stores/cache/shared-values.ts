@@ -21,21 +21,21 @@ import { textToValue } from './value-text.ts'
 /** Source: RESP, the type of the answer to GET. */
 const BLOB_STRING = 36
 
-/** What the shared store knows of a value. */
+/** What the shared store knows about a value. */
 export interface FoundValue {
-  /** Absent where it has no valid one. */
+  /** Absent if there is no valid one. */
   readonly value?: KeptValue
-  /** For `put`: the clock when it was asked. */
+  /** For `put`: the clock at the time of the lookup. */
   readonly clock: number
 }
 
 /** Values and revalidations of all instances. No member throws, or waits longer than the link does. */
 export interface SharedValues {
   /**
-   * Looks for a value.
+   * Looks up a value.
    * @param tags known so far.
-   * @param pathname of the page that asks.
-   * @returns `undefined` where the store cannot be asked.
+   * @param pathname of the requesting page.
+   * @returns `undefined` if the store is unreachable.
    */
   find(name: string, tags: readonly string[], pathname: string): Promise<FoundValue | undefined>
   put(name: string, value: KeptValue, clock: number): void
@@ -46,7 +46,7 @@ export interface SharedValues {
   dispose(): void
 }
 
-/** What shared values are made with. */
+/** Options of shared values. */
 export interface SharedValuesOptions extends SharedRevalidationsParts {
   readonly buildId: string
 }
@@ -64,7 +64,7 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     if (last > head.clock) return undefined
     const { tags, madeAt, freshMs, staleMs } = head
     const value: KeptValue = { text: await text(), tags, madeAt, freshMs, staleMs }
-    textToValue(value.text) // throws here rather than in the answer to a visitor
+    textToValue(value.text) // throws here instead of in a visitor's answer
     return value
   }
 
@@ -72,7 +72,7 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     async find(name, tags, pathname) {
       if (!link.connected || !(await revalidations.pay())) return undefined
       try {
-        // The value first: what is dropped between the two commands counts as dropped.
+        // The value first: a target that is dropped between the two commands counts as dropped.
         const [packet, { clock, latest }] = await Promise.all([
           link.run((client) => client.withTypeMapping({ [BLOB_STRING]: Buffer }).get(keyOf(name))),
           revalidations.ask([...tags, ...targetsOver(pathname)]),

@@ -1,20 +1,20 @@
 /**
- * A kept value as it lies in the shared store: one line of JSON, then the text, gzipped where that is worth it. The
- * version is part of the keys (`shared-values.ts`).
+ * A value in the shared store: one line of JSON, then the text, gzipped if that saves enough. The version is part of
+ * the keys (`shared-values.ts`).
  */
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { KeptValue } from './kept-value.ts'
 
-/** A kept value, and what the clock of the shared store said before it was made. */
+/** A kept value, and the clock of the shared store before it was made. */
 export interface SharedValue extends KeptValue {
   readonly clock: number
 }
 
-/** Measured: from here on a row of objects shrinks to less than a third, in a tenth of a millisecond. */
+/** Measured: a list of objects of this size shrinks to less than a third, in a tenth of a millisecond. */
 const LEAST_GZIPPED = 2_048
 const WORTH_IT = 0.8 // of its length
-const MOST_BYTES = 67_108_864 // inflated; no value is kept that is larger
+const MOST_BYTES = 67_108_864 // inflated; no kept value is larger
 const NEWLINE = 10
 
 const compress = promisify(gzip)
@@ -34,9 +34,9 @@ export async function packValue({ text, ...head }: SharedValue): Promise<Buffer>
 }
 
 /**
- * Reads what is known of a packed value.
+ * Opens a packed value.
  * @throws {Error} for bytes that `packValue` does not write.
- * @returns the head, and what gives the text.
+ * @returns the head, and a function that returns the text.
  */
 export function openPacket(packet: Buffer): {
   readonly head: Omit<SharedValue, 'text'>

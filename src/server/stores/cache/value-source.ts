@@ -8,7 +8,7 @@ import type { SharedValues } from './shared-values.ts'
 import { valueToText } from './value-text.ts'
 
 const REFRESH_RETRY_MS = 5_000 // visitors get the stale value meanwhile; the source may be overloaded
-const READ_LIMIT_MS = 30_000 // all callers wait for the same read: a source that never answers must not block a value
+const READ_LIMIT_MS = 30_000 // all callers wait for one read: a source that never answers must not block a value
 
 /** A value that is being fetched or made. */
 interface PendingValue {
@@ -17,14 +17,14 @@ interface PendingValue {
   readonly value: Promise<MemoryValue>
 }
 
-/** A checked call of `cached`. */
+/** A validated call of `cached`. */
 export interface NamedCall extends Pick<KeptValue, 'tags' | 'freshMs' | 'staleMs'> {
   readonly name: string
   readonly read: CachedRead<unknown>
   readonly reader: CacheReader
 }
 
-/** What a source works with. */
+/** Parts of a value source. */
 export interface ValueSourceParts {
   readonly memory: MemoryValues
   readonly shared: SharedValues | undefined
@@ -33,32 +33,32 @@ export interface ValueSourceParts {
   readonly now: () => number
 }
 
-/** Fetches values from the shared store or makes them. Calls for one value share one pending. */
+/** Fetches values from the shared store or makes them. Calls for one value share one pending read. */
 export class ValueSource {
   /** Since the start: values from the shared store, values made, failures to make one. */
   readonly counts = { shared: 0, made: 0, failed: 0 }
   readonly #parts: ValueSourceParts
-  /** Bound: one pending per value that somebody waits for. */
+  /** Bound: one entry per value with a waiting caller. */
   readonly #pending = new Map<string, PendingValue>()
 
   constructor(parts: ValueSourceParts) {
     this.#parts = parts
   }
 
-  /** Joins the pending of the value, or starts one. */
+  /** Joins the pending read of the value, or starts one. */
   async get(call: NamedCall): Promise<MemoryValue> {
     const pending = this.#current(call)
     if (pending === undefined) return this.#start(call, false)
     try {
       return await pending.value
     } catch (thrown) {
-      // Its maker used the signal of a request that was cancelled; others still want the value.
+      // It was made with the signal of a cancelled request; other callers still want the value.
       if (!(thrown instanceof Error) || thrown.name !== 'AbortError') throw thrown
       return this.#pending.get(call.name)?.value ?? this.#start(call, false)
     }
   }
 
-  /** Makes a stale value again, unless that has just failed or is already running. */
+  /** Refreshes a stale value, unless that has just failed or is already running. */
   refresh(call: NamedCall, stale: MemoryValue): void {
     const { memory, shared, now } = this.#parts
     if (now() < stale.retryAt || this.#current(call) !== undefined) return
@@ -74,7 +74,7 @@ export class ValueSource {
     })
   }
 
-  /** The pending of a value, unless what it brings has been revalidated. */
+  /** The pending read of a value, unless its result has been revalidated. */
   #current({ name, reader }: NamedCall): PendingValue | undefined {
     const pending = this.#pending.get(name)
     if (pending === undefined || this.#parts.revalidations.concern(pending, reader.pathname)) return undefined
@@ -128,7 +128,7 @@ export class ValueSource {
 /**
  * Makes a value in bounded time.
  * @param name of the value, for the message.
- * @throws what `read` throws; a `TimeoutError` when it takes too long.
+ * @throws the errors of `read`; a `TimeoutError` if it takes too long.
  */
 export async function limitedRead<Value>(
   name: string,

@@ -1,7 +1,7 @@
 /**
- * Values as the caches of this server keep them: text, so that nobody who is given a value can change it for others, and
- * so that it is the same whether it was just made or comes from a cache. `j` and JSON where JSON can say it, which is
- * read several times as fast; else `v` and a value stream without promises.
+ * Cached values are kept as text, so that no caller can change a value for others, and fresh and cached values are
+ * equal. The text is `j` and JSON where JSON suffices, which parses several times as fast; otherwise `v` and a value
+ * stream without promises.
  */
 import { createValueDecoder } from '../../../shared/protocol/decode-values.ts'
 import { isJsonValue } from '../../../shared/protocol/hydration-data.ts'
@@ -16,8 +16,8 @@ export class UncacheableValueError extends Error {
 
 /**
  * @param name of the value, for the message.
- * @throws {UncacheableValueError} for a value with a promise in it; outside production also for one with functions or
- *   instances of classes, which would come back as something else.
+ * @throws {UncacheableValueError} for a value that contains a promise; outside production also for functions and class
+ * instances, which would not survive the cache.
  */
 export function valueToText(name: string, made: unknown): string {
   const value = hearPromises(made)
@@ -28,7 +28,7 @@ export function valueToText(name: string, made: unknown): string {
   }
   const { text, promises } = createFrameWriter()('', value)
   if (promises.length > 0) {
-    // Refused, they have nobody left who hears of them, and a rejection that nobody hears of ends the process.
+    // Nobody else handles these promises, and an unhandled rejection ends the process.
     for (const [, promise] of promises) void Promise.resolve(promise).then(undefined, () => undefined)
     throw refused(name, 'a promise; await it')
   }
