@@ -1,20 +1,20 @@
-/** What the embedded inbox holds, as pages see it. It stands in for the error service where none is configured. */
+/** Types of the embedded inbox as pages see it. It replaces the error service if none is configured. */
 
-/** Where something happened. */
+/** Where a failure happened. */
 export type ReportSide = 'server' | 'browser' | 'elsewhere'
 
-/** Failures that are taken for the same. */
+/** Failures with the same cause, as far as can be told. */
 export interface ReportGroup {
   /** Sixteen hexadecimal digits. */
   readonly id: string
-  /** Of the newest: type and message. */
+  /** Type and message of the newest event. */
   readonly title: string
-  /** Of the newest: its route, if it has named one. */
+  /** Route of the newest event, if known. */
   readonly route: string | undefined
   readonly sides: readonly ReportSide[]
-  /** Events that are kept. */
+  /** Number of stored events. */
   readonly count: number
-  /** When the first and the last of them arrived. Milliseconds since the epoch. */
+  /** Arrival of the first and the last of them. Milliseconds since the epoch. */
   readonly firstAt: number
   readonly lastAt: number
 }
@@ -22,29 +22,29 @@ export interface ReportGroup {
 /** Groups of one page, the one with the newest event first. */
 export interface ReportPage {
   readonly groups: readonly ReportGroup[]
-  /** The page that it is, from 1: the last one where there are not as many as asked for. */
+  /** Number of this page, from 1; the last page if the requested one does not exist. */
   readonly page: number
   /** At least 1. */
   readonly pages: number
   /** Groups of all pages. */
   readonly total: number
-  /** Envelopes that are kept, those without a failure included. */
+  /** Number of stored envelopes, those without a failure included. */
   readonly envelopes: number
 }
 
 /** One line of a stack. */
 export interface ReportFrame {
-  /** `''` where it has no name. */
+  /** `''` for an anonymous function. */
   readonly function: string
   readonly file: string
-  /** From 1; `undefined` where it is not known. */
+  /** From 1; `undefined` if unknown. */
   readonly line: number | undefined
   readonly column: number | undefined
   /** Whether it is the application's own code. */
   readonly inApp: boolean
-  /** Whether this is the place in the source, by the map of this build. */
+  /** Whether this is a place in the source, found by this build's source map. */
   readonly mapped: boolean
-  /** Names the file among those of all builds, where the event says so; not in what is shown. */
+  /** Identifies the file among those of all builds, if the event contains it; not shown. */
   readonly debugId?: string
 }
 
@@ -56,17 +56,17 @@ export interface ReportException {
   readonly frames: readonly ReportFrame[]
 }
 
-/** One event. Every text comes from outside; long ones are cut. */
+/** One event. All text is from outside; long text is cut. */
 export interface ReportEvent {
-  /** As the SDK has given it; `''` without one. */
+  /** Set by the SDK; `''` without one. */
   readonly eventId: string
   readonly side: ReportSide
   readonly title: string
   /** `error`, `fatal`, `warning` and so on. */
   readonly level: string
-  /** When it happened, by the clock of its sender. Milliseconds since the epoch. */
+  /** Time by the sender's clock. Milliseconds since the epoch. */
   readonly at: number | undefined
-  /** What was thrown first, and then what it has caused. */
+  /** The original exception first, then those that it caused. */
   readonly exceptions: readonly ReportException[]
   readonly digest: string | undefined
   readonly release: string | undefined
@@ -80,15 +80,15 @@ export interface ReportEvent {
 
 /** An event or a transaction among others. */
 export interface ReportItem {
-  /** Names it in this inbox. */
+  /** Identifies it in this inbox. */
   readonly id: number
   readonly kind: 'error' | 'transaction'
   readonly side: ReportSide
   readonly title: string
   readonly route: string | undefined
-  /** Of an error. */
+  /** Set for an error. */
   readonly group: string | undefined
-  /** When it arrived. Milliseconds since the epoch. */
+  /** Time of arrival. Milliseconds since the epoch. */
   readonly receivedAt: number
 }
 
@@ -97,23 +97,23 @@ export interface ReportDetails {
   readonly group: ReportGroup
   readonly item: ReportItem
   readonly event: ReportEvent
-  /** Names the envelope that has brought the event, for `envelope`. */
+  /** Id of the event's envelope, for `envelope`. */
   readonly envelope: number
   /** The newest events of the group, at most 50. */
   readonly items: readonly ReportItem[]
-  /** What else has arrived of the same trace, in the order of arrival, at most 50. */
+  /** Other items of the same trace, in the order of arrival, at most 50. */
   readonly trace: readonly ReportItem[]
 }
 
-/** The inbox, for reading. Calls throw `DatabaseError` where its file cannot be opened. */
+/** Read access to the inbox. Calls throw `DatabaseError` if its file cannot be opened. */
 export interface ReportInbox {
   /** @param page from 1. */
   list(page: number): ReportPage
   /**
-   * @param item of the group; its newest unless told, or where that has gone.
-   * @returns `undefined` where there is no such group any more.
+   * @param item of the group; default, also for a deleted item: the newest.
+   * @returns `undefined` if the group no longer exists.
    */
   group(id: string, item?: number): Promise<ReportDetails | undefined>
-  /** The bytes of an envelope as it was kept; `undefined` where it has gone. */
+  /** The bytes of an envelope as stored; `undefined` if it no longer exists. */
   envelope(id: number): Buffer | undefined
 }

@@ -1,12 +1,12 @@
 /** Options of `UnavailableError`. */
 export interface UnavailableOptions {
-  /** Seconds after which it is worth trying again: the `Retry-After` of the answer. */
+  /** Seconds to wait before the next try: the `Retry-After` of the answer. */
   readonly retryAfter?: number
 }
 
 /**
- * Thrown by a loader when something it needs cannot be had at present. Before the first byte it gives the status 503
- * and the `error` fallback; clients that know how to try again do so.
+ * Thrown by a loader when something that it needs is temporarily unavailable. Before the first byte it leads to status
+ * 503 and the `error` fallback; clients that support it try again.
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
@@ -14,7 +14,7 @@ export class UnavailableError extends Error {
   readonly retryAfter: number | undefined
 
   /**
-   * @param message for the log; no visitor sees it.
+   * @param message for the log; visitors never see it.
    * @throws {RangeError} for a negative or non-finite `retryAfter`.
    */
   constructor(message = 'Unavailable at present', { retryAfter }: UnavailableOptions = {}) {

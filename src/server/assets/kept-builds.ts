@@ -1,12 +1,12 @@
 /**
- * Files of other builds, for pages that were opened before a deployment. A folder of kept builds holds a folder for each,
- * named by its build id; in that, the files under the names of their URLs, and `.last-used`: the time at which the build
- * was known to be in use, as ISO 8601. Contents and not time stamps, because copies lose those. A build's folder appears
- * whole, by a rename.
+ * Files of other builds, for pages that were opened before a deployment. Kept builds are folders named by build id. Each
+ * contains the files under the names of their URLs, and `.last-used`: the last time at which the build was known to be in
+ * use, in ISO 8601. The time is in a file because copies lose time stamps. A rename makes a build's folder appear
+ * complete.
  *
- * `npm run build` keeps the former builds in `dist/former`; servers put theirs into `ASSETS_DIR`, where it is set.
+ * `npm run build` keeps former builds in `dist/former`; servers also put theirs into `ASSETS_DIR`, if it is set.
  *
- * Bound: `KEEP_ASSETS_DAYS`, `MOST_BUILDS` and `MOST_BYTES`; those that were used longest ago go first.
+ * Bound: `KEEP_ASSETS_DAYS`, `MOST_BUILDS` and `MOST_BYTES`; the least recently used builds go first.
  */
 import { randomUUID } from 'node:crypto'
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -15,16 +15,16 @@ import { join } from 'node:path'
 /** A day, as `KEEP_ASSETS_DAYS` counts them. */
 export const DAY_MS = 86_400_000
 
-/** What a folder of kept builds may hold. */
+/** Limits of a folder of kept builds. */
 export const MOST_BUILDS = 50
-/** Of all their files, in bytes. */
+/** Of all their files. */
 export const MOST_BYTES = 268_435_456 // 256 MiB: a hundred builds of 2.5 MB
 
 const LAST_USED = '.last-used'
 const BUILD_ID = /^[\w-]{1,64}$/
 const FILE_NAME = /^\w[\w.-]{0,200}$/
 const STAGING = '.keeping-'
-/** Another process may still be at it. */
+/** Another process may still be writing a younger one. */
 const STAGING_MS = 3_600_000
 
 /** One build in a folder of kept ones. */
@@ -36,7 +36,7 @@ export interface KeptBuild {
   readonly lastUsed: number
 }
 
-/** For how long builds are kept, from when on. */
+/** How long builds are kept, and the current time. */
 export interface KeepingTime {
   /** Milliseconds since the epoch. */
   readonly now: number
@@ -44,12 +44,12 @@ export interface KeepingTime {
   readonly keepMs: number
 }
 
-/** Whether a name can be that of a file of a build: none leads out of its folder, and none is hidden. */
+/** Whether a name can be that of a build's file: it stays inside the folder and is not hidden. */
 export function isAssetName(name: string): boolean {
   return FILE_NAME.test(name)
 }
 
-/** The builds that are kept there and not too old, the latest used first; none where there is no such folder. */
+/** The kept builds that are not too old, the latest used first; empty if the folder does not exist. */
 export async function readKeptBuilds(folder: string, { now, keepMs }: KeepingTime): Promise<readonly KeptBuild[]> {
   const builds: KeptBuild[] = []
   for (const buildId of (await namesIn(folder)).filter((name) => BUILD_ID.test(name))) {
@@ -65,20 +65,20 @@ export async function keptFiles({ folder }: Pick<KeptBuild, 'folder'>): Promise<
   return (await namesIn(folder)).filter(isAssetName)
 }
 
-/** What is to be kept. */
+/** A build to be kept. */
 export interface BuildToKeep {
   readonly buildId: string
   /** Absolute path of its public folder. */
   readonly from: string
   /** When it was last used, in milliseconds since the epoch. */
   readonly lastUsed: number
-  /** Files that need not be kept; none unless told. */
+  /** Files to leave out; default: none. */
   readonly without?: ReadonlySet<string>
 }
 
 /**
- * Puts a build into a folder of kept ones, or says of one that is there already that it is used.
- * @throws what the file system throws.
+ * Adds a build to a folder of kept ones, or marks an existing one as used.
+ * @throws errors of the file system.
  */
 export async function keepBuild(folder: string, { buildId, from, lastUsed, without }: BuildToKeep): Promise<void> {
   if (!BUILD_ID.test(buildId)) return
@@ -90,7 +90,7 @@ export async function keepBuild(folder: string, { buildId, from, lastUsed, witho
     const names = (await keptFiles({ folder: from })).filter((name) => without?.has(name) !== true)
     for (const name of names) await linkOrCopy(join(from, name), join(staging, name))
     await tellUse(staging, lastUsed)
-    // Two instances of one build may be at it at once, and both have the same files.
+    // Two instances of one build may do this at once; both have the same files.
     await rename(staging, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
     })
@@ -100,8 +100,8 @@ export async function keepBuild(folder: string, { buildId, from, lastUsed, witho
 }
 
 /**
- * Removes what is too old or too much, and what interrupted processes have left behind.
- * @param own a build that stays in any case.
+ * Removes builds above the limits, and leftovers of interrupted processes.
+ * @param own a build that always stays.
  */
 export async function pruneKeptBuilds(folder: string, time: KeepingTime, own?: string): Promise<void> {
   const kept = await readKeptBuilds(folder, time)
@@ -126,7 +126,7 @@ async function tellUse(path: string, time: number): Promise<void> {
   await rename(written, file)
 }
 
-/** A link costs no room; across file systems there is none. */
+/** A link takes no disk space; across file systems it is impossible. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   await link(from, to).catch(() => copyFile(from, to))
 }

@@ -4,36 +4,36 @@ import { keptFiles, readKeptBuilds, type KeptBuild } from './kept-builds.ts'
 /** A file that may be sent. */
 export interface AssetFile {
   readonly name: string
-  /** Absolute path of the folder that it is in. */
+  /** Absolute path of its folder. */
   readonly root: string
-  /** Codings in which it is there, too. */
+  /** Codings in which it also exists. */
   readonly encodings: readonly Encoding[]
 }
 
-/** Files of other builds, as far as they are kept. */
+/** Files of kept builds. */
 export interface KeptFiles {
   /**
-   * Looks for a file, and where it is not known, in the folders: at most once in `LOOK_MS` for all askers together.
-   * @param missing the file that was known is no longer there.
+   * Finds a file. For an unknown name it reads the folders, at most once in `LOOK_MS` for all callers together.
+   * @param missing the known file that no longer exists.
    */
   find(name: string, missing?: AssetFile): Promise<AssetFile | undefined>
 }
 
-/** What kept files are looked for in. */
+/** Options of kept files. */
 export interface KeptFilesOptions {
-  /** Absolute paths of folders of kept builds; a former one goes before a later one. */
+  /** Absolute paths of folders of kept builds, in order of precedence. */
   readonly folders: readonly string[]
   readonly keepMs: number
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** A name that is no file's costs a look at a few folders, and no more of them than this allows. */
+/** Unknown names cause reads of a few folders, at most this often. */
 const LOOK_MS = 1_000
 
-/** Nothing is read before somebody asks. */
+/** Reads nothing before the first lookup. */
 export function createKeptFiles({ folders, keepMs, now }: KeptFilesOptions): KeptFiles {
-  /** By build: its files never change. */
+  /** By build; the files of a build never change. */
   let builds = new Map<string, ReadonlyMap<string, AssetFile>>()
   let looking: Promise<void> | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -65,7 +65,7 @@ export function createKeptFiles({ folders, keepMs, now }: KeptFilesOptions): Kep
   async function look(): Promise<void> {
     const seen = new Map<string, ReadonlyMap<string, AssetFile>>()
     for (const folder of folders) {
-      // A folder that cannot be read has no files; its owner was told at the start.
+      // An unreadable folder has no files; the operator was warned at the start.
       const kept = await readKeptBuilds(folder, { now: now(), keepMs }).catch(() => [])
       for (const build of kept) seen.set(build.folder, builds.get(build.folder) ?? (await filesOf(build)))
     }
@@ -77,7 +77,7 @@ async function filesOf(build: KeptBuild): Promise<ReadonlyMap<string, AssetFile>
   return listForms(await keptFiles(build).catch(() => []), build.folder)
 }
 
-/** Tells files from their compressed forms. */
+/** Separates files from their compressed variants. */
 export function listForms(all: readonly string[], root: string): ReadonlyMap<string, AssetFile> {
   const names = new Set(all)
   const suffixes = Object.values(ENCODING_SUFFIX)

@@ -1,8 +1,8 @@
-/** What the build tells the server about the browser's files. Written by `scripts/build`, read once at the start. */
+/** The browser's files of a build. Written by `scripts/build`, read once at the start. */
 export interface AssetManifest {
-  /** Equal for equal sources on every machine; names this build to browsers. */
+  /** Equal for equal sources on every machine; identifies this build to browsers. */
   readonly buildId: string
-  /** Public path of the entry chunk (`/_m/assets/...`), absent where nothing hydrates. */
+  /** Public path of the entry chunk (`/_m/assets/...`), absent if nothing hydrates. */
   readonly entry?: string
   /** The entry's static imports, for module preloads. */
   readonly entryImports: readonly string[]
@@ -10,13 +10,13 @@ export interface AssetManifest {
   readonly entryStyles: readonly string[]
   /** By public path of each script: `sha256-...` of its content (Subresource Integrity); absent in development. */
   readonly integrity?: Readonly<Record<string, string>>
-  /** What documents carry for error reports; absent where browsers report nothing. */
+  /** Assets for error reports; absent if browsers report nothing. */
   readonly reports?: ReportAssets
-  /** What a browser loads for values that JSON cannot say; absent where it is part of the entry. */
+  /** Scripts that decode values beyond JSON; absent if the entry contains the decoder. */
   readonly valueDecoder?: readonly string[]
   /** By pattern (groups included) and module kind (`page`, `layout`, `loading`, `error`, ...): the chunks of that module. */
   readonly segments: Readonly<Record<string, Readonly<Record<string, SegmentAssets>>>>
-  /** Ids of the segments whose modules import an action; absent where nobody has looked. */
+  /** Ids of the segments whose modules import an action; absent if unknown. */
   readonly actionSegments?: readonly string[]
 }
 
@@ -30,13 +30,13 @@ export interface SegmentAssets {
 
 /** The two halves of error reports in the browser. */
 export interface ReportAssets {
-  /** Script text for the first bytes of documents, with `RECORDER_SETTINGS` for a `ReportSettings` as JSON. */
+  /** Script text for the start of documents; contains `RECORDER_SETTINGS` in place of its `ReportSettings` as JSON. */
   readonly recorder: string
   /** Public path of the module that the recorder loads later. */
   readonly sdk: string
 }
 
-/** Stands in the recorder's script where its settings belong. */
+/** Placeholder for the settings in the recorder's script. */
 export const RECORDER_SETTINGS = '__MILLRACE_REPORTS__'
 
 /** For applications that were not built: documents without scripts and styles. */

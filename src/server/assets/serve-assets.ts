@@ -12,8 +12,8 @@ const PREFIX = '/_m/assets/'
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /**
- * Serves the build's hashed files. The folder is listed once: a name that is not on the list is no file, whatever its
- * spelling, so no path is ever made from a request. Behind that list stands that of former builds.
+ * Serves the build's hashed files. The folder is listed once, and only listed names exist, in exactly that spelling, so
+ * no path is ever built from a request. Files of former builds are the fallback.
  * @param folder absolute path of the build's public folder; without one there are no files.
  */
 export function serveAssets(folder: string | undefined, kept?: KeptFiles): (context: RequestContext) => void {
@@ -30,7 +30,7 @@ export function serveAssets(folder: string | undefined, kept?: KeptFiles): (cont
 async function sendKept(context: RequestContext, name: string, kept: KeptFiles, missing?: AssetFile): Promise<void> {
   const file = await kept.find(name, missing)
   if (file === undefined) sendMissing(context)
-  // A second time it is not looked for.
+  // No second lookup.
   else sendAsset(context, file)
 }
 
@@ -55,10 +55,10 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
     if (error === undefined || res.headersSent) return
     for (const header of ['Cache-Control', 'ETag', 'Content-Encoding', 'Content-Type']) res.removeHeader(header)
     const status = 'status' in error && typeof error.status === 'number' ? error.status : 500
-    // Another build has taken this one's place, and keeps its files.
+    // Another build has replaced this one, and keeps its files.
     if (status === 404 && kept !== undefined) return void sendKept(context, file.name, kept, file)
     if (status === 404) return sendMissing(context)
-    // What the error says names folders of this machine.
+    // The error's message names folders of this machine.
     sendText(context, status, REASONS[status] ?? 'This file cannot be read')
   })
 }

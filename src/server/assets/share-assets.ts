@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { DAY_MS, keepBuild, pruneKeptBuilds } from './kept-builds.ts'
 
-/** A build in use is kept for `KEEP_ASSETS_DAYS` from when it was last said to be; an hour more or less is nothing. */
+/** Builds are kept for days after their last use, so an hour more or less does not matter. */
 const SAY_EVERY_MS = 3_600_000
 
-/** What is shared. */
+/** Options of sharing. */
 export interface SharedAssets {
   readonly buildId: string
   /** Absolute path of the build's public folder. */
@@ -16,9 +16,9 @@ export interface SharedAssets {
 }
 
 /**
- * Puts this server's build into the folder that instances share, where there is one, and says once an hour, and at the end, that it is in
- * use. Never rejects: where the folder cannot be written it is only read, which is logged once.
- * @returns when the files are there: says for the last time that they are used, and stops.
+ * Copies this server's build into the folder that instances share, if there is one, and marks it as used every hour and
+ * at the end. Never rejects: a read-only folder is only read, which is logged once.
+ * @returns resolves when the files are there, to a function that marks the last use and stops.
  */
 export async function shareAssets(
   { assetsDir, keepAssetsDays }: Pick<Config, 'assetsDir' | 'keepAssetsDays'>,

@@ -10,11 +10,11 @@ const AWAKE_MS = 60_000 // any value: the timer only has to exist
 export interface AppLife {
   /**
    * Runs the application's `start`, once.
-   * @throws what that throws.
+   * @throws the errors of `start`.
    */
   start(): Promise<void>
   /**
-   * Waits for work started by `context.after`, then runs what `start` returned, once. Logs what that throws.
+   * Waits for work started by `context.after`, then runs the function that `start` returned, once. Logs their errors.
    * @returns whether it finished without an error before the deadline.
    */
   stop(deadline: AbortSignal): Promise<boolean>

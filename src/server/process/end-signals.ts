@@ -1,7 +1,7 @@
 /**
  * Listens to SIGTERM, SIGINT and SIGHUP; a closed terminal (SIGHUP) would end the process in the middle of answers.
- * @param stop called for each signal, so that a second one can mean now. SIGHUP is never the second: systems send it after
- *   SIGTERM, or to each process of a session.
+ * @param stop called for each signal, so that a second one can end the process at once. SIGHUP is never the second:
+ * systems send it after SIGTERM, or to each process of a session.
  */
 export function hearEndSignals(stop: (signal: NodeJS.Signals) => void, source: NodeJS.EventEmitter = process): void {
   const heard = { any: false }

@@ -5,8 +5,8 @@ export interface LogDestination {
   /** Writes the gathered lines. */
   flush(): void
   /**
-   * Writes them, and waits until the system has them.
-   * @throws {Error} where the reader has closed the pipe.
+   * Writes them, and waits until the system has accepted them.
+   * @throws {Error} if the reader has closed the pipe.
    */
   flushSync(): void
 }

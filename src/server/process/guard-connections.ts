@@ -31,7 +31,10 @@ function remember({ socket }: IncomingMessage, res: ServerResponse): void {
   ;(socket as TrackedConnection)[LATEST] = res
 }
 
-/** Answers what Node's parser refuses, and closes: after malformed bytes nothing on the connection can be trusted. */
+/**
+ * Answers requests that Node's parser refuses, and closes: after malformed bytes nothing on the connection can be
+ * trusted.
+ */
 function answerClientError(error: Error & { code?: string }, socket: Duplex & TrackedConnection): void {
   const latest = socket[LATEST]
   if (!socket.writable || error.code === 'ECONNRESET' || (latest !== undefined && isAnswering(latest))) {
@@ -39,7 +42,7 @@ function answerClientError(error: Error & { code?: string }, socket: Duplex & Tr
     return
   }
   const close = (): void => void socket.destroy()
-  // This request was answered already: the client would take a second answer for that to its next request.
+  // This request was answered already: the client would take a second answer for the one to its next request.
   if (latest?.writableFinished === true && !(latest.req.complete && latest.shouldKeepAlive)) {
     socket.end(close)
     return
@@ -48,7 +51,7 @@ function answerClientError(error: Error & { code?: string }, socket: Duplex & Tr
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n`, close)
 }
 
-/** Whether an answer may be partly sent. One without a socket waits for the answer before it. */
+/** Whether an answer may be partly sent. An answer without a socket is still queued behind another one. */
 function isAnswering({ writableFinished, socket, headersSent }: ServerResponse): boolean {
   return !writableFinished && (socket === null || headersSent)
 }

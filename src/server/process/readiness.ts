@@ -6,7 +6,7 @@ export interface Readiness {
   /** Called when the process starts to end. */
   markDraining(): void
   /**
-   * Calls back when the process starts to end, or at once if it has: for what would never end by itself.
+   * Calls back when the process starts to end, or at once if it has: for work that never ends by itself.
    * @returns removes the listener.
    */
   onDraining(listener: () => void): () => void

@@ -2,13 +2,13 @@ import type { Server } from 'node:http'
 
 const KEEP_ALIVE_MS = 72_000 // longer than common load balancers (60 s), so that the balancer closes first
 const HEADERS_MS = 12_000 // only slow-loris attacks take longer
-const REQUEST_MS = 600_000 // uploads on a slow line included; bodies of actions have limits of their own
+const REQUEST_MS = 600_000 // allows uploads on a slow line; bodies of actions have their own limits
 const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 /** Limits that exist only as options of `createServer`. */
 export const SERVER_OPTIONS = {
-  /** How often Node looks for connections past their time, in ms; its default of 30 s would add that to each limit. */
+  /** How often Node looks for connections past their limit, in ms; its default of 30 s would add that to each limit. */
   connectionsCheckingInterval: 1_000,
   /** The request guard refuses a missing `Host`. */
   requireHostHeader: false,

@@ -5,7 +5,7 @@ import type { LogDestination } from './gathered-log.ts'
 export interface ServerProcess {
   readonly config: Config
   readonly destination: LogDestination
-  /** Writes a line for a person to stdout, after all that was logged. */
+  /** Writes a line for a person to stdout, after everything that was logged before. */
   readonly announce: (line: string) => void
   /** Writes a line for a person to stderr. */
   readonly complain: (line: string) => void

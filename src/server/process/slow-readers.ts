@@ -10,8 +10,8 @@
  * | nothing was sent, and time is up     | the connection is reset                                     |
  *
  * Bound: one entry per connection with a queue. What the system has taken counts as sent: it does not tell how much the
- * client has read.
- */
+ * Bound: one entry per connection with a queue. Bytes handed to the system count as sent: it does not report how much
+ *the client has read.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -27,7 +27,7 @@ export interface QueueState {
   readonly until: number
 }
 
-/** What a socket tells of its queue. */
+/** The part of a socket that describes its queue. */
 export type ConnectionQueue = Pick<Socket, 'bytesWritten' | 'writableLength'>
 
 /** The state after a check. `'late'`: end the connection. */
@@ -47,7 +47,7 @@ export function judgeReader(
 
 /** Time, for tests. */
 export interface ReaderClock {
-  /** Milliseconds, never going back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number
   /** Calls back repeatedly, without keeping the process alive. */
   readonly every: (milliseconds: number, run: () => void) => void

@@ -20,8 +20,8 @@ export function listenFault(variable: PortVariable, address: { host: string; por
 }
 
 /**
- * Checks DATA_DIR at the start. Stores are opened by their first use, so a typo would show as failing pages hours later.
- * @throws {ConfigError} where the folder cannot be made or written.
+ * Checks DATA_DIR at the start. Stores are opened on first use, so a typo would show as failing pages hours later.
+ * @throws {ConfigError} if the folder cannot be created or written.
  */
 export function checkDataDir(folder: string): void {
   try {

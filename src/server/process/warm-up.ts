@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { someHost } from '../http/public-origins.ts'
 import type { Readiness } from './readiness.ts'
 
-/** What the warm-up needs of an application. */
+/** The parts of an application that the warm-up uses. */
 export interface WarmableApp {
   readonly readiness: Readiness
   /** Loads every module of the table. */
@@ -68,10 +68,10 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** No visitor asked for this page, so it is not traced. */
+/** The page is requested by the server itself, so it is not traced. */
 const UNTRACED = traceHeader({ traceId: '1'.repeat(32), spanId: '1'.repeat(16), sampled: false })
 
-/** By `node:http`, because `fetch` cannot set `Host`. */
+/** Uses `node:http`, because `fetch` cannot set `Host`. */
 function requestStatus({ address, port, host }: ProbeTarget): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { host, connection: 'close', 'sentry-trace': UNTRACED }

@@ -1,6 +1,7 @@
 /**
- * What each client has in the spool and in the inbox, third migration of `reports.sqlite`. That of the spool is known only
- * while much waits there (`spool-room.ts`). What was in the inbox before is of a client without a name.
+ * The amounts that each client has in the spool and in the inbox, third migration of `reports.sqlite`. The spool's are
+ * known only while many envelopes wait there (`spool-room.ts`). Older envelopes in the inbox belong to a client without
+ * a name.
  */
 export const CLIENT_TABLES = `
 CREATE TABLE spool_clients (

@@ -15,39 +15,39 @@ import { createReportCounts, type ReportCounts, type ReportStats } from './repor
 import { SpoolFullError } from './intake/accepted-envelope.ts'
 import { createUpstream } from './delivery/upstream.ts'
 
-/** Error reports of one server: the way in, and the way on to the service or into the inbox. */
+/** Error reports of one server: the intake, and the outlet to the service or the inbox. */
 export interface Reports {
-  /** For the SDKs of both sides, without a secret. Where no service is configured, the inbox's made-up one. */
+  /** For the SDKs of both sides, without a secret. Without a service, the inbox's placeholder. */
   readonly dsn: string
-  /** Path of this site at which browsers leave their reports. */
+  /** Path on this site to which browsers send their reports. */
   readonly tunnelPath: string
-  /** To stand directly behind the request guard. */
+  /** Middleware; mount it directly after the request guard. */
   readonly relay: RequestHandler
   /** For reports of this server itself. */
   readonly intake: Intake
   /** For metrics. */
   readonly stats: ReportStats
   /**
-   * Delivers what can be delivered before the end; the rest stays in the spool for the next start.
+   * Delivers what can be delivered in time; the rest stays in the spool for the next start.
    * @param signal ends the wait.
    * @returns whether nothing is left.
    */
   flush(signal: AbortSignal): Promise<boolean>
-  /** Ends the delivery, closes stores and connections. */
+  /** Stops the delivery, closes stores and connections. */
   dispose(): void
 }
 
-/** What reports need of the server's services. */
+/** The server's services that reports use. */
 export interface ReportServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
-  /** `undefined` where a DSN is set. Opened by its first use. */
+  /** `undefined` if a DSN is set. Opened on first use. */
   readonly inbox: InboxStore | undefined
   readonly redis: RedisLink | undefined
 }
 
 /**
- * Puts the reports of a server together. With a DSN the delivery begins at once, with what the last run has left.
+ * Creates the reports of a server. With a DSN, delivery starts at once, with the envelopes left by the last run.
  * @throws {Error} for a DSN that the configuration would have refused.
  */
 export function createReports(
@@ -83,7 +83,7 @@ function counted(intake: Intake, counts: Pick<ReportCounts, 'add'>): Intake {
   }
 }
 
-/** The store is opened by the first report or reader, and closed with the services. */
+/** The first report or reader opens the store, and the services close it. */
 function openInbox(services: Pick<ReportServices, 'inbox'>): Outlet {
   return {
     accept(envelope) {
@@ -98,7 +98,7 @@ function openInbox(services: Pick<ReportServices, 'inbox'>): Outlet {
   }
 }
 
-/** Kept in Redis where instances share one, else and meanwhile on the disk of this one. */
+/** Kept in Redis if instances share one; otherwise, and during its outages, on this instance's disk. */
 function openService(
   dsn: Dsn,
   own: { readonly limits: RateLimitState; readonly counts: ReportCounts; readonly log: Logger },

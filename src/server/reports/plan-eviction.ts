@@ -1,49 +1,49 @@
 /**
- * Whose envelopes make room for another: those of the client that holds most, and never those of one that holds less than
- * the sender would. So no client can force out what others have sent, and one that has sent little loses nothing. Of one
- * client the oldest go first, or in whatever order the store gives.
+ * Chooses the envelopes to evict for a new one: those of the largest client, and never those of a client smaller than
+ * the sender would become. So no client can push out envelopes of others, and small senders lose nothing. Of one client
+ * the oldest go first, or in the order of the store.
  */
 
-/** What a client holds. */
+/** Amount that a client holds. */
 export interface Holding {
   readonly client: string
-  /** In the measure of the bound: bytes or envelopes. */
+  /** In the unit of the bound: bytes or envelopes. */
   readonly amount: number
 }
 
 /** A store in which room is made. */
 export interface EvictionSource<Row extends { readonly amount: number }> {
-  /** The clients that hold most, the one with most first; at most `most`. */
+  /** The largest clients, in descending order; at most `most`. */
   greediest(most: number): readonly Holding[]
   /** What a client holds. */
   heldBy(client: string): number
-  /** What may go of a client, in the order in which it goes. */
+  /** The client's evictable rows, in order of eviction. */
   rowsOf(client: string): Iterator<Row>
 }
 
 /** Room that is needed. */
 export interface RoomNeeded {
   readonly sender: string
-  /** What comes. */
+  /** Size of the new envelope. */
   readonly size: number
-  /** By how much it is too much for the whole store. */
+  /** Excess over the bound of the whole store. */
   readonly need: number
-  /** By how much it is too much for what one client may hold. */
+  /** Excess over the bound of one client. */
   readonly ownNeed: number
-  /** Rows that may go at once. */
+  /** Maximum rows to evict at once. */
   readonly mostRows: number
 }
 
-/** What is to go. */
+/** Rows to evict. */
 export interface EvictionPlan<Row> {
   readonly rows: readonly Row[]
-  /** `enough`: there is room then. `more`: not yet, but more could go. `none`: nothing more may go for this one. */
+  /** `enough`: there is room then. `more`: not yet, but more could be evicted. `none`: nothing more may be evicted. */
   readonly outcome: 'enough' | 'more' | 'none'
 }
 
-const MOST_RANKED = 256 // clients; with more that hold about the same, a row more or less of one does not matter
+const MOST_RANKED = 256 // clients; among more clients of about equal size, a row more or less does not matter
 
-/** Chooses what is to go. Nothing is changed. */
+/** Chooses the rows to evict. Changes nothing. */
 export function planEviction<Row extends { readonly amount: number }>(
   { sender, size, need, ownNeed, mostRows }: RoomNeeded,
   source: EvictionSource<Row>,

@@ -1,9 +1,9 @@
-/** What becomes of reports in this process: counted where it happens, read by whoever asks for the metrics. */
+/** Counts what happens to reports in this process, for the metrics. */
 import type { LossReason, SpoolSize } from './spool/spool.ts'
 
 /**
- * What has become of an envelope. `kept`: it is in the spool or the inbox. `left-out`: nothing of it is ever reported.
- * `delivered`: the service has confirmed it. `given-up`: the service does not want it.
+ * What happened to an envelope. `kept`: it is in the spool or the inbox. `left-out`: nothing in it is reportable.
+ * `delivered`: the service has confirmed it. `given-up`: the service refuses it.
  */
 export type EnvelopeOutcome = 'kept' | 'left-out' | 'delivered' | 'given-up'
 
@@ -11,7 +11,10 @@ export type EnvelopeOutcome = 'kept' | 'left-out' | 'delivered' | 'given-up'
 export interface ReportCounts {
   /** Counts an envelope. */
   add(outcome: EnvelopeOutcome): void
-  /** Counts what was never delivered. @param losses items by reason and category, as `Spool.reportLosses` gives them. */
+  /**
+   * Counts items that were never delivered. @param losses items by reason and category, as `Spool.reportLosses` returns
+   * them.
+   */
   addLosses(losses: Readonly<Record<string, number>>): void
   /** Envelopes. */
   readonly envelopes: Readonly<Record<EnvelopeOutcome, number>>
@@ -19,22 +22,22 @@ export interface ReportCounts {
   readonly lost: Readonly<Record<LossReason, number>>
 }
 
-/** What waits in one spool. */
+/** Content of one spool. */
 export interface SpoolLevel extends SpoolSize {
-  /** `disk`: that of this instance, all its processes alike. `shared`: that of all instances. */
+  /** `disk`: the spool of this instance and all its processes. `shared`: the spool of all instances. */
   readonly store: 'disk' | 'shared'
 }
 
-/** What a server knows of its reports. */
+/** Statistics of a server's reports. */
 export interface ReportStats {
   readonly counts: Pick<ReportCounts, 'envelopes' | 'lost'>
-  /** What waits for the service; without a spool that cannot be read at present. Nothing where there is no service. */
+  /** What waits for the service; leaves out unreadable spools. Empty without a service. */
   levels(): Promise<readonly SpoolLevel[]>
-  /** Whether this process finds that the service fails; `undefined` where there is none. */
+  /** Whether the service fails for this process; `undefined` without a service. */
   isFailing(): boolean | undefined
 }
 
-/** Nothing has been counted yet. */
+/** Starts at zero. */
 export function createReportCounts(): ReportCounts {
   const envelopes = { kept: 0, 'left-out': 0, delivered: 0, 'given-up': 0 }
   const lost = { queue_overflow: 0, ratelimit_backoff: 0, network_error: 0, send_error: 0 }

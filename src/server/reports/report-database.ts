@@ -5,8 +5,8 @@ import { SPOOL_MIGRATIONS } from './spool/spool-tables.ts'
 import { GROUP_TABLES, INBOX_TABLES } from './inbox/inbox-tables.ts'
 
 /**
- * 64 MiB of log. Under load a thread brings it into the file long before (`checkpoint-thread.ts`); what that has left is
- * then little. Most of what is written has been delivered and deleted before it would have to reach the file.
+ * 64 MiB of log. Under load a thread runs checkpoints long before this (`checkpoint-thread.ts`). Most rows are
+ * delivered and deleted before they would have to reach the file.
  */
 const CHECKPOINT_PAGES = 16_000
 
@@ -16,9 +16,9 @@ export function reportDatabasePath(dataDir: string): string {
 }
 
 /**
- * `reports.sqlite`: the spool and the inbox. A commit here outlives `kill -9`. It is not forced to the disk each time
- * (`synchronous = NORMAL`, see `open-database.ts`): a power cut may take the reports of the last moments, which would
- * cost every accepted envelope some milliseconds of the event loop to prevent.
+ * `reports.sqlite`: the spool and the inbox. A commit here survives `kill -9`. It is not synced to disk each time
+ * (`synchronous = NORMAL`, see `open-database.ts`): a power cut may lose the latest reports. Preventing that would cost
+ * some milliseconds of the event loop for every accepted envelope.
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openReportDatabase(dataDir: string): Database {

@@ -13,7 +13,7 @@ type Caches = Pick<ServerCaches, 'data' | 'documents'>
 export function addCacheMetrics(registry: Registry, caches: () => Caches | undefined): void {
   const { counter, gauge } = metricMakers(registry)
 
-  /** A counter that is set to sums kept elsewhere. */
+  /** A counter that mirrors sums kept elsewhere. */
   const sums = (
     name: string,
     help: string,

@@ -41,7 +41,7 @@ export async function makeMetrics(
   })
 }
 
-/** Opens the metrics port; ends the process with one line where that fails. */
+/** Opens the metrics port; if that fails, ends the process with a one-line message. */
 export async function openMetrics(
   { config, complain, leave }: ServerProcess,
   text: ServeMetricsOptions['text'],

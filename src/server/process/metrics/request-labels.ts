@@ -4,12 +4,12 @@ import type { RequestContext } from '../../request/context.ts'
 
 /** Labels of a request. No value comes from a visitor, so their number is bounded by the patterns of the route table. */
 export interface RequestLabels {
-  /** Pattern of the route, the runtime's own URL, `proxy` for external rewrites, `none` where nothing matched. */
+  /** Pattern of the route, the runtime's own URL, `proxy` for external rewrites, `none` if nothing matched. */
   readonly route: string
   readonly kind: RequestKind
   /** One of the usual methods, or `other`. */
   readonly method: string
-  /** `2xx`, or `none` where the client left before an answer began. */
+  /** `2xx`, or `none` if the client disconnected before an answer began. */
   readonly status: string
 }
 

@@ -5,7 +5,7 @@ import { shareConnections } from '../share-connections.ts'
 import { endSlowReaders } from '../slow-readers.ts'
 import { TRUST_NOBODY } from '../../http/trusted-proxy.ts'
 
-/** What the metrics port is opened with. */
+/** Options of the metrics port. */
 export interface ServeMetricsOptions {
   readonly config: Pick<Config, 'host' | 'metricsPort'>
   /** All metrics as text. */

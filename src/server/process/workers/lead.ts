@@ -7,8 +7,9 @@ import { runPrimary } from './run-primary.ts'
 import { workerProcesses } from './worker-group.ts'
 
 /**
- * Runs this process as the primary: it owns the workers, signals, the metrics port and the line that announces the start.
- * @param script absolute path of what workers run.
+ * Runs this process as the primary: it owns the workers, signals, the metrics port and the line that announces the
+ * start.
+ * @param script absolute path of the workers' script.
  */
 export async function lead(self: ServerProcess, script: string): Promise<void> {
   const { config, destination, announce, complain, leave } = self

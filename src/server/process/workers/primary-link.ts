@@ -7,7 +7,7 @@ export interface WorkerDuties {
   drain(): void
   /** End now. */
   leave(): void
-  /** Metrics of this worker; absent where nothing is measured. */
+  /** Metrics of this worker; absent if nothing is measured. */
   readonly metrics?: (() => Promise<readonly MetricValues[]>) | undefined
   /** Drop tags and paths from the caches of this worker. */
   drop(targets: readonly string[]): void

@@ -3,9 +3,9 @@ import type { Logger } from 'pino'
 import type { PrimaryMessage } from './worker-messages.ts'
 import { createPool, isComplete, nextStep, reducePool, type PoolAction, type WorkerPool } from './worker-pool.ts'
 
-/** What a group of workers is run with. */
+/** Parts of a group of workers. */
 export interface WorkerGroupParts {
-  /** `port` may be 0, which picks a free one; `workers` is how many should serve. */
+  /** `port` may be 0 for any free one; `workers` is the number of workers that should serve. */
   readonly config: { readonly port: number; readonly workers: number }
   readonly log: Logger
   /** Called once, when all workers serve for the first time. */
@@ -37,7 +37,7 @@ export class WorkerGroup {
   #pool: WorkerPool
   /** Where the workers listen, once one has said so. */
   #port: number
-  /** A port that new workers must take, though PORT may be 0. */
+  /** A port that new workers must use, although PORT may be 0. */
   #pinned: number | undefined
   #complete = false
   #timer: NodeJS.Timeout | undefined
@@ -95,7 +95,7 @@ export class WorkerGroup {
 
   #end(code: 0 | 1): void {
     const { complain, log, leave } = this.#parts
-    // A first worker that fails has said itself what is wrong.
+    // A first worker that fails has reported the reason itself.
     if (!this.#pool.stopping && this.#pool.proven) complain('No worker can be started any more; the log says why.')
     tellWorkers({ kind: 'leave' })
     log.info({ orderly: code === 0 }, 'stopped')

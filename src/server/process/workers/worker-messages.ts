@@ -25,5 +25,5 @@ export type PrimaryMessage =
   | { readonly kind: 'metrics'; readonly asked: number }
   /** Drop tags and paths from your caches. */
   | { readonly kind: 'drop'; readonly asked: number; readonly targets: readonly string[] }
-  /** The others have dropped what you asked for, or did not answer in time. */
+  /** The others have dropped the targets, or did not answer in time. */
   | { readonly kind: 'revalidated'; readonly asked: number }

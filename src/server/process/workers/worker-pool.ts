@@ -1,5 +1,5 @@
 /**
- * Which workers there are and what to do about it: the reducer takes events, `nextStep` says what follows. A worker is
+ * Which workers exist, and what to do about it: the reducer takes events, `nextStep` returns what follows. A worker is
  * `starting`, then `serving`, perhaps `leaving` (it takes no new requests), then gone.
  *
  * | what happens                                       | what follows                                              |
@@ -32,7 +32,7 @@ export interface WorkerPool {
   readonly proven: boolean
   /** The first one died before it was ready. */
   readonly hopeless: boolean
-  /** Young deaths in a row. */
+  /** Deaths of young workers in a row. */
   readonly failures: number
   /** Time of the last of them. */
   readonly failedAt: number | undefined

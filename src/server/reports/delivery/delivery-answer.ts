@@ -1,19 +1,19 @@
 import type { UpstreamAnswer } from './upstream.ts'
 
-/** What an answer of the service means for the envelope. */
+/** Meaning of the service's answer for the envelope. */
 export type DeliveryVerdict =
   | { readonly verdict: 'delivered' }
-  /** It will never be taken, however often it is sent. */
+  /** The service will never accept it. */
   | { readonly verdict: 'refused'; readonly status: number }
   /** By its rate limits. */
   | { readonly verdict: 'limited' }
-  /** Now, for reasons that have nothing to do with the envelope. */
+  /** Temporarily, for reasons unrelated to the envelope. */
   | { readonly verdict: 'failed'; readonly status: number | undefined }
 
-/** Client errors that say nothing of the envelope: a DSN that is not known yet, a proxy in between, bad timing. */
+/** Client errors that do not concern the envelope: a DSN that is not known yet, a proxy in between, bad timing. */
 const PASSING = new Set([401, 404, 407, 408, 421, 425])
 
-/** Reads an answer. */
+/** Interprets an answer. */
 export function judgeAnswer({ kind, status }: UpstreamAnswer): DeliveryVerdict {
   if (kind === 'unreachable' || status === undefined) return { verdict: 'failed', status: undefined }
   if (status >= 200 && status < 300) return { verdict: 'delivered' }

@@ -1,39 +1,39 @@
 import type { Database } from '../../stores/open-database.ts'
 import type { Awaitable } from '../intake/accepted-envelope.ts'
 /** How long a lease lasts unless it is asked for again. Milliseconds. */
-export const LEASE_LIFETIME_MS = 5_000 // how long envelopes wait after a process elsewhere that delivered them has died
+export const LEASE_LIFETIME_MS = 5_000 // how long envelopes wait after a delivering process has died
 
-/** The right to deliver, which one of several processes has. It has to be asked for again and again. */
+/** The right to deliver, which one of several processes has. It must be renewed continually. */
 export interface DeliveryLease {
   /**
-   * Takes or keeps the right.
+   * Takes or renews the lease.
    * @param now milliseconds since the epoch.
-   * @returns whether it is ours.
+   * @returns whether this process has it.
    */
   hold(now: number): Awaitable<boolean>
-  /** Gives it back, so that another process need not wait until it runs out. */
+  /** Returns it, so that another process need not wait until it expires. */
   release(): Awaitable<void>
 }
 
-/** A `DeliveryLease` whose calls are over when they return. */
+/** A synchronous `DeliveryLease`. */
 export interface LocalDeliveryLease extends DeliveryLease {
   hold(now: number): boolean
   release(): void
 }
 
-/** Who wants the right to what. */
+/** Options of a lease. */
 export interface DeliveryLeaseOptions {
   /** As in `SpoolOptions`. */
   readonly destination: string
-  /** Names this process, unlike any other; see `nameOwner`. */
+  /** Unique name of this process; see `nameOwner`. */
   readonly owner: string
-  /** Whether the process of a name is certainly gone, so that nobody need wait for its lease to run out. */
+  /** Whether the named process is certainly gone, so that nobody need wait for its lease to expire. */
   readonly isGone?: (owner: string) => boolean
-  /** Milliseconds for which the right lasts unless it is asked for again. */
+  /** Milliseconds until an unrenewed lease expires. */
   readonly lifetimeMs?: number
 }
 
-// A clock that was set back must lock nobody out: no lease lies further ahead than it lasts.
+// A clock that was set back must not block anybody: no lease ends later than its lifetime allows.
 const TAKE = `
 INSERT INTO spool_leases (destination, owner, expires_at) VALUES (:destination, :owner, :now + :lifetime)
 ON CONFLICT (destination) DO UPDATE SET owner = :owner, expires_at = :now + :lifetime
@@ -55,7 +55,7 @@ export function createDeliveryLease(
 
   return {
     hold(now) {
-      // Renewed after a third of its life, so that it outlives an event loop that stands still for a while.
+      // Renewed after a third of its lifetime, so that it survives a blocked event loop.
       const left = heldUntil - now
       if (left > (lifetimeMs * 2) / 3 && left <= lifetimeMs) return true
       const holder = database.statement(OWNER).get(destination)?.['owner']

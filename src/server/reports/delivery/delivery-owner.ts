@@ -1,16 +1,17 @@
 /**
- * Names of processes in the lease. A process of the same machine and the same process namespace can be asked whether it
- * still lives, so that a restart after `kill -9` need not wait for the lease to run out. Of others nothing is known.
+ * Names of processes in the lease. A process on the same machine and in the same process namespace can be checked for
+ * being alive, so that a restart after `kill -9` need not wait for the lease to expire. Nothing is known about other
+ * processes.
  */
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Names given by this process. One a server, and a process rarely has two. */
+/** Names that this process has given: one per server, and a process rarely has two. */
 const own = new Set<string>()
 
 /**
  * Names a server of this process.
- * @param id unlike any other that ever was.
+ * @param id globally unique.
  */
 export function nameOwner(id: string): string {
   const owner = [placeOfProcesses(), process.pid, id].join(' ')
@@ -18,12 +19,12 @@ export function nameOwner(id: string): string {
   return owner
 }
 
-/** Whether the process of this name is certainly gone. */
+/** Whether the named process is certainly gone. */
 export function isOwnerGone(owner: string): boolean {
   const parts = owner.split(' ')
   const pid = Number(parts.at(-2))
   if (parts.slice(0, -2).join(' ') !== placeOfProcesses() || !Number.isInteger(pid) || pid <= 0) return false
-  // Of our own number, and yet not us: it came before.
+  // Our own process id but not our name: an earlier process.
   if (pid === process.pid) return !own.has(owner)
   try {
     process.kill(pid, 0)

@@ -1,7 +1,7 @@
 /**
- * How hard the service is tried. Any failure pauses all delivery, twice as long each time, and holds its own client
- * back; after the pause one envelope of another client is the probe. So an envelope on which the service always fails
- * does not stop the rest. It is hopeless once it has failed often, with successes of others in between each time.
+ * When to try the service. Any failure pauses all delivery, twice as long each time, and holds its own client back;
+ * after the pause, one envelope of another client is the probe. So an envelope on which the service always fails does
+ * not stop the rest. It is hopeless once it has failed often, with successes of others between the failures.
  *
  * | state   | in flight | on success | on failure                  |
  * |---------|-----------|------------|-----------------------------|
@@ -13,9 +13,9 @@
 /** The first pause and the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
-const LONGEST_ASKED_MS = 3_600_000 // a `Retry-After` beyond this is taken for a mistake
+const LONGEST_ASKED_MS = 3_600_000 // a longer `Retry-After` counts as a mistake
 const HOPELESS_FAILURES = 12 // of one envelope; at least some minutes
-const MOST_HOLDS = 1_000 // clients; the one that has failed longest ago is let go
+const MOST_HOLDS = 1_000 // clients; the one whose failure is oldest is released
 
 /** An attempt that has failed. */
 export interface FailedAttempt {
@@ -24,38 +24,38 @@ export interface FailedAttempt {
   readonly client: string
   /** When it began. */
   readonly startedAt: number
-  /** What the service has asked for, in milliseconds; 0 if nothing. */
+  /** Requested by the service, in milliseconds; 0 if not. */
   readonly retryAfterMs: number
 }
 
-/** Judges when to try what. All times are milliseconds of one clock. */
+/** Decides when to try what. All times are milliseconds of one clock. */
 export interface DeliveryPace {
   /** Milliseconds until the next attempt may begin. */
   pauseLeft(now: number): number
   /** Whether the service has failed and not answered since. */
   readonly failing: boolean
-  /** How many attempts may be under way at once. */
+  /** Maximum number of concurrent attempts. */
   mostInFlight(): number
-  /** Whether this client's envelopes have to wait as long as there are others to send. */
+  /** Whether this client's envelopes must wait while there are others to send. */
   isHeld(client: string, now: number): boolean
-  /** @returns whether the envelope is hopeless and should be given up. */
+  /** @returns whether the envelope is hopeless and should be dropped. */
   failed(attempt: FailedAttempt, now: number): boolean
-  /** @returns whether an outage ends with this. */
+  /** @returns whether this ends an outage. */
   succeeded(client: string): boolean
 }
 
 interface Hold {
   readonly id: number
-  /** Those in one outage count as one. */
+  /** Failures of one outage count as one. */
   readonly failures: number
   readonly until: number
-  /** Successes of all before its last failure. */
+  /** Successes of all clients before its last failure. */
   readonly successesBefore: number
 }
 
 /**
  * @param random 0 to below 1.
- * @param most attempts at once while all is well.
+ * @param most concurrent attempts while the service works.
  */
 export function createDeliveryPace(random: () => number, most: number): DeliveryPace {
   const holds = new Map<string, Hold>()
@@ -64,7 +64,7 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
   let failures = 0
   let successes = 0
 
-  /** Half of it is certain, so that nothing is tried again at once; half is chance, so that instances spread. */
+  /** Half of it is fixed, so that nothing is retried at once; half is random, so that instances spread out. */
   function pauseAfter(count: number): number {
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1))
     return ceiling / 2 + (ceiling / 2) * random()
@@ -82,7 +82,7 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
     isHeld: (client, now) => (holds.get(client)?.until ?? 0) > now,
 
     failed({ id, client, startedAt, retryAfterMs }, now) {
-      // Attempts that were under way together fail together: that is one failure of the service.
+      // Concurrent attempts fail together: that is one failure of the service.
       if (startedAt > lastFailureAt) {
         failures += 1
         lastFailureAt = now
@@ -108,7 +108,7 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
     succeeded(client) {
       const ended = failures > 0
       if (ended) {
-        // A first failure is laid to the outage, and whom it has held back may go at once.
+        // A first failure is blamed on the outage, so clients that it has held back are released.
         for (const [held, hold] of holds) if (hold.failures === 1) holds.set(held, { ...hold, until: 0 })
       }
       successes += 1

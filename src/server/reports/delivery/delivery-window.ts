@@ -1,38 +1,38 @@
 /**
- * Which envelope is sent next. The window holds the oldest entries of the kinds that may be sent, so that neither a long
- * queue nor one that waits for its limit has to be walked through. At most 4,096 entries, 32 of them of one client: what
- * it has beyond that is read again when those have been sent, so that its queue keeps nobody's behind it waiting. Rebuilt
- * when the limits let other kinds through.
+ * Chooses the envelope to send next. The window holds the oldest entries of the kinds that may be sent, so that neither
+ * a long queue nor a rate-limited one has to be scanned. At most 4,096 entries, 32 of them of one client: its further
+ * entries are read after those have been sent, so that its queue blocks nobody. Rebuilt when the limits allow other
+ * kinds.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Spool, SpooledEntry } from '../spool/spool.ts'
 
 const PAGE = 256 // entries of one kind read together: well under a millisecond
 const PAGES_A_TURN = 8 // of the event loop
-const MOST_ENTRIES = 4_096 // beyond it, those behind have to wait; it takes 128 clients
+const MOST_ENTRIES = 4_096 // later ones must wait; it takes 128 clients to fill it
 const MOST_OF_A_CLIENT = 32
 
 /** The entries to send, oldest first. */
 export interface DeliveryWindow {
   /**
-   * Takes the oldest entry that may be sent. Entries of one client come in order, as long as `isBusy` says so of those
-   * whose entry is under way. To be asked again once it has answered.
-   * @param mayLeave whether entries of this kind are let through by the limits.
+   * Takes the oldest entry that may be sent. Entries of one client are taken in order, if `isBusy` is true while one of
+   * them is being sent. Await each call before the next.
+   * @param mayLeave whether the limits allow entries of this kind.
    */
   take(mayLeave: (kind: string) => boolean, isBusy: (client: string) => boolean): Promise<SpooledEntry | undefined>
-  /** Begins again with the oldest: an entry that was taken is to be sent once more. */
+  /** Starts again with the oldest: a taken entry must be sent once more. */
   rewind(): void
 }
 
-/** The window on a spool. */
+/** Opens the window on a spool. */
 export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): DeliveryWindow {
   let entries: SpooledEntry[] = []
   let readTo = 0
-  /** Entries in the window of each client. */
+  /** Number of entries in the window by client. */
   const held = new Map<string, number>()
-  /** Clients that have more entries up to `readTo`, and the id behind which they are. */
+  /** Clients that have more entries up to `readTo`, and the id after which they follow. */
   const leftOut = new Map<string, number>()
-  /** As the spool has last said; one that has come since has entries behind `readTo` only. */
+  /** Kinds at the last reading of the spool; a newer kind has entries after `readTo` only. */
   let known: readonly string[] = []
   let openKinds = ''
   let beginnings = 0
@@ -45,12 +45,12 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
     leftOut.clear()
   }
 
-  /** @returns what follows, in order; `undefined` when the window has been rewound meanwhile. */
+  /** @returns the following entries in order; `undefined` if the window has been rewound meanwhile. */
   async function read(kinds: readonly string[], after: number): Promise<readonly SpooledEntry[] | undefined> {
     const beginning = beginnings
     const pages = await Promise.all(kinds.map((kind) => spool.list(kind, after, PAGE)))
     if (beginning !== beginnings) return undefined
-    // Behind the end of a full page, older entries of its kind may follow: nothing newer may go before them.
+    // After a full page, older entries of its kind may follow: no newer entry may be sent before them.
     const ends = pages.filter(({ length }) => length === PAGE).map((page) => page.at(-1)?.id ?? 0)
     const horizon = Math.min(...ends, Number.POSITIVE_INFINITY)
     return pages
@@ -59,7 +59,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
       .toSorted((one, other) => one.id - other.id)
   }
 
-  /** @returns whether it is in the window; else its client has enough there. */
+  /** @returns whether it was added; if not, its client has enough entries. */
   function add(entry: SpooledEntry): boolean {
     const count = held.get(entry.client) ?? 0
     if (count >= MOST_OF_A_CLIENT) return false
@@ -77,7 +77,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
     return entry
   }
 
-  /** @returns whether there was anything to read. */
+  /** @returns whether there were any entries to read. */
   async function extend(kinds: readonly string[]): Promise<boolean> {
     const found = await read(kinds, readTo)
     if (found === undefined) return true
@@ -100,7 +100,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
     entries.sort((one, other) => one.id - other.id)
   }
 
-  /** A client that could be sent for, had it an entry in the window. */
+  /** A client that could send but has no entry in the window. */
   function findStarved(isBusy: (client: string) => boolean): string | undefined {
     for (const client of leftOut.keys()) if (!held.has(client) && !isBusy(client)) return client
     return undefined
@@ -113,7 +113,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
         if (reads % PAGES_A_TURN === 0) await setImmediate()
         const kinds = known.filter(mayLeave)
         const open = kinds.join(' ')
-        // A kind that was held back may have entries before `readTo`.
+        // A kind that was rate-limited may have entries before `readTo`.
         if (open !== openKinds) rewind()
         openKinds = open
         const starved = findStarved(isBusy)

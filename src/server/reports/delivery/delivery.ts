@@ -1,4 +1,4 @@
-/** A spool with the drainer that empties it: of this instance alone, or of all that share a Redis. */
+/** A spool with its drainer: for this instance alone, or for all that share a Redis. */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createCheckpointThread } from '../../stores/checkpoint-thread.ts'
@@ -16,31 +16,31 @@ import { createSpool } from '../spool/spool-store.ts'
 import { SpoolFullError, type AcceptedEnvelope, type Awaitable } from '../intake/accepted-envelope.ts'
 import { type Spool } from '../spool/spool.ts'
 
-/** What kept envelopes go to. */
+/** Destination of accepted envelopes. */
 export interface Outlet extends Pick<ReportStats, 'levels' | 'isFailing'> {
   /**
    * Keeps an envelope.
-   * @throws {SpoolFullError} where it cannot be kept.
+   * @throws {SpoolFullError} if it cannot be kept.
    */
   accept(envelope: AcceptedEnvelope): Awaitable<void>
   /**
-   * Delivers what can be delivered before the end.
+   * Delivers what can be delivered in time.
    * @param signal ends the wait.
    * @returns whether nothing is left that only this instance could deliver.
    */
   flush(signal: AbortSignal): Promise<boolean>
-  /** Ends the delivery, closes stores. */
+  /** Stops the delivery, closes stores. */
   dispose(): void
 }
 
-/** Where to deliver to. */
+/** Parts of a delivery. */
 export interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits' | 'counts'> {
   /** As in `SpoolOptions`. */
   readonly destination: string
   readonly log: Logger
 }
 
-/** That of this process. */
+/** Clock of this process. */
 export const SYSTEM_CLOCK: DeliveryClock = {
   now: Date.now,
   after(milliseconds, run) {
@@ -49,7 +49,7 @@ export const SYSTEM_CLOCK: DeliveryClock = {
   },
 }
 
-/** Begins to deliver what is in this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
+/** Starts to deliver this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
 export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: string): Outlet {
   const database = openReportDatabase(dataDir)
   const checkpoints = createCheckpointThread(reportDatabasePath(dataDir))
@@ -73,8 +73,8 @@ export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: 
 }
 
 /**
- * Begins to take part in the delivery of what instances share.
- * @param own keeps what cannot be kept there, and delivers it by itself.
+ * Joins the delivery of the shared spool.
+ * @param own keeps and delivers envelopes that the shared spool cannot take.
  */
 export function shareDelivery({ destination, ...parts }: DeliveryParts, redis: RedisLink, own: Outlet): Outlet {
   const spool = createRedisSpool(redis, { destination })
@@ -89,7 +89,7 @@ export function shareDelivery({ destination, ...parts }: DeliveryParts, redis: R
     isTold: (thrown) => thrown instanceof RedisGone,
   })
 
-  /** @returns why the shared spool does not want it, if it does not. */
+  /** @returns the error if the shared spool refuses it. */
   async function offer(envelope: AcceptedEnvelope): Promise<SpoolFullError | undefined> {
     try {
       await spool.accept(envelope)
@@ -124,7 +124,7 @@ async function levelOf(store: SpoolLevel['store'], spool: Pick<Spool, 'size'>): 
   try {
     return [{ store, ...(await spool.size()) }]
   } catch {
-    // Away, or full: others tell of that.
+    // Unreachable or full: logged elsewhere.
     return []
   }
 }

@@ -1,40 +1,40 @@
 /**
- * Brings the spool's envelopes to the service. One process of those that share the spool has the lease and delivers; in
- * it, up to 16 envelopes of different clients are sent at once. An envelope leaves the spool when the service has
- * confirmed it, so one that was being sent when the process died is sent again, under the same event id.
+ * Delivers the spool's envelopes to the service. Of the processes that share the spool, the one with the lease
+ * delivers; it sends up to 16 envelopes of different clients at once. An envelope leaves the spool when the service has
+ * confirmed it, so one that was being sent when the process died is sent again, with the same event id.
  */
 import type { DeliveryLease } from './delivery-lease.ts'
 import { describeFailure, EnvelopeSender, type SenderOptions } from './envelope-sender.ts'
 
-const LOOK_AGAIN_MS = 1_000 // what other processes have accepted, limits that are over, the lease
+const LOOK_AGAIN_MS = 1_000 // for envelopes of other processes, limits that have ended, the lease
 const EXPIRY_EVERY_MS = 60_000
 const LOSS_REPORT_EVERY_MS = 30_000
 
-/** Time, as far as delivery needs it. */
+/** Clock and timer. */
 export interface DeliveryClock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Runs something once, later. Must not keep the process alive. @returns what cancels it. */
+  /** Runs a function once, later, without keeping the process alive. @returns cancels it. */
   after(milliseconds: number, run: () => void): () => void
 }
 
-/** What a drainer works with. */
+/** Parts of a drainer. */
 export interface DrainerOptions extends Omit<SenderOptions, 'now' | 'onSettled'> {
   readonly lease: DeliveryLease
   readonly clock: DeliveryClock
-  /** Whether other processes can go on when this one stops: then it does not try to deliver all that waits. */
+  /** Whether other processes continue when this one stops: then it does not try to deliver everything. */
   readonly shared?: boolean
   /** Whether a failure of the spool is logged elsewhere. */
   readonly isTold?: (thrown: unknown) => boolean
 }
 
-/** Delivers, from its making until `stop`. */
+/** Delivers from its creation until `stop`. */
 export interface Drainer {
-  /** Something was accepted. Cheap; to be called after every `accept`. */
+  /** Reports a new envelope. Cheap; call it after every `accept`. */
   wake(): void
   /**
-   * Delivers what can be delivered now, then stops. What the service does not take stays in the spool.
-   * @param signal ends the wait; attempts under way are broken off and made again later.
+   * Delivers what can be delivered now, then stops. Undelivered envelopes stay in the spool.
+   * @param signal ends the wait; pending attempts are aborted and repeated later.
    * @returns whether nothing of ours is left.
    */
   stop(signal: AbortSignal): Promise<boolean>
@@ -42,24 +42,24 @@ export interface Drainer {
   isFailing(): boolean
 }
 
-/** Starts delivering. The spool is touched for the first time after this has returned. */
+/** Starts delivering. It touches the spool only after this function has returned. */
 export function startDrainer(options: DrainerOptions): Drainer {
   return new DeliveryLoop(options)
 }
 
-/** Sends what it can in turns: when it is woken, and once a second. */
+/** Sends in turns: after `wake`, and once a second. */
 class DeliveryLoop implements Drainer {
   readonly #options: DrainerOptions
   readonly #sender: EnvelopeSender
   #ended = false
   #awake = false
-  /** Only one turn at a time; `wake` asks for one more. */
+  /** One turn at a time; `wake` requests one more. */
   #turning = false
   #storeFails = false
   #nextExpiry = 0
   #nextLossReport = 0
   #cancelAlarm: () => void
-  /** Set once it is to stop; told whether nothing is left. */
+  /** Set when stopping; called with whether nothing is left. */
   #onIdle: ((empty: boolean) => void) | undefined = undefined
 
   constructor(options: DrainerOptions) {
@@ -72,7 +72,7 @@ class DeliveryLoop implements Drainer {
     return this.#sender.failing
   }
 
-  /** Together with what else this turn of the event loop brings. */
+  /** Batches the wakes of one turn of the event loop. */
   wake(): void {
     if (this.#awake || this.#ended) return
     this.#awake = true
@@ -89,7 +89,7 @@ class DeliveryLoop implements Drainer {
       }
       const abort = (): void => {
         if (this.#ended) return
-        // Do not wait for a store that may be the reason for the haste.
+        // Do not wait for the store: it may be the reason for the abort.
         void this.#end(false)
         this.#onIdle?.(false)
         this.#sender.abort()
@@ -140,7 +140,7 @@ class DeliveryLoop implements Drainer {
     return this.#onIdle !== undefined && this.#sender.isIdle && !this.#awake
   }
 
-  /** @returns whether there is more to be done at once. */
+  /** @returns whether there is more to do at once. */
   async #work(now: number): Promise<boolean> {
     await this.#sender.settleAgain()
     const expired = await this.#expire(now)
@@ -160,7 +160,7 @@ class DeliveryLoop implements Drainer {
     return count > 0
   }
 
-  /** Only while the service answers: in an outage there would be one report more each time. */
+  /** Only while the service works: during an outage each call would add one more report. */
   async #reportLosses(now: number): Promise<void> {
     const isEarly = now < this.#nextLossReport && this.#onIdle === undefined
     if (!this.#sender.hasDelivered || this.#sender.failing || isEarly) return
@@ -181,7 +181,7 @@ class DeliveryLoop implements Drainer {
     try {
       await this.#options.lease.release()
     } catch {
-      // It runs out by itself.
+      // The lease expires by itself.
     }
     this.#onIdle?.(empty)
   }

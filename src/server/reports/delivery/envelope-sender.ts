@@ -12,11 +12,11 @@ const MOST_IN_FLIGHT = 16 // a service 50 ms away takes 320 a second
 const MOST_BYTES_IN_FLIGHT = 33_554_432 // bodies are held in memory while they are sent
 const UNNAMED_LIMIT_MS = 60_000 // after a 429 that limits no category of the envelope; the SDK's default
 
-/** What envelopes are sent with. */
+/** Options of the sender. */
 export interface SenderOptions {
   readonly spool: Spool
   readonly upstream: Pick<Upstream, 'send'>
-  /** Shared with the relay, which passes them on. */
+  /** Shared with the relay, which passes them on to browsers. */
   readonly limits: Pick<RateLimitState, 'update' | 'limitedUntil'>
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export interface SenderOptions {
   readonly counts?: Pick<ReportCounts, 'add' | 'addLosses'> | undefined
   /** 0 to below 1; spreads attempts. */
   readonly random: () => number
-  /** An envelope has been sent and settled: there may be room for the next. */
+  /** Called after an envelope has been settled: there may be room for the next. */
   readonly onSettled: () => void
 }
 
@@ -37,7 +37,7 @@ export class EnvelopeSender {
   /** Clients whose envelope is being sent. */
   readonly #inFlight = new Set<string>()
   #bytesInFlight = 0
-  /** Needs no further attempt, but could not be taken out of the spool. */
+  /** Finished, but not yet removed from the spool. */
   readonly #unsettled = new Map<SpooledEntry, LossReason | undefined>()
   #hasDelivered = false
   #stopped = false
@@ -63,12 +63,12 @@ export class EnvelopeSender {
     return this.#pace.pauseLeft(now)
   }
 
-  /** An envelope waits only if all that it holds is limited. */
+  /** An envelope waits only if all of its categories are limited. */
   isLimited(kind: string, now: number): boolean {
     return kind.split(',').every((category) => this.#options.limits.limitedUntil(category, now) > 0)
   }
 
-  /** Whether the service has taken something since `forgetDelivered`. */
+  /** Whether the service has accepted something since `forgetDelivered`. */
   get hasDelivered(): boolean {
     return this.#hasDelivered
   }
@@ -82,13 +82,13 @@ export class EnvelopeSender {
     this.#stopped = true
   }
 
-  /** Breaks off what is being sent; it stays in the spool. */
+  /** Aborts the current attempts; their envelopes stay in the spool. */
   abort(): void {
     this.stop()
     this.#breakOff.abort()
   }
 
-  /** Takes out of the spool what could not be taken out before. Nothing is sent until this has succeeded. */
+  /** Retries failed removals from the spool. Nothing is sent until this has succeeded. */
   async settleAgain(): Promise<void> {
     for (const [entry, lost] of this.#unsettled) {
       await this.#options.spool.settle(entry, lost)
@@ -96,7 +96,7 @@ export class EnvelopeSender {
     }
   }
 
-  /** @returns whether an envelope has been taken out of the window; `false` where none may be sent now. */
+  /** @returns whether an envelope was taken from the window; `false` if none may be sent now. */
   async sendNext(now: number): Promise<boolean> {
     const entry = await this.#next(now)
     if (entry === undefined) return false
@@ -111,7 +111,7 @@ export class EnvelopeSender {
     const mayLeave = (kind: string): boolean => !this.isLimited(kind, now)
     const isBusy = (client: string): boolean => this.#inFlight.has(client)
     const entry = await this.#window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now))
-    // No other client is left to try the service with.
+    // No other client is left for a probe.
     return entry ?? (pace.failing ? this.#window.take(mayLeave, isBusy) : undefined)
   }
 
@@ -129,7 +129,7 @@ export class EnvelopeSender {
       if (stored === undefined) await spool.settle(entry, 'queue_overflow')
       if (stored === undefined || this.#stopped) return leave()
       void this.#answerOf(stored.body, stored.headers).then(async (answer) => {
-        // Until it is settled nothing of this client is sent, or it might be taken again.
+        // Nothing of this client is sent until it is settled, or it might be taken again.
         if (!this.#stopped) await this.#take(answer, entry, now)
         leave()
         onSettled()
@@ -198,7 +198,7 @@ export class EnvelopeSender {
       { eventId, categories, bytes, status },
       'a report was refused by the error service and is given up',
     )
-    // What the service has judged, it has counted itself; for 413 the SDK counts.
+    // The service itself counts what it has refused; for 413 the SDK does.
     await this.#settle(entry, status === 413 || status === undefined || status >= 500 ? 'send_error' : undefined)
   }
 
@@ -206,7 +206,7 @@ export class EnvelopeSender {
     try {
       await this.#options.spool.settle(entry, lost)
     } catch {
-      // A full disk, most likely. It must not be sent again: `settleAgain` comes before anything is sent.
+      // Most likely a full disk. It must not be sent again: `settleAgain` runs before the next envelope.
       this.#unsettled.set(entry, lost)
     }
   }
@@ -220,7 +220,7 @@ export class EnvelopeSender {
   }
 }
 
-/** What of a failure goes into the log. */
+/** Description of a failure for the log. */
 export function describeFailure(thrown: unknown): object {
   return thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { message: String(thrown) }
 }

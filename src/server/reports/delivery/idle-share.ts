@@ -1,9 +1,8 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * Measures how much of the time this process's event loop had nothing to do. A processor that others use makes it look
- * busier, not idler.
- * @returns tells the share since it was last called, 0 to 1.
+ * Measures the idle share of this process's event loop. A processor shared with others makes it look busier, not idler.
+ * @returns a function that returns the share since its last call, 0 to 1.
  */
 export function createIdleShare(): () => number {
   let before = performance.eventLoopUtilization()

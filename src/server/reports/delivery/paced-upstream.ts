@@ -1,21 +1,21 @@
 import { createReportBudget } from './report-budget.ts'
 import type { Upstream } from './upstream.ts'
 
-/** However busy the process is. Each takes a seventh of a millisecond, so this is an eighth of a core. */
+/** However busy the process is. Each envelope takes a seventh of a millisecond, so this is an eighth of a core. */
 const LEAST_A_SECOND = 800
-/** While there is nothing else to do. */
+/** While the process is otherwise idle. */
 const MOST_A_SECOND = 6_400
 const DELIVERIES_AT_ONCE = 100
 /**
- * In which more may be sent: 64 and up. They go one behind the other as fast as the service takes them: evenly spread,
- * each would wake the process by itself, which takes as much again as sending it.
+ * Pause between two bursts of at least 64 envelopes. Within a burst they are sent as fast as the service accepts them:
+ * evenly spread, each would wake the process separately, which costs as much as sending it.
  */
 const PAUSE_MS = 80
-/** Shares of a pause, and the burst before it, in which the process had nothing to do: above it more is sent, and below it less. */
+/** Idle shares of a pause and the burst before it: above the first, more is sent; below the second, less. */
 const IDLE_ENOUGH = 0.25
 const IDLE_LITTLE = 0.1
 const STEP = 1.5
-/** What was measured longer ago says nothing of now. */
+/** Older measurements are ignored. */
 const FORGET_MS = 1_000
 
 /** Time, for tests. */
@@ -24,21 +24,21 @@ export interface PaceClock {
   now(): number
   /** Share of the time since the last call in which the process had nothing to do, 0 to 1. */
   idleShare(): number
-  /** Runs something later; what is returned takes it back. */
+  /** Runs a function later; the result cancels it. */
   after(milliseconds: number, run: () => void): () => void
 }
 
 /**
- * A way to the service that keeps a backlog from taking the whole processor: three quarters of it while nobody else wants
- * them, and an eighth while pages are served as fast as they can be.
+ * An upstream that keeps a backlog from taking the whole processor: it uses three quarters while the process is idle,
+ * and an eighth while pages are served at full speed.
  */
 export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstream {
   let perSecond = LEAST_A_SECOND
   let lookedAt = Number.NEGATIVE_INFINITY
   const budget = createReportBudget(perSecond, DELIVERIES_AT_ONCE)
-  /** First come, first served. */
+  /** In order of arrival. */
   const waiting = new Set<() => void>()
-  /** Ends the pause early; set while there is one. */
+  /** Ends the pause early; set during one. */
   let cancel: (() => void) | undefined
 
   function setPace(next: number): void {
@@ -67,7 +67,7 @@ export function createPacedUpstream(upstream: Upstream, clock: PaceClock): Upstr
     cancel = clock.after(PAUSE_MS, goOn)
   }
 
-  /** @returns once it is this one's turn, or it is given up. */
+  /** @returns resolves when it may send, or has been aborted. */
   function turn(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const go = (): void => {

@@ -1,44 +1,44 @@
 /**
- * What the service has said of its limits, per category
- * (https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/). Shared by who delivers, which waits, and by the
- * relay, which passes the limits on. At most 64 categories; a limit is believed for a day, then the service is asked again.
+ * The service's rate limits by category (https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/). Used by
+ * the delivery, which waits, and by the relay, which passes the limits on. At most 64 categories; a limit holds for a
+ * day at most, then the service is tried again.
  */
 import { parseRetryAfter } from '../../../shared/retry-after.ts'
 import type { UpstreamAnswer } from './upstream.ts'
 
-const DEFAULT_SECONDS = 60 // what the service's own SDKs assume where a limit names no time
+const DEFAULT_SECONDS = 60 // default of the service's own SDKs
 const MOST_SECONDS = 86_400
 const MOST_CATEGORIES = 64
 const CATEGORY = /^[a-z_]{1,40}$/
 const DETAIL = /^[\w.:;-]{1,64}$/
 const DEFAULT_DETAIL = 'organization'
 
-/** Stands for all categories. */
+/** Key for all categories. */
 const ALL = ''
 
 /** One limit. */
 export interface StatedLimit {
   /** Milliseconds since the epoch. */
   readonly until: number
-  /** What the service says behind the categories: for whom, and perhaps why. Passed on as it came. */
+  /** The rest of the service's text after the categories: scope, and perhaps a reason. Passed on unchanged. */
   readonly detail: string
 }
 
-/** Limits that hold for now. Times are in milliseconds since the epoch. */
+/** Current limits. Times are in milliseconds since the epoch. */
 export interface RateLimitState {
-  /** Learns from an answer of the service; one that says nothing of limits changes nothing. */
+  /** Reads the limits from an answer of the service; an answer without limits changes nothing. */
   update(answer: UpstreamAnswer, now: number): void
-  /** Until when items of a category are not wanted; 0 for one that is. */
+  /** When the limit of a category ends; 0 if it is not limited. */
   limitedUntil(category: string, now: number): number
   /**
-   * What the relay's own answers say of it, with the time that is left.
-   * @param own seconds for which this server itself wants nothing more; both headers then say so.
-   * @returns names and values in turn, none where nothing is limited.
+   * Headers for the relay's own answers, with the remaining times.
+   * @param own seconds for which this server refuses everything; both headers then say so.
+   * @returns names and values in turn; empty if nothing is limited.
    */
   headers(now: number, own?: number): string[]
 }
 
-/** Reads the limits of one answer by category, and by `''` for all of them. */
+/** Reads the limits of one answer by category; `''` is the key for all of them. */
 export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap<string, StatedLimit> {
   const limits = new Map<string, StatedLimit>()
   if (answer.rateLimits !== undefined && answer.rateLimits.trim() !== '') {
@@ -61,7 +61,7 @@ export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap
   return limits
 }
 
-/** Makes a state in which nothing is limited. */
+/** Starts without limits. */
 export function createRateLimitState(): RateLimitState {
   const limits = new Map<string, StatedLimit>()
   const stated = { retryAfter: 0 }
@@ -92,7 +92,7 @@ export function createRateLimitState(): RateLimitState {
       const lines = [...groups.values()].map(
         ({ until, detail, categories }) => `${leftOf(until, now)}:${listed(categories)}:${detail}`,
       )
-      // SDKs that see the one header do not look at the other.
+      // SDKs that find this header ignore the other one.
       if (own > 0) lines.unshift(`${own}::key`)
       const retryAfter = Math.max(own, leftOf(stated.retryAfter, now))
       return [
@@ -103,13 +103,13 @@ export function createRateLimitState(): RateLimitState {
   }
 }
 
-/** What could not stand in a header, or is too long for one, is not worth repeating. */
+/** Text that is invalid in a header, or too long, is dropped. */
 function detailOf(text: string): string {
   const detail = text.trim()
   return DETAIL.test(detail) ? detail : DEFAULT_DETAIL
 }
 
-/** A list that names all categories names no others. */
+/** If all categories are limited, the list names no others. */
 function listed(categories: readonly string[]): string {
   return categories.includes(ALL) ? '' : categories.join(';')
 }

@@ -13,7 +13,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1
 `
 
-/** A `DeliveryLease` in Redis, which runs out by the clock there. @throws {RedisGone} from both of its members. */
+/** A `DeliveryLease` in Redis that expires by Redis's clock. @throws {RedisGone} from both of its members. */
 export function createRedisDeliveryLease(
   link: Pick<RedisLink, 'run' | 'script'>,
   { destination, owner, isGone = () => false, lifetimeMs = LEASE_LIFETIME_MS }: DeliveryLeaseOptions,
@@ -22,7 +22,7 @@ export function createRedisDeliveryLease(
   let heldUntil = 0
   return {
     async hold(now) {
-      // Renewed after a third of its life, so that it outlives an event loop that stands still for a while.
+      // Renewed after a third of its lifetime, so that it survives a blocked event loop.
       const left = heldUntil - now
       if (left > (lifetimeMs * 2) / 3 && left <= lifetimeMs) return true
       heldUntil = 0

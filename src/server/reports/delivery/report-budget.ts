@@ -1,18 +1,18 @@
-/** How much may be reported: so many a second, and some more after quiet times. What is beyond it is counted. */
+/** A token bucket for reports: a number per second, and a burst after quiet times. Refused ones are counted. */
 export interface ReportBudget {
-  /** Takes one. @param now milliseconds. @returns whether there was one to take. */
+  /** Takes one. @param now milliseconds. @returns whether one was available. */
   take(now: number): boolean
-  /** How many are there to take. */
+  /** Number of available tokens. */
   left(now: number): number
-  /** How many were refused since the last call. */
+  /** Number of refusals since the last call. */
   refused(): number
-  /** From the next one on, other numbers hold; see `createReportBudget`. */
+  /** Changes the numbers for the next calls; see `createReportBudget`. */
   change(perSecond: number, most: number): void
 }
 
 /**
- * @param perSecond how many come in a second.
- * @param most how many are kept for a burst.
+ * @param perSecond tokens per second.
+ * @param most tokens saved for a burst.
  */
 export function createReportBudget(perSecond: number, most: number): ReportBudget {
   let rate = { perSecond, most }

@@ -1,43 +1,43 @@
 /**
- * Sends envelopes to the service. Where they go is configured and nothing else: no envelope, no answer and no redirect
- * leads anywhere else.
+ * Sends envelopes to the service. Only the configuration decides the destination: no envelope, answer or redirect can
+ * change it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Dispatcher, Pool } from 'undici'
 import { envelopeUrl, type Dsn } from '../../config/dsn.ts'
 
-/** How long the service may let us wait for its answer, or for a further byte of one, in ms. */
+/** Longest silence of the service before its answer, or between two bytes of it, in ms. */
 const SILENCE_MS = 10_000
-/** How long one delivery may take in all, in ms: 20 MiB at 700 kB a second. */
+/** Longest duration of one delivery, in ms: 20 MiB at 700 kB a second. */
 const DELIVERY_MS = 30_000
-/** An answer's body is of no use to us; more of it than this ends the connection. */
+/** We do not use the answer's body; a larger one ends the connection. */
 const MOST_ANSWER_BYTES = 65_536
-/** Shorter than the 5 s after which servers commonly end an idle connection, so that ours ends first. */
+/** Shorter than the usual 5 s of servers, so that our side closes idle connections first. */
 const IDLE_MS = 4_000
-/** How this relay calls itself to the service. */
+/** The relay's name in its requests to the service. */
 const CLIENT = 'millrace-relay/1.0'
 
-/** What the service has said. */
+/** Answer of the service. */
 export interface UpstreamAnswer {
-  /** `unreachable`: no answer, or one that is none of the service's: a redirect. It is worth trying again. */
+  /** `unreachable`: no answer, or one that is not from the service, such as a redirect. It is worth a retry. */
   readonly kind: 'answered' | 'unreachable'
   /** Set with `answered`. */
   readonly status?: number
-  /** The `X-Sentry-Rate-Limits` header, as it came. */
+  /** The `X-Sentry-Rate-Limits` header, unchanged. */
   readonly rateLimits?: string
-  /** The `Retry-After` header, as it came. With `unreachable`: seconds after which it is worth trying again. */
+  /** The `Retry-After` header, unchanged. With `unreachable`: seconds to wait before a retry. */
   readonly retryAfter?: string
   /** With `unreachable`: why, for the log. */
   readonly reason?: string
 }
 
-/** The way to the service. */
+/** Connections to the service. */
 export interface Upstream {
   /**
    * Sends one envelope. Never rejects.
-   * @param body an envelope, not compressed.
-   * @param headers to go along; those of the delivery itself are added.
-   * @param signal gives up when aborted: `unreachable`.
+   * @param body an uncompressed envelope.
+   * @param headers to send with it; those of the delivery itself are added.
+   * @param signal aborts the delivery: `unreachable`.
    */
   send(body: Buffer, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<UpstreamAnswer>
   /** Ends all connections. */
@@ -53,12 +53,12 @@ export interface UpstreamBounds {
 }
 
 /**
- * What gives up the exchanges that are under way: a few. No `Set`, whose former tables lead to the next ones: once one of
- * them is old, requests that have long ended survive each collection of young objects.
+ * Aborts the current exchanges, which are few. Not a `Set`: its former tables reference the next ones, so once one
+ * table is in old space, finished requests survive every collection of young objects.
  */
 type Ending = (() => void)[]
 
-/** How the client calls that a connection broke off. */
+/** Error codes of the client for a broken connection. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 const TIMED_OUT: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
@@ -71,7 +71,7 @@ function forget(ending: Ending, giveUp: () => void): void {
   if (at >= 0) ending.splice(at, 1)
 }
 
-/** Opens the way to the service of a DSN. No connection is made before the first envelope. */
+/** Prepares the connections to the service of a DSN. The first envelope opens one. */
 export function createUpstream(
   dsn: Dsn,
   bounds: UpstreamBounds = { silenceMs: SILENCE_MS, deliveryMs: DELIVERY_MS },
@@ -83,11 +83,11 @@ export function createUpstream(
     connect: { timeout: bounds.silenceMs },
     keepAliveTimeout: IDLE_MS,
     maxResponseSize: MOST_ANSWER_BYTES,
-    allowH2: false, // Node's HTTP/2 costs more for each of a few small requests, and megabytes of memory
+    allowH2: false, // Node's HTTP/2 costs more for a few small requests, and megabytes of memory
   }
   let pool: Promise<Pool> | Pool | undefined
   let isDisposed = false
-  /** An envelope is often sent within the request that brought it, whose trace has nothing to do with it. */
+  /** An envelope is often sent during the request that carried it, whose trace must not apply here. */
   const outside = AsyncLocalStorage.snapshot()
   const own = [
     'content-type',
@@ -102,7 +102,7 @@ export function createUpstream(
     'transfer-encoding',
     ...own.filter((_, at) => at % 2 === 0),
   ])
-  /** What ends with a signal. One listener for all: the drainer hands over the same signal each time. */
+  /** The exchanges that end with a signal. One listener for all: the drainer passes the same signal each time. */
   const underWay = new WeakMap<AbortSignal, Ending>()
 
   function endingWith(signal: AbortSignal): Ending {
@@ -135,7 +135,7 @@ export function createUpstream(
     if (signal.aborted || isDisposed) return GIVEN_UP
     const answer = await ask(kept)
     if (answer !== 'broken off') return answer
-    // The service may have closed a kept connection a moment ago; it has then seen nothing of this envelope.
+    // The service may just have closed a kept-alive connection; then it has not seen this envelope.
     const fresh = await openPool(origin, connections)
     const second = signal.aborted || isDisposed ? GIVEN_UP : await ask(fresh)
     void fresh.close()
@@ -151,7 +151,7 @@ export function createUpstream(
   }
 }
 
-/** Loaded by the first envelope: where none is sent, nothing of it is in memory. */
+/** Loaded for the first envelope, so that servers without reports do not need the memory. */
 async function openPool(origin: string, options: Pool.Options): Promise<Pool> {
   const { default: ConnectionPool } = await import('undici/lib/dispatcher/pool.js')
   return new ConnectionPool(origin, options)
@@ -187,7 +187,7 @@ function exchange(
     },
     onResponseStart(_controller, status, { 'x-sentry-rate-limits': rateLimits, 'retry-after': retryAfter }) {
       if (status < 200) return
-      // The verdict stands in the head; the body only has to be out of the way.
+      // The status decides; the body only has to be consumed.
       if (status >= 300 && status < 400) return settle({ kind: 'unreachable', reason: `redirect ${status}` })
       settle({
         kind: 'answered',

@@ -1,6 +1,6 @@
 /**
- * Reads events of the error service's format (https://develop.sentry.dev/sdk/data-model/event-payloads/). They come from
- * anybody: nothing is expected, whatever has another shape is left out, and long texts and lists are cut.
+ * Reads events in the error service's format (https://develop.sentry.dev/sdk/data-model/event-payloads/). Anybody can
+ * send them: members of an unexpected shape are ignored, and long texts and lists are cut.
  */
 import { isRecord, textOf } from '../../../shared/reports/json-values.ts'
 import type { ReportEvent, ReportException, ReportFrame, ReportSide } from '../../api/report-inbox.ts'
@@ -38,7 +38,7 @@ export function readEvent(payload: Json): ReportEvent {
   }
 }
 
-/** What an event says its group is, by the SDK's `fingerprint`; `undefined` where it leaves that to us. */
+/** The group by the SDK's `fingerprint`; `undefined` if the event leaves the grouping to us. */
 export function fingerprintOf(payload: Json): readonly string[] | undefined {
   const { fingerprint } = payload
   if (!Array.isArray(fingerprint)) return undefined
@@ -75,7 +75,7 @@ function traceOf(payload: Json): string | undefined {
 /** Seconds since the epoch, or a date. */
 function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'number' ? value * 1_000 : Date.parse(textOf(value))
-  // Further away, no date can be made of it.
+  // Beyond this, the number is not a valid date.
   return Math.abs(at) <= 8.64e15 ? Math.round(at) : undefined
 }
 
@@ -95,7 +95,7 @@ function exceptionsOf(payload: Json): ReportException[] {
   const values = isRecord(exception) ? exception['values'] : exception
   if (!Array.isArray(values)) return []
   const debugIds = debugIdsOf(payload['debug_meta'])
-  // The last one is what was caught; those before have led to it.
+  // The last exception is the one that was caught; the earlier ones caused it.
   return (values as unknown[]).slice(-MOST_EXCEPTIONS).flatMap((each) => {
     if (!isRecord(each)) return []
     const { frames } = recordOf(each['stacktrace'])
@@ -156,7 +156,7 @@ function optional(value: unknown): string | undefined {
   return name(value) || undefined
 }
 
-/** Never in the middle of a character. */
+/** Never splits a surrogate pair. */
 function cut(text: string, most: number): string {
   return text.length <= most
     ? text

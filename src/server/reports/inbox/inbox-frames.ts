@@ -1,7 +1,7 @@
 /**
- * Places in the sources for frames of built files, by the maps that the build has left beside them. A frame finds its map
- * by its debug id, or by the name of its file where the event names no ids. Of one event, at most four maps are read; the
- * places that were found are kept, 2,000 of them, so that a page which is loaded again reads none.
+ * Finds the source places of frames in built files, by the source maps of the build. A frame finds its map by debug id,
+ * or by file name if the event has no ids. At most four maps are read per event; found places are cached, up to 2,000,
+ * so that a reload of the page reads none.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,11 +9,11 @@ import { debugIdOf } from '../../../shared/reports/debug-id.ts'
 import type { ReportEvent, ReportException, ReportFrame } from '../../api/report-inbox.ts'
 import { lookUpPlaces, type PlaceLookup, type PlaceQuestion, type SourcePlace } from './source-places.ts'
 
-const MOST_MAPS = 4 // of one event: a stack leads through few files
+const MOST_MAPS = 4 // per event: a stack spans few files
 const MOST_PLACES = 2_000
 const ASSET = /\/_m\/assets\/([\w.-]+\.js)$/ // a name without a slash: no event leads out of the folder
 
-/** Shows frames in the sources where it can, and leaves others as they are. */
+/** Resolves the frames that it can, and leaves others unchanged. */
 export type FrameResolver = (event: ReportEvent) => Promise<ReportEvent>
 
 /** A place in a built file. */
@@ -31,15 +31,16 @@ interface MappedScripts {
 }
 
 /**
- * @param folder absolute path of the build's maps, named as their files with `.map`; without one, nothing is mapped.
+ * @param folder absolute path of the build's maps, named after their files with `.map`; without one, nothing is
+ * resolved.
  * @param lookUp for tests.
  */
 export function createFrameResolver(folder: string | undefined, lookUp: PlaceLookup = lookUpPlaces): FrameResolver {
-  /** By `keyOf`; `null` for a place that its map does not have. */
+  /** By `keyOf`; `null` for a place that is missing from its map. */
   const known = new Map<string, SourcePlace | null>()
   let scripts: Promise<MappedScripts> | undefined
 
-  /** Reads the maps that are needed for these places. */
+  /** Reads the maps that these places need. */
   async function learn(maps: string, places: readonly BuiltPlace[]): Promise<void> {
     const isKnown = (place: BuiltPlace): boolean => known.has(keyOf(place))
     if (places.every(isKnown)) return
@@ -67,7 +68,7 @@ export function createFrameResolver(folder: string | undefined, lookUp: PlaceLoo
     const { names, byId } = await (scripts ??= listScripts(folder))
     const placed = new Map<ReportFrame, BuiltPlace>()
     const files = new Set<string>()
-    // What was caught first: where there are too many files, those of its stack are shown.
+    // The caught exception first: its stack has priority if there are too many files.
     for (const frame of event.exceptions.toReversed().flatMap(({ frames }) => frames)) {
       const place = placeOf(frame, names, byId)
       if (place === undefined || (!files.has(place.name) && files.size === MOST_MAPS)) continue
@@ -92,12 +93,12 @@ function placeOf(
   byId: ReadonlyMap<string, string>,
 ): BuiltPlace | undefined {
   if (line === undefined || column === undefined || line === 0) return undefined
-  // What has another id is another file, whatever it is called.
+  // A file with a different id is a different file, even if its name is the same.
   const name = debugId === undefined ? ASSET.exec(file.replace(/[?#].*$/, ''))?.[1] : byId.get(debugId)
   return name === undefined || !names.has(name) ? undefined : { name, line, column }
 }
 
-/** Each place once. */
+/** Groups places by file, each place once. */
 function byFile(places: readonly BuiltPlace[]): readonly (readonly BuiltPlace[])[] {
   const distinct = new Map(places.map((place) => [keyOf(place), place]))
   return [...Map.groupBy(distinct.values(), ({ name }) => name).values()]
@@ -121,7 +122,7 @@ function shown(frame: ReportFrame, origin: SourcePlace | undefined): ReportFrame
   }
   const file = origin.file.replace(/^(?:\.\.\/)+/, '')
   return {
-    // Names of a minified file mean nothing, and the map knows names of places only, not of functions.
+    // Names in minified files mean nothing, and the map knows places, not functions.
     function: '',
     file,
     line: origin.line,

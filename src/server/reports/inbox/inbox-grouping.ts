@@ -4,9 +4,9 @@ import type { ReportEvent, ReportFrame } from '../../api/report-inbox.ts'
 const DEFAULT_PART = /^\{\{\s*default\s*\}\}$/ // the SDK's way to say "and your own idea of it"
 
 /**
- * The group of an event: by the fingerprint that the SDK was given; else by what was thrown and the first frame of the
- * application's own code; else by what was thrown and its message. Places are those of functions, not of lines. Names of
- * built files count without their hash, so that a group survives a new build; as they say little, the message counts too.
+ * The group of an event: by the SDK's fingerprint; otherwise by exception and first frame of the application's own
+ * code; otherwise by exception and message. A frame counts by its function, not its line. Names of built files count
+ * without their hash, so that a group survives a new build; because they say little, the message counts too.
  * @returns sixteen hexadecimal digits.
  */
 export function groupOf(event: ReportEvent, fingerprint: readonly string[] | undefined): string {
@@ -25,7 +25,7 @@ function ownParts({ exceptions, title }: ReportEvent): string[] {
 
 function placeOf({ file, function: name }: ReportFrame, message: string): readonly string[] {
   const path = file.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
-  // Minified functions are renamed by every build, and a file of the build has no lines.
+  // Every build renames minified functions, and built files have only one line.
   const built = path.replace(/-[0-9A-Z]{8}(?=\.[cm]?js$)/, '')
   return built === path ? [`${path} ${name}`] : [built, message]
 }

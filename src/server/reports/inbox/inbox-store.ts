@@ -1,6 +1,7 @@
 /**
- * The inbox in SQLite: 10,000 envelopes or 256 MiB, whichever is less, half of it of one client. Where there is no room,
- * the client that holds most loses its oldest. Events and transactions are indexed as they come, and read again from their envelope when somebody looks at them.
+ * The inbox in SQLite: up to 10,000 envelopes and 256 MiB, half of it for one client. Without room, the largest client
+ * loses its oldest envelopes. Events and transactions are indexed on arrival, and read again from their envelope when
+ * somebody views them.
  */
 import { isRecord } from '../../../shared/reports/json-values.ts'
 import type { Database } from '../../stores/open-database.ts'
@@ -20,23 +21,23 @@ import { planEviction, type EvictionSource, type Holding } from '../plan-evictio
 import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 const MOST_ENVELOPES = 10_000
 const MOST_BYTES = 268_435_456
-const MOST_ITEMS_AN_ENVELOPE = 4 // that are indexed; SDKs send one, and the list of groups reads the index of all
-const MOST_EVENT_BYTES = 1_048_576 // the service takes no larger ones; some 10 ms to read
+const MOST_ITEMS_AN_ENVELOPE = 4 // that are indexed; SDKs send one, and the list of groups reads the whole index
+const MOST_EVENT_BYTES = 1_048_576 // the service's limit; some 10 ms to read
 const GROUPS_A_PAGE = 50
-const EVICTION_BATCH = 64 // rows looked at together
-const MOST_EVICTED = 2_048 // in one call
+const EVICTION_BATCH = 64 // rows read together
+const MOST_EVICTED = 2_048 // per call
 const MOST_SHOWN = 50
 const SIDES: readonly ReportSide[] = ['browser', 'elsewhere', 'server']
 
-/** Envelopes and what they take. */
+/** Numbers of envelopes and bytes. */
 interface Amounts {
   readonly envelopes: number
   readonly bytes: number
 }
 
-/** How much is kept. */
+/** Limits of the inbox. */
 export interface InboxBounds extends Amounts {
-  /** Of one client; as much as of all unless told. */
+  /** Limits for one client; default: as for all. */
   readonly client?: Amounts
 }
 
@@ -46,19 +47,19 @@ const BOUNDS: InboxBounds = {
   client: { envelopes: MOST_ENVELOPES / 2, bytes: MOST_BYTES / 2 },
 }
 
-/** What an inbox is made of. */
+/** Options of an inbox. */
 export interface InboxOptions {
-  /** Absolute path of the maps of this build, if there are any. */
+  /** Absolute path of this build's source maps, if any. */
   readonly mapsFolder?: string
   readonly bounds?: InboxBounds
 }
 
-/** The inbox, for those who fill it too. */
+/** The inbox with write access. */
 export interface InboxStore extends ReportInbox {
   /**
-   * Keeps an envelope; when this returns, the end of the process does not lose it.
-   * @throws {SpoolFullError} where it cannot be kept.
-   * @throws {EnvelopeError} for bytes that are none.
+   * Stores an envelope; after this returns, it survives the end of the process.
+   * @throws {SpoolFullError} if it cannot be stored.
+   * @throws {EnvelopeError} for invalid bytes.
    */
   accept(envelope: AcceptedEnvelope): void
 }
@@ -86,7 +87,7 @@ WITH shown AS (${which})
 SELECT shown.*, last.title, last.route, last.received_at AS last_at,
   (SELECT received_at FROM inbox_items WHERE group_id = shown.group_id ORDER BY id LIMIT 1) AS first_at
 FROM shown JOIN inbox_items AS last ON last.id = newest ORDER BY newest DESC`
-/** By the index alone: a page is found there without a look at those before it. */
+/** By the index alone: finds a page without reading those before it. */
 const PAGE_OF_GROUPS = groupsOf(`
 SELECT * FROM inbox_failures WHERE group_id IN (
   SELECT group_id FROM inbox_failures ORDER BY newest DESC LIMIT ? OFFSET ?
@@ -177,7 +178,7 @@ function makeRoom(
   { client, body }: AcceptedEnvelope,
 ): boolean {
   const sizes: Amounts = { envelopes: 1, bytes: body.length }
-  // Few bytes may be enough to make room for one envelope, and no envelope for its bytes: each by its own measure.
+  // Room for one envelope may need few bytes, and room for its bytes no envelope: check each limit separately.
   return (['envelopes', 'bytes'] as const).every((measure) => {
     const [size, most] = [sizes[measure], bounds[measure]]
     const source = sourceOf(database, measure)
@@ -225,7 +226,7 @@ type IndexedItem = Readonly<Record<'kind' | 'side' | 'title', string>> &
 
 function indexItems(body: Buffer): IndexedItem[] {
   const { items } = parseEnvelope(body)
-  // Chosen before they are read: twenty megabytes of events would be a quarter of a second.
+  // Chosen before parsing: twenty megabytes of events would take a quarter of a second.
   return items
     .map((item, position) => ({ item, position }))
     .filter(({ item: { type } }) => type === 'event' || type === 'transaction')
@@ -255,7 +256,7 @@ function parsePayload({ type, payload }: EnvelopeItem): Readonly<Record<string, 
     return { message: `An event of ${payload.length} bytes, too large to be shown` }
   try {
     const value: unknown = JSON.parse(payload.toString('utf8'))
-    // The item's type counts: an event may leave its own out.
+    // The item's type counts: the event itself may lack one.
     return isRecord(value) ? { ...value, type } : undefined
   } catch {
     return undefined

@@ -1,4 +1,4 @@
-/** The tables of `createInbox`. As with the spool, totals and what belongs to an envelope follow by triggers. */
+/** The tables of `createInbox`. As in the spool, triggers maintain totals and dependent rows. */
 export const INBOX_TABLES = `
 CREATE TABLE inbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,8 +35,8 @@ END;
 `
 
 /**
- * What came later: what the list of groups shows of each, kept by triggers, so that a page of it is read and not the index
- * of all that has failed.
+ * The second migration: the facts that the list shows for each group, maintained by triggers, so that one page can be
+ * read without the index of all failures.
  */
 export const GROUP_TABLES = `
 CREATE TABLE inbox_failures (

@@ -1,18 +1,18 @@
 /**
- * Looks places up in source maps. A map takes up to forty times its size in memory and blocks for a second when it is
- * large, so this happens in a thread that has little memory, one thread at a time in the whole process; when it ends, its
- * memory is free again. What the thread does not answer in time, or for lack of memory, is not known.
+ * Looks places up in source maps. A map takes up to forty times its size in memory, and a large one blocks for a
+ * second, so this happens in a thread with limited memory, one at a time in the whole process; its end frees the
+ * memory. A lookup that runs out of time or memory has no answer.
  */
 import { Worker } from 'node:worker_threads'
 
 const MOST_MAP_BYTES = 16_777_216
-const MOST_HEAP_MB = 160 // of the thread: with the server beside it, well below a container of 512 MiB
+const MOST_HEAP_MB = 160 // of the thread: with the server, well below a container of 512 MiB
 const MOST_NEW_MB = 16
 const TIME_LIMIT_MS = 5_000
 /** Calls that may wait for the one thread, so that none waits for a minute. */
 const MOST_WAITING = 8
 
-/** What is asked of one map. */
+/** A question about one map. */
 export interface PlaceQuestion {
   /** Absolute path of the map. */
   readonly path: string
@@ -28,17 +28,17 @@ export interface SourcePlace {
   readonly column: number
 }
 
-/** Of one question: a place, or `null` for one that the map does not have, in the order of the question. */
+/** Answers to one question, in its order: a place, or `null` if the map does not have it. */
 export type PlaceAnswer = readonly (SourcePlace | null)[]
 
 /**
- * Asks several maps, one after the other.
- * @param ask called when it is this one's turn: what others have learned meanwhile need not be asked again.
- * @returns an answer each; `undefined` where there was no time or no memory for it, or too many ask at once.
+ * Queries several maps, one after the other.
+ * @param ask called when it is this one's turn: results of earlier calls need not be looked up again.
+ * @returns an answer each; `undefined` without enough time or memory, or if too many calls wait.
  */
 export type PlaceLookup = (ask: () => readonly PlaceQuestion[]) => Promise<readonly (PlaceAnswer | undefined)[]>
 
-/** Runs in the thread, and answers map by map. A map that is not there, or is damaged, knows no place. */
+/** Runs in the thread, and answers map by map. A missing or damaged map has no places. */
 const SCRIPT = `
 const { readFileSync, statSync } = require('node:fs')
 const { SourceMap } = require('node:module')
@@ -58,7 +58,7 @@ function answer({ path, places }) {
 for (const question of workerData) parentPort.postMessage(answer(question))
 `
 
-/** A lookup with a thread of its own for each call, one call at a time. */
+/** A lookup that starts a thread for each call, one call at a time. */
 export function createPlaceLookup(timeLimitMs = TIME_LIMIT_MS): PlaceLookup {
   const queue: { last: Promise<unknown>; length: number } = { last: Promise.resolve(), length: 0 }
   return (ask) => {
@@ -90,7 +90,7 @@ function askThread(
     const timer = setTimeout(() => void thread.terminate(), timeLimitMs)
     thread.unref()
     thread.on('message', (answer: PlaceAnswer) => answers.push(answer))
-    // Too little memory, most likely; `exit` follows.
+    // Most likely too little memory; `exit` follows.
     thread.on('error', () => undefined)
     thread.on('exit', () => {
       clearTimeout(timer)

@@ -1,30 +1,30 @@
-/** Accepted envelopes on their way to the error service: kept until the service has confirmed them. */
+/** Accepted envelopes for the error service: kept until the service has confirmed them. */
 
-/** An envelope that was judged and may go to the service. */
+/** An envelope that was checked and may be sent to the service. */
 export interface AcceptedEnvelope {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
-  /** Whose it is, the address for browsers. Envelopes of one client are delivered in order, one at a time. */
+  /** Name of its sender; the address for browsers. Envelopes of one client are delivered in order, one at a time. */
   readonly client: string
-  /** By which the service knows an envelope that is sent twice. */
+  /** Lets the service recognise an envelope that is sent twice. */
   readonly eventId: string | undefined
-  /** Sent to the service as they are. */
+  /** Sent to the service unchanged. */
   readonly headers: Readonly<Record<string, string>>
   /** The envelope, byte for byte. */
   readonly body: Buffer
   /** Number of items by category, as client reports name them. */
   readonly categories: Readonly<Record<string, number>>
-  /** Where there is no room, `other` goes before `error`. */
+  /** Without room, `other` is evicted before `error`. */
   readonly keep: 'error' | 'other'
 }
 
 /** Some spools are in this process, others behind a network. */
 export type Awaitable<Value> = Value | Promise<Value>
 
-/** An envelope that was not accepted, because there is no room for it or no disk to write to. To be answered with 503. */
+/** An envelope that was not accepted, because there is no room or the disk cannot be written. Answered with 503. */
 export class SpoolFullError extends Error {
   override readonly name = 'SpoolFullError'
-  /** `bound`: only more important envelopes are kept. `disk`: it cannot be written; `cause` says why. */
+  /** `bound`: only more important envelopes are kept. `disk`: it cannot be written; `cause` has the reason. */
   readonly limit: 'bound' | 'disk'
 
   constructor(limit: 'bound' | 'disk', cause?: unknown) {

@@ -1,17 +1,17 @@
 /**
- * Cookies and credentials in what is reported: they never leave, whatever a client of another build or maker puts there.
- * By the forms in which the service's SDKs write headers: in `request` and the context `response` of an event, and as
- * attributes of transactions and spans. What the application itself writes elsewhere is its own.
+ * Removes cookies and credentials from reports, whichever client sent them. Covers the places where the service's SDKs
+ * write headers: `request` and the context `response` of an event, and attributes of transactions and spans. Other
+ * places belong to the application.
  */
 import { isRecord, textOf } from '../../../shared/reports/json-values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 const HEADER = /^(?:set-)?cookie2?$|^(?:proxy-)?authorization$/i
-/** With what may follow: some SDKs write an attribute for each cookie. */
+/** With a suffix: some SDKs write an attribute for each cookie. */
 const ATTRIBUTE = /^http\.(?:request|response)\.header\.(?:(?:set[-_])?cookie|(?:proxy[-_])?authorization)(?:\.|$)/i
 
-/** An event or a transaction without them; the same object where it has none. */
+/** An event or transaction without credentials; the same object if it has none. */
 export function eventWithoutCredentials(event: Json): Json {
   const { contexts, spans } = event
   return replaced(event, {
@@ -26,13 +26,13 @@ export function eventWithoutCredentials(event: Json): Json {
   })
 }
 
-/** A span without them, as it stands in a transaction or by itself; the same value where it has none. */
+/** A span without credentials, part of a transaction or on its own; the same value if it has none. */
 export function spanWithoutCredentials(span: unknown): unknown {
   if (!isRecord(span)) return span
   return replaced(span, { data: withoutAttributes(span['data']), attributes: withoutAttributes(span['attributes']) })
 }
 
-/** The same array where nothing is left out of any. */
+/** The same array if nothing is removed. */
 export function spansWithoutCredentials(spans: readonly unknown[]): readonly unknown[] {
   return mapped(spans, spanWithoutCredentials)
 }
@@ -41,7 +41,7 @@ function withoutAttributes(attributes: unknown): unknown {
   return isRecord(attributes) ? kept(attributes, (name) => !ATTRIBUTE.test(name)) : attributes
 }
 
-/** Of a request or an answer. The service takes headers as an object and as pairs. */
+/** Of a request or an answer. The service accepts headers as an object and as pairs. */
 function withoutHeaders(message: unknown): unknown {
   if (!isRecord(message)) return message
   const { headers } = message
@@ -53,7 +53,7 @@ function withoutHeaders(message: unknown): unknown {
   return kept(replaced(message, { headers: pure }), (name) => name !== 'cookies')
 }
 
-/** The object with other members in the place of those that it has; the same one where they are the same. */
+/** The object with existing members replaced; the same object if they are equal. */
 function replaced(object: Json, members: Json): Json {
   const changed = Object.entries(members).filter(([name, value]) => name in object && object[name] !== value)
   return changed.length === 0 ? object : { ...object, ...Object.fromEntries(changed) }

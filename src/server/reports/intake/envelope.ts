@@ -1,55 +1,55 @@
 /**
  * The envelope format of the error service (https://develop.sentry.dev/sdk/foundations/transport/envelopes/): lines of
- * JSON with payloads between them. Reader and writer stand side by side.
+ * JSON with payloads between them. Reader and writer are side by side.
  *
  *     {header}\n
  *     {item header}\n
  *     payload\n
  *
- * A payload is as long as its item header's `length` says, whatever bytes it has; without one it ends with its line.
- * Tolerated as by the service: a missing last newline, empty payloads, an item header at the very end, and empty lines
+ * A payload is as long as the `length` of its item header; without one it ends with its line.
+ * Tolerated, as by the service: a missing last newline, empty payloads, an item header at the very end, and empty lines
  * before an item header.
  */
 import { isUtf8 } from 'node:buffer'
 import { countValues, withMembers } from './json-members.ts'
 
-/** Bytes of a header's line, the envelope's own or an item's (contract, section 8). */
+/** Bytes of a header line, of the envelope or an item (contract, section 8). */
 export const MAX_HEADER_BYTES = 65_536
 
 /** Items of one envelope. SDKs send one to a few; each costs far more than its bytes. */
 export const MAX_ITEMS = 1_000
 
-/** Values of all header lines together: some 20 ms to read. Those of SDKs have about ten. */
+/** Values of all header lines together: about 20 ms to read. Those of SDKs have about ten. */
 export const MAX_HEADER_VALUES = 32_768
 
 /** One item. */
 export interface EnvelopeItem {
-  /** `event`, `transaction`, `attachment` or one of many others; what is not known passes too. */
+  /** `event`, `transaction`, `attachment` or one of many others; unknown types pass too. */
   readonly type: string
-  /** As it came, `type` included. */
+  /** As received, `type` included. */
   readonly header: Readonly<Record<string, unknown>>
   readonly payload: Buffer
-  /** The line of its header as it came, or with other members; without one, `header` is written. */
+  /** Its header line, as received or with other members; without one, `header` is written. */
   readonly line?: string
-  /** Header line and payload as they came, where both did. */
+  /** Header line and payload as received, if both are. */
   readonly raw?: Buffer
 }
 
-/** An envelope, taken apart. */
+/** A parsed envelope. */
 export interface Envelope {
   readonly header: Readonly<Record<string, unknown>>
   readonly items: readonly EnvelopeItem[]
 }
 
-/** An envelope that came as bytes. */
+/** An envelope parsed from bytes. */
 export interface ReceivedEnvelope extends Envelope {
-  /** The line of its header as it came. */
+  /** Its header line as received. */
   readonly line: string
-  /** All that follows that line, as it came. */
+  /** Everything after that line, as received. */
   readonly rest: Buffer
 }
 
-/** Thrown for bytes that are no envelope: 400, or 413 where a bound is passed. Repeats nothing of what was sent. */
+/** Thrown for an invalid envelope: 400, or 413 above a limit. Repeats nothing that the client sent. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError'
   /** Status of the answer. */
@@ -61,11 +61,11 @@ export class EnvelopeError extends Error {
   }
 }
 
-/** A line of JSON, and where the bytes behind it begin. */
+/** A line of JSON, and the offset of the bytes after it. */
 export interface HeaderLine {
   readonly header: Readonly<Record<string, unknown>>
   readonly line: string
-  /** Offset behind the newline; the end where there is none. */
+  /** Offset after the newline; the end if there is none. */
   readonly next: number
 }
 
@@ -73,8 +73,8 @@ const NEWLINE = 0x0a
 const NEWLINE_BYTES = Buffer.from('\n')
 
 /**
- * Reads the first line, which the beginning of an envelope is enough for.
- * @throws {EnvelopeError} 413 for more than `MAX_HEADER_BYTES`, 400 for what is no JSON object in UTF-8.
+ * Reads the first line; the beginning of an envelope suffices.
+ * @throws {EnvelopeError} 413 for more than `MAX_HEADER_BYTES`, 400 unless it is a JSON object in UTF-8.
  */
 export function readEnvelopeHeader(bytes: Buffer): HeaderLine {
   return readHeaderLine(bytes, 0)
@@ -85,7 +85,7 @@ function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): Hea
   const end = newline === -1 ? bytes.length : newline
   if (end - start > MAX_HEADER_BYTES) throw new EnvelopeError(413, 'A header of the envelope is too long')
   const written = bytes.subarray(start, end)
-  // A value takes a byte at least: few bytes need no count.
+  // A value takes at least one byte: short lines need no count.
   budget.values -= written.length <= SHORT_BYTES ? SHORT_VALUES : countValues(written, budget.values)
   if (budget.values < 0) throw new EnvelopeError(413, 'The headers of the envelope hold too much')
   const line = isUtf8(written) ? written.toString('utf8') : ''
@@ -94,7 +94,7 @@ function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): Hea
   return { header, line, next: newline === -1 ? bytes.length : newline + 1 }
 }
 
-/** What may still be read of one envelope. */
+/** Remaining limits of one envelope. */
 interface ReadingBudget {
   values: number
 }
@@ -106,7 +106,7 @@ function newBudget(): ReadingBudget {
   return { values: MAX_HEADER_VALUES }
 }
 
-/** Compared many together: 20 MiB may be nothing else. */
+/** Compared in blocks: 20 MiB may consist of empty lines. */
 const BLANK_LINES = Buffer.alloc(4_096, NEWLINE)
 
 function skipBlankLines(bytes: Buffer, start: number): number {
@@ -121,7 +121,7 @@ function skipBlankLines(bytes: Buffer, start: number): number {
 }
 
 /**
- * Takes an envelope apart; payloads are views on `bytes`.
+ * Parses an envelope; payloads are views on `bytes`.
  * @throws {EnvelopeError}
  */
 export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
@@ -140,7 +140,7 @@ export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
       header: line.header,
       line: line.line,
       payload: bytes.subarray(line.next, end),
-      // A header that ends with the envelope has no line of its own to be followed by others.
+      // A header line without a newline cannot be followed by other items.
       ...(bytes[line.next - 1] === NEWLINE ? { raw: bytes.subarray(offset, end) } : {}),
     })
     offset = skipBlankLines(bytes, end + 1)
@@ -148,12 +148,12 @@ export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
   return { header: first.header, line: first.line, rest: bytes.subarray(first.next), items }
 }
 
-/** Members of the header that are judged here: the service must not read another value of the same name. */
+/** Members of the header that we check: the service must not read another value of the same name. */
 const READ_ONCE = ['dsn', 'event_id'] as const
 
 /**
- * Writes an envelope that came as bytes, byte for byte but for what was changed.
- * @param items of the envelope: those that are left, and changed ones in the place of others.
+ * Writes a received envelope, byte for byte except for the changes.
+ * @param items the remaining items, with changed ones in place of the originals.
  * @param changes of its header, as for `withMembers`.
  */
 export function rewriteEnvelope(
@@ -167,7 +167,7 @@ export function rewriteEnvelope(
   return Buffer.concat(parts)
 }
 
-/** The item with another payload, and with other members in its header, if any are given. */
+/** The item with another payload, and changed members in its header, if given. */
 export function withPayload(
   { type, header, line = JSON.stringify(header) }: EnvelopeItem,
   payload: Buffer,
@@ -178,8 +178,8 @@ export function withPayload(
 }
 
 /**
- * Writes an envelope; each item header says the length of its payload.
- * @throws {EnvelopeError} 400 for headers that are nested too deeply to be written.
+ * Writes an envelope; each item header states the length of its payload.
+ * @throws {EnvelopeError} 400 for headers that are too deeply nested.
  */
 export function serializeEnvelope({ header, items }: Envelope): Buffer {
   const parts: Buffer[] = [headerBytes(header)]

@@ -1,7 +1,7 @@
 /**
- * Takes out of an envelope what is never reported, for the clients of former builds that still send it, and cookies and
- * credentials with it. What cannot be judged passes: payloads that are no JSON, types that are not known, and whatever is
- * larger than the bound.
+ * Removes from an envelope what is never reported, because clients of former builds still send it, and also cookies and
+ * credentials. Items that cannot be checked pass: payloads other than JSON, unknown types, and payloads above the
+ * limit.
  */
 import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
 import { isReportableSpan, reportableSpans } from '../../../shared/reports/reportable-spans.ts'
@@ -10,24 +10,27 @@ import { eventWithoutCredentials, spansWithoutCredentials, spanWithoutCredential
 import { EnvelopeError, withPayload, type EnvelopeItem } from './envelope.ts'
 import { countValues, isNestedDeeply } from './json-members.ts'
 
-/** Bytes of one envelope that are read as JSON: some 15 ms of the event loop. The service takes no event above 1 MiB. */
+/**
+ * Bytes of one envelope that are parsed as JSON: some 15 ms of the event loop. The service's limit for an event is 1
+ * MiB.
+ */
 const MOST_JUDGED_BYTES = 2_097_152
 /**
- * Values in them. A million empty ones fit into 2 MiB, take most of a second, and come in 60 bytes of brotli. A page load
- * with the thousand spans that SDKs keep has some 60,000.
+ * Values in them. A million empty ones fit into 2 MiB, take most of a second, and compress to 60 bytes of brotli. A
+ * page load with the thousand spans that SDKs keep has some 60,000.
  */
 const MOST_JUDGED_VALUES = 100_000
-/** Below it, values are not counted: reading that many bytes takes as long as keeping the envelope. */
+/** Below this size values are not counted: reading that many bytes takes as long as keeping the envelope. */
 const SHORT_BYTES = 4_096
 
-/** Items that mean nothing without the event they came with. */
+/** Items that mean nothing without their event. */
 const BOUND_TO_EVENT: ReadonlySet<string> = new Set(['attachment', 'form_data', 'profile'])
 const EVENTS: ReadonlySet<string> = new Set(['event', 'transaction'])
 
 /**
- * Items that are to be read as JSON, chosen before any is.
- * @returns with the number of their values; small ones count for none.
- * @throws {EnvelopeError} 413 for more values than any SDK sends, 400 for as many inside each other.
+ * Chooses the items to parse as JSON, before any is parsed.
+ * @returns them with the number of their values; small ones count as none.
+ * @throws {EnvelopeError} 413 for more values than any SDK sends, 400 for too many nested ones.
  */
 export function chooseJudged(items: readonly EnvelopeItem[]): {
   readonly judged: ReadonlySet<EnvelopeItem>
@@ -41,7 +44,7 @@ export function chooseJudged(items: readonly EnvelopeItem[]): {
     if ((!EVENTS.has(item.type) && item.type !== 'span') || bytes + length > MOST_JUDGED_BYTES) continue
     bytes += length
     judged.add(item)
-    // Many small ones are as dear as a large one.
+    // Many small ones are as expensive as a large one.
     if (bytes > SHORT_BYTES) values += countValues(item.payload, MOST_JUDGED_VALUES)
     if (values > MOST_JUDGED_VALUES) throw tooMuch(item.payload)
   }
@@ -55,10 +58,10 @@ function tooMuch(payload: Buffer): EnvelopeError {
 }
 
 /**
- * Items without what is never reported, and without cookies and credentials; the same list where nothing had to go.
- * @param judged those that are looked at, see `chooseJudged`.
- * @param relayPath path of the relay, whose own requests are no work worth tracing.
- * @throws {EnvelopeError} 400 where an item would have to be written again, and is nested too deeply for that.
+ * Items without what is never reported, and without cookies and credentials; the same list if nothing is removed.
+ * @param judged the items to check, see `chooseJudged`.
+ * @param relayPath path of the relay, whose own requests are not worth tracing.
+ * @throws {EnvelopeError} 400 if a changed item is too deeply nested to be written.
  */
 export function filterItems(
   items: readonly EnvelopeItem[],
@@ -77,7 +80,7 @@ function judgeItem(item: EnvelopeItem, relayPath: string): EnvelopeItem | undefi
   const value = parseJson(item.payload)
   if (!isRecord(value)) return item
   if (item.type === 'span') return judgeSpans(item, value, relayPath)
-  // The item's type counts: an event may leave its own out.
+  // The item's type counts: the event itself may lack one.
   const typed = item.type === 'transaction' ? { ...value, type: 'transaction' } : value
   const reportable = reportableEvent(typed, relayPath)
   if (reportable === undefined) return undefined
@@ -85,7 +88,7 @@ function judgeItem(item: EnvelopeItem, relayPath: string): EnvelopeItem | undefi
   return kept === typed ? item : withPayload(item, written(kept))
 }
 
-/** A span by itself, or a container of them. */
+/** A span, or a container of spans. */
 function judgeSpans(
   item: EnvelopeItem,
   value: Readonly<Record<string, unknown>>,

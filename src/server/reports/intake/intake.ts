@@ -3,52 +3,54 @@ import { parseEnvelope, rewriteEnvelope, type Envelope, type EnvelopeItem } from
 import { chooseJudged, filterItems } from './filter-envelope.ts'
 import { isPrecious, itemCategory } from './item-category.ts'
 import type { AcceptedEnvelope, Awaitable } from './accepted-envelope.ts'
-/** From this much on, the service takes a client's clock for wrong and corrects its times. Milliseconds. */
+/** From this difference on, the service considers a client's clock wrong and corrects its times. Milliseconds. */
 const CLOCK_TOLERANCE_MS = 55 * 60_000
 const EVENT_ID = /^[0-9a-f]{32}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Items that the service files under the envelope's event id. */
+/** Items that the service stores under the envelope's event id. */
 const WITH_EVENT_ID: ReadonlySet<string> = new Set(['event', 'transaction', 'feedback', 'security'])
 
-/** Who sends an envelope. */
+/** Sender of an envelope. */
 export interface ReportSender {
   /** A browser's network as `clientKey` names it, or a name for a server. */
   readonly client: string
-  /** To be passed on to the service. */
+  /** Passed on to the service. */
   readonly headers: Readonly<Record<string, string>>
-  /** Told how many JSON values are about to be read, where that is more than usual; what it throws ends the taking. */
+  /**
+   * Called with the number of JSON values to be parsed, if it is unusual; an error that it throws refuses the envelope.
+   */
   readonly charge?: (values: number) => Promise<void>
 }
 
-/** What has become of an envelope. */
+/** Result of taking an envelope. */
 export interface Receipt {
   readonly eventId: string | undefined
-  /** `false` where nothing was left of it that is ever reported. */
+  /** `false` if nothing reportable was left. */
   readonly kept: boolean
 }
 
-/** The one way in for reports, whoever sends them. */
+/** The only entrance for reports of all senders. */
 export interface Intake {
   /**
-   * Filters an envelope and has it kept.
-   * @throws {EnvelopeError} for bytes that are none.
-   * @throws what keeping it throws.
-   * @returns once it is kept.
+   * Filters and keeps an envelope.
+   * @throws {EnvelopeError} for invalid bytes.
+   * @throws errors of keeping it.
+   * @returns resolves once it is kept.
    */
   take(bytes: Buffer, sender: ReportSender): Promise<Receipt>
 }
 
-/** What an intake works with. */
+/** Parts of an intake. */
 export interface IntakeParts {
   readonly relayPath: string
-  /** Keeps an envelope: it is not lost once this is done. */
+  /** Keeps an envelope durably. */
   readonly accept: (envelope: AcceptedEnvelope) => Awaitable<void>
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** A UUID; a new one each time. */
+  /** Returns a new UUID. */
   readonly newId?: () => string
 }
 
-/** Makes an intake. */
+/** Creates an intake. */
 export function createIntake({ relayPath, accept, now, newId = randomUUID }: IntakeParts): Intake {
   return {
     async take(bytes, { client, headers, charge }) {
@@ -74,7 +76,7 @@ export function createIntake({ relayPath, accept, now, newId = randomUUID }: Int
   }
 }
 
-/** An event without an id is given one here: the service would give it another one at each attempt. */
+/** An event without an id gets one here: otherwise the service would choose a new one for each attempt. */
 function eventIdOf(
   header: Envelope['header'],
   items: readonly EnvelopeItem[],
@@ -89,8 +91,8 @@ function eventIdOf(
 }
 
 /**
- * The service takes the time between `sent_at` and the arrival for the error of the client's clock, and moves all times
- * by it. An envelope that waits here would be dated to its delivery, so a clock that is right does not say so.
+ * The service interprets the time between `sent_at` and arrival as an error of the client's clock, and shifts all times
+ * by it. An envelope that waits here would be dated to its delivery, so `sent_at` is removed if the clock is right.
  */
 function headerChanges(
   { sent_at: sentAt, event_id: stated }: Envelope['header'],
@@ -116,7 +118,7 @@ function countCategories(items: readonly EnvelopeItem[]): Record<string, number>
   return counts
 }
 
-/** Of one item, whatever its header claims. */
+/** For one item, whatever its header claims. */
 const MOST_COUNTED = 100_000
 
 function plainId(id: string): string {

@@ -39,12 +39,12 @@ const CATEGORIES = {
   user_report: 'default',
 } as const satisfies Record<string, ReportCategory>
 
-/** What an item counts as; `undefined` for a type that is not known here. */
+/** The category of an item; `undefined` for an unknown type. */
 export function itemCategory(type: string): ReportCategory | undefined {
   return Object.hasOwn(CATEGORIES, type) ? CATEGORIES[type as keyof typeof CATEGORIES] : undefined
 }
 
-/** What nobody may lose for the sake of anything else: an error, and what somebody has written about one. */
+/** Items that must not be dropped in favour of others: errors, and users' comments on them. */
 export function isPrecious(category: ReportCategory | undefined): boolean {
   return category === 'error' || category === 'default' || category === 'feedback'
 }

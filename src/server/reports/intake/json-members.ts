@@ -1,6 +1,6 @@
 /**
- * Changes members of a JSON object in its text, and leaves every other byte as it is: numbers that JavaScript cannot hold
- * (`1e400`, `12345678901234567890`), spaces, names that are there twice.
+ * Changes members of a JSON object in its text, and leaves every other byte unchanged: numbers that JavaScript cannot
+ * represent (`1e400`, `12345678901234567890`), spaces, duplicate names.
  */
 
 /** Top-level member: from the first character of its name to the last of its value. */
@@ -22,10 +22,11 @@ const CLOSE_OBJECT = 0x7d
 const DEEP = 1_000
 
 /**
- * The text with other members.
- * @param text of an object, which `JSON.parse` has taken.
- * @param changes value by name; `undefined` takes a member out. All members of such a name go, and the new ones are last.
- * @param once names of which only the last member stays: the one that `JSON.parse` has read.
+ * The text with changed members.
+ * @param text of an object that `JSON.parse` accepts.
+ * @param changes value by name; `undefined` removes a member. All members with such a name are removed, and the new
+ * ones are appended.
+ * @param once names of which only the last member stays: the one that `JSON.parse` reads.
  */
 export function withMembers(
   text: string,
@@ -38,7 +39,7 @@ export function withMembers(
   const opened = text.indexOf('{') + 1
   let written = text.slice(0, opened)
   let isEmpty = true
-  /** Up to where the text was looked at, and from where on it is kept. */
+  /** End of the scanned text, and start of the text to be copied. */
   let before = opened
   for (const [at, { name, start, end }] of members.entries()) {
     if (!Object.hasOwn(changes, name) && !isRepeated(name, at)) {
@@ -73,7 +74,7 @@ function nameOf(written: string): string {
   return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
 }
 
-/** Behind the value that a colon at or behind `start` leads to, without the blanks there. */
+/** Offset after the value that follows the colon at or after `start`, without trailing blanks. */
 function endOfValue(text: string, start: number): number {
   let depth = 0
   let end = start
@@ -88,14 +89,14 @@ function endOfValue(text: string, start: number): number {
   return end
 }
 
-/** Behind the closing quote of the text that begins at `start`. */
+/** Offset after the closing quote of the string that begins at `start`. */
 function endOfText(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end === -1 ? text.length : end + 1
 }
 
-/** Whether an odd number of backslashes is in front. */
+/** Whether an odd number of backslashes precedes. */
 function isEscaped(text: string, at: number): boolean {
   let before = at - 1
   while (text.charCodeAt(before) === BACKSLASH) before -= 1
@@ -114,9 +115,9 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * How many values JSON of these bytes has at most, names of members among them: what reading it costs follows from this
- * more than from its length. What is in texts counts too.
- * @param enough at which counting stops.
+ * Upper bound for the number of values in JSON, names of members included: the cost of parsing depends on this more
+ * than on length. Characters inside strings count too.
+ * @param enough number at which counting stops.
  */
 export function countValues(bytes: Buffer, enough: number): number {
   let count = 1
@@ -127,7 +128,7 @@ export function countValues(bytes: Buffer, enough: number): number {
   return count
 }
 
-/** Whether JSON of these bytes is nested deeper than anything that anybody writes, where texts hold few brackets. */
+/** Whether JSON is nested deeper than any real report, assuming that strings hold few brackets. */
 export function isNestedDeeply(bytes: Buffer): boolean {
   let depth = 0
   for (const code of bytes) {

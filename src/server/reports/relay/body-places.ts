@@ -1,9 +1,9 @@
 /**
- * Places for large bodies, of which only so many may be in memory at once. The rest waits unread, first come, first
- * served, but no client can have all places, nor keep one by sending slowly:
+ * Places for large bodies, which limit how many are in memory at once. Others wait unread, first come, first served, but
+ * no client can have all places, nor keep one by sending slowly:
  *
- * - a client with a place gets another only where one is left for others;
- * - where a client without a place has waited for two seconds, the slowest of those that have had one for five seconds
+ * - a client with a place gets another only if one is left for others;
+ * - once a client without a place has waited for two seconds, the slowest of those that have had one for five seconds
  *   loses it.
  */
 
@@ -14,25 +14,25 @@ const UNDISTURBED_MS = 5_000 // 20 MiB at 32 Mbit a second
 export interface BodyPlaces {
   /**
    * Waits for a place.
-   * @param client for which the body comes.
-   * @param signal gives up waiting.
+   * @param client sender of the body.
+   * @param signal aborts the wait.
    * @throws the signal's reason.
-   * @throws {NoPlaceError} where it takes too long.
+   * @throws {NoPlaceError} if it takes too long.
    */
   enter(client: string, signal: AbortSignal): Promise<BodyPlace>
 }
 
 /** A place for one body. */
 export interface BodyPlace {
-  /** Aborted, with a `NoPlaceError`, when the place is taken back: the body must not be read on. */
+  /** Aborted, with a `NoPlaceError`, when the place is withdrawn: stop reading the body. */
   readonly signal: AbortSignal
-  /** More of the body has come. */
+  /** Reports received bytes of the body. */
   received(bytes: number): void
   /** A second call does nothing. */
   leave(): void
 }
 
-/** No place has become free in time, or this one was too slow while others waited; to be answered with 503. */
+/** No place became free in time, or this one was too slow while others waited. Answered with 503. */
 export class NoPlaceError extends Error {
   override readonly name = 'NoPlaceError'
 
@@ -55,8 +55,8 @@ interface Waiter {
 
 /**
  * @param most places.
- * @param patienceMs how long one waits, in ms.
- * @param now milliseconds, never going back.
+ * @param patienceMs longest wait, in ms.
+ * @param now monotonic milliseconds.
  */
 export function createBodyPlaces(
   most: number,

@@ -2,20 +2,20 @@ import { Readable, pipeline, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { BodyError } from '../../http/body/body-error.ts'
 
-/** Content codings that are taken, as `Accept-Encoding` lists them. */
+/** Accepted content codings, in the format of `Accept-Encoding`. */
 export const TAKEN_CODINGS = 'gzip, deflate, br, zstd'
 
-/** Bytes that leave the inflater together; its default of 16 KiB would cross threads four times as often. */
+/** Output chunk of the inflater, in bytes; its default of 16 KiB would switch threads four times as often. */
 const PIECE_BYTES = 65_536
 
-/** log2 of bytes: what every decoder of HTTP bodies must have, and no more need have (RFC 9659). */
+/** log2 of bytes: the window that every HTTP decoder must support, and the largest that it needs to (RFC 9659). */
 const ZSTD_WINDOW = 23
 
 /**
- * Opens a content coding.
+ * Creates the inflater of a content coding.
  * @param coding the `Content-Encoding` header.
- * @returns `undefined` for bodies that come as they are.
- * @throws {BodyError} 415 for a coding that is not taken, or several.
+ * @returns `undefined` for uncompressed bodies.
+ * @throws {BodyError} 415 for an unsupported coding, or several.
  */
 export function createInflater(coding: string | undefined): Transform | undefined {
   const chunkSize = PIECE_BYTES
@@ -41,9 +41,9 @@ export function createInflater(coding: string | undefined): Transform | undefine
 }
 
 /**
- * Inflates chunk by chunk, no faster than the result is read; leaving the iteration ends the inflater.
- * @throws {BodyError} 400 for bytes that are not of this coding, and for a body that ends too early.
- * @throws what `chunks` throws.
+ * Inflates chunk by chunk, at the pace of the reader; leaving the iteration ends the inflater.
+ * @throws {BodyError} 400 for bytes that are invalid in this coding, and for a truncated body.
+ * @throws errors of `chunks`.
  */
 export async function* inflate(chunks: AsyncIterable<Buffer>, inflater: Transform): AsyncGenerator<Buffer, void> {
   const failed: { error?: unknown } = {}

@@ -1,15 +1,15 @@
 /**
- * Takes what browsers tell of a document's policy, at the path of the relay, and hands it to the same outlet.
+ * Accepts CSP reports of browsers, at the path of the relay, and passes them to the same outlet.
  *
  * | answer | when                                                    |
  * |--------|---------------------------------------------------------|
- * | 200    | kept, or nothing in it says anything of this site        |
- * | 400    | no report                                               |
- * | 403    | sent by a page of another site                           |
- * | 408    | the body came too slowly                                |
+ * | 200    | kept, or nothing in it concerns this site               |
+ * | 400    | not a report                                            |
+ * | 403    | sent by a page of another site                          |
+ * | 408    | the body was too slow                                   |
  * | 413    | over 64 KiB                                             |
  * | 429    | too many from this client                               |
- * | 503    | nothing can be kept at present                           |
+ * | 503    | nothing can be kept at the moment                       |
  */
 import type { RequestHandler } from 'express'
 import { BodyError } from '../../http/body/body-error.ts'
@@ -27,22 +27,22 @@ import { isPolicyReport, policyEnvelope, readPolicyReport, type PolicyEventFacts
 import { senderHeaders } from './sender-headers.ts'
 
 const BODY_LIMITS = { bytes: 65_536, timeoutMs: 10_000 } as const
-/** A broken page tells a dozen at once; more than that is said already. */
+/** A broken page sends a dozen at once; more would repeat them. */
 const CLIENT_LIMIT: RateLimit = { points: 30, seconds: 60 }
 const NO_ROOM_SECONDS = 30
 
-/** What it works with. */
+/** Parts of the policy relay. */
 export interface PolicyRelayParts extends Pick<PolicyEventFacts, 'release' | 'environment'> {
   /** Path of the relay. */
   readonly path: string
-  /** Public origins; empty where the request's own host counts. */
+  /** Public origins; empty to accept the request's own host. */
   readonly origins: readonly string[]
   readonly intake: Intake
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** As middleware: what is no such report goes on. To stand in front of the relay. */
+/** As middleware: other requests pass through. Mount it before the relay. */
 export function createPolicyRelay({ path, origins, intake, now, ...facts }: PolicyRelayParts): RequestHandler {
   return (req, _res, next) => {
     const context = contextOf(req)

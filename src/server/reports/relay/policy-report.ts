@@ -1,15 +1,15 @@
 /**
- * What browsers tell of a Content-Security-Policy, as events of the error service. Two formats: `application/csp-report`
+ * Browsers' reports on a Content-Security-Policy, as events of the error service. Two formats: `application/csp-report`
  * (CSP level 2, `report-uri`), an object with `csp-report`; `application/reports+json` (Reporting API, `report-to`), a list
  * of reports with `type` and `body`.
  *
- * Queries and fragments are left out of every URL: they hold secrets. So are violations by extensions of the browser,
- * which say nothing of the site.
+ * Queries and fragments are removed from every URL, because they may contain secrets. Violations by browser extensions
+ * are dropped, because they do not concern the site.
  */
 import { isRecord } from '../../../shared/reports/json-values.ts'
 
 const CONTENT_TYPES: ReadonlySet<string> = new Set(['application/csp-report', 'application/reports+json'])
-/** Of one request. */
+/** Per request. */
 const MOST_REPORTS = 20
 const MOST_CHARACTERS = 300
 const FROM_EXTENSION = /^(?:[\w-]+-extension|user-script|sandbox eval code|about|chrome|resource):?/i
@@ -20,15 +20,15 @@ export interface PolicyViolation {
   readonly documentUrl: string
   /** The directive that was violated: `script-src-elem`. */
   readonly directive: string
-  /** What was kept away: a URL without query, or a word: `inline`, `eval`, `trusted-types-sink`. */
+  /** The blocked URL without query, or a keyword: `inline`, `eval`, `trusted-types-sink`. */
   readonly blocked: string
-  /** The script at fault, without query, and where in it; `undefined` where that is not known. */
+  /** The responsible script, without query, with line and column; `undefined` if unknown. */
   readonly source?: string
-  /** The first characters of the code or of what was assigned, where the policy asks for them. */
+  /** The first characters of the code or of the assigned text, if the policy requests them. */
   readonly sample?: string
 }
 
-/** What names this server in events. */
+/** Facts about this server for events. */
 export interface PolicyEventFacts {
   readonly release: string
   readonly environment: string
@@ -36,14 +36,14 @@ export interface PolicyEventFacts {
   readonly now: number
 }
 
-/** Whether a body of this type is a report of a browser, and no envelope. */
+/** Whether a content type is that of a browser's report, not of an envelope. */
 export function isPolicyReport(contentType: string | undefined): boolean {
   return contentType !== undefined && CONTENT_TYPES.has(contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '')
 }
 
 /**
  * Reads the body of a report: each violation once, in the order of the report.
- * @returns `undefined` for a body that is none.
+ * @returns `undefined` for an invalid body.
  */
 export function readPolicyReport(text: string): readonly PolicyViolation[] | undefined {
   let parsed: unknown
@@ -89,7 +89,7 @@ function violationOf(
     const value = report[names[name]]
     return typeof value === 'string' ? value : ''
   }
-  // Browsers of before that name came say it with the whole directive.
+  // Older browsers send the whole directive instead.
   const directive = (text('directive') || stringOf(report['violated-directive'])).split(' ', 1)[0] ?? ''
   if (!/^[a-z-]{1,40}$/.test(directive)) return []
   const [blocked, source] = [withoutQuery(text('blocked')), withoutQuery(text('source'))]
@@ -115,7 +115,7 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').slice(0, MOST_CHARACTERS)
 }
 
-/** An envelope with the event of a violation; events of the same directive and the same culprit are one issue. */
+/** An envelope with the event of a violation; events with the same directive and source form one issue. */
 export function policyEnvelope(violation: PolicyViolation, { release, environment, now }: PolicyEventFacts): Buffer {
   const { documentUrl, directive, blocked, source, sample } = violation
   const event = {

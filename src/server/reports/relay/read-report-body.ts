@@ -5,21 +5,24 @@ import type { BodyPlace, BodyPlaces } from './body-places.ts'
 import { MAX_HEADER_BYTES, readEnvelopeHeader, type Envelope } from '../intake/envelope.ts'
 import { createInflater, inflate } from './inflate.ts'
 
-/** Bytes of an envelope, as it is sent and as it is read (contract, section 8). */
+/** Bytes of an envelope, both as sent and inflated (contract, section 8). */
 export const MAX_ENVELOPE_BYTES = 20_971_520
 
-/** How long a client may send nothing, in ms. */
+/** Longest silence of a client, in ms. */
 const SILENCE_MS = 10_000
-/** How long a body may take in all, in ms: 20 MiB at 350 kB a second. */
+/** Longest duration of a body, in ms: 20 MiB at 350 kB a second. */
 const BODY_MS = 60_000
-/** Bodies larger than this need a place, so that only so many of them are in memory at once. */
+/** Larger bodies need a place, which limits how many are in memory at once. */
 const SMALL_BYTES = 262_144
 
-/** What a body is read by. */
+/** Checks to apply while a body is read. */
 export interface ReportBodyRules {
-  /** Judges the envelope's header as soon as it is there; what it throws ends the reading. */
+  /** Checks the envelope's header as soon as it is read; an error that it throws ends the reading. */
   readonly judgeHeader: (header: Envelope['header']) => void
-  /** Told of each piece's bytes, inflated, and of all that have come for it so far; what it throws ends the reading. */
+  /**
+   * Called with each chunk's inflated bytes, and the compressed bytes received so far; an error that it throws ends the
+   * reading.
+   */
   readonly charge: (bytes: number, received: number) => Promise<void>
   readonly places: BodyPlaces
 }
@@ -29,21 +32,21 @@ export interface ReportBody extends Disposable {
   readonly bytes: Buffer
 }
 
-/** For whom a body is read. */
+/** Sender of a body. */
 export interface ReportBodyOwner {
   /** As `clientKey` names it. */
   readonly client: string
-  /** Ends the reading. Asked for only where it has to be waited for the client. */
+  /** Ends the reading. Only accessed if the body has not arrived yet. */
   readonly signal: AbortSignal
 }
 
 /**
- * Reads an envelope's body and inflates it, never holding more than the limit. It is given back to be disposed of, when
- * its memory is no longer needed.
+ * Reads and inflates an envelope's body, never holding more than the limit. Dispose of the result when its memory is no
+ * longer needed.
  * @throws {BodyError} 400, 408, 413 or 415.
- * @throws {EnvelopeError} for a header that is none, or too long.
- * @throws {NoPlaceError} where too many large bodies are in memory, or this one is too slow while others wait.
- * @throws the signal's reason once it is aborted, and what the rules throw.
+ * @throws {EnvelopeError} for an invalid or too long header.
+ * @throws {NoPlaceError} if too many large bodies are in memory, or this one is too slow while others wait.
+ * @throws the signal's reason once it is aborted, and errors of the rules.
  */
 export async function readReportBody(
   req: IncomingMessage,
@@ -87,13 +90,13 @@ export async function readReportBody(
   } catch (error) {
     state.place?.leave()
     void pieces?.return().catch(() => undefined)
-    // An inflater that was left in the middle may still wait for a chunk.
+    // An unfinished inflater may still wait for a chunk.
     source.close(error)
     throw error
   }
 }
 
-/** A place; the source fails as soon as it is taken back. */
+/** A place; the source fails as soon as the place is withdrawn. */
 async function enter(places: BodyPlaces, client: string, signal: AbortSignal, source: BodySource): Promise<BodyPlace> {
   const place = await places.enter(client, signal)
   place.signal.addEventListener('abort', () => source.close(place.signal.reason), { once: true })
@@ -101,7 +104,7 @@ async function enter(places: BodyPlaces, client: string, signal: AbortSignal, so
 }
 
 /**
- * A small body of which all bytes are there: it is not waited for its end, which Node tells in a later turn.
+ * A small body that has arrived completely: there is no need to wait for its `end`, which Node emits in a later turn.
  * @returns `undefined` for any other.
  */
 function takeWhole(req: IncomingMessage): Buffer | undefined {
@@ -110,7 +113,7 @@ function takeWhole(req: IncomingMessage): Buffer | undefined {
   return isWhole ? ((req.read() as Buffer | null) ?? undefined) : undefined
 }
 
-/** Bytes that have come. */
+/** Received bytes. */
 interface Came {
   bytes: number
 }
@@ -127,7 +130,7 @@ async function* chunksOf(source: BodySource, came: Came): AsyncGenerator<Buffer,
   }
 }
 
-/** @returns whether the header was there as a whole. */
+/** @returns whether the header was complete. */
 function judgeBeginning(chunks: readonly Buffer[], held: number, rules: ReportBodyRules): boolean {
   if (chunks.at(-1)?.includes(0x0a) !== true && held <= MAX_HEADER_BYTES) return false
   judge(Buffer.concat(chunks), rules)

@@ -1,18 +1,18 @@
 /**
- * Takes the envelopes of browsers on a path of this site, so that no content blocker, no outage and no slowness of the
- * service stands between a failure and its report. It answers when the envelope is kept, and never waits for the service.
+ * Accepts the envelopes of browsers on a path of this site, so that content blockers, outages and delays of the service
+ * lose no report. It answers when the envelope is kept, and never waits for the service.
  *
  * | answer | when                                                                                   |
  * |--------|----------------------------------------------------------------------------------------|
- * | 200    | kept, or nothing of it is ever reported; `{"id": <event id>}`                           |
- * | 400    | no envelope, no DSN in it, bytes that are not of their content coding                   |
+ * | 200    | kept, or nothing in it is reportable; `{"id": <event id>}`                              |
+ * | 400    | not an envelope, no DSN in it, bytes that are invalid in their content coding           |
  * | 403    | sent by a page of another site; the DSN of another project                              |
- * | 405    | no POST                                                                                 |
- * | 408    | the body came too slowly                                                                |
+ * | 405    | not a POST                                                                              |
+ * | 408    | the body was too slow                                                                   |
  * | 413    | header line over 64 KiB, envelope over 20 MiB as sent or inflated, over 1,000 items      |
- * | 415    | a content coding that is not taken                                                      |
+ * | 415    | an unsupported content coding                                                           |
  * | 429    | too many from this client                                                               |
- * | 503    | nothing can be kept at present, or too many bodies are on their way                     |
+ * | 503    | nothing can be kept at the moment, or too many bodies are being received                |
  */
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
@@ -36,35 +36,35 @@ import type { RateLimitState } from '../delivery/rate-limit-state.ts'
 import { MAX_ENVELOPE_BYTES, readReportBody } from './read-report-body.ts'
 import { senderHeaders } from './sender-headers.ts'
 
-/** Three times 20 MiB, and as much again while they are put together. */
+/** Three times 20 MiB, and the same again while chunks are joined. */
 const LARGE_BODIES = 3
-/** Of one client half: two large ones in their places, and a hundred beginnings that wait for theirs. */
+/** Half of it for one client: two large bodies in their places, and a hundred that wait for theirs. */
 const MOST_HELD_BYTES = 134_217_728
 const PLACE_PATIENCE_MS = 10_000
 const NO_ROOM_SECONDS = 30
 const COMPLAIN_EVERY_MS = 60_000
 
-/** What the relay works with. */
+/** Parts of the relay. */
 export interface RelayParts {
   /** Path of this site at which it answers. */
   readonly path: string
-  /** The one DSN that is taken. */
+  /** The only DSN that is accepted. */
   readonly dsn: Dsn
-  /** Public origins; empty where the request's own host counts. */
+  /** Public origins; empty to accept the request's own host. */
   readonly origins: readonly string[]
   readonly intake: Intake
-  /** What the service has said of its limits. */
+  /** The service's rate limits. */
   readonly limits: Pick<RateLimitState, 'headers'>
   readonly log: Pick<Logger, 'error'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** Why an envelope is not taken; `message` is the answer's text and repeats nothing of what was sent. */
+/** Why an envelope is refused; `message` is the answer's text and repeats nothing that the client sent. */
 class RelayRefusal extends Error {
   override readonly name = 'RelayRefusal'
   readonly status: 400 | 403 | 405 | 429
-  /** Seconds; 0 where trying again is of no use. */
+  /** Seconds; 0 if a retry is pointless. */
   readonly retryAfter: number
 
   constructor(status: 400 | 403 | 405 | 429, message: string, retryAfter = 0) {
@@ -74,7 +74,10 @@ class RelayRefusal extends Error {
   }
 }
 
-/** The relay as middleware: what is not sent to its path goes on. To stand behind the request guard and before all else. */
+/**
+ * The relay as middleware: requests to other paths pass through. Mount it after the request guard and before everything
+ * else.
+ */
 export function createRelay(parts: RelayParts): RequestHandler {
   const { path, dsn, origins, intake, limits, log, now } = parts
   const places = createBodyPlaces(LARGE_BODIES, PLACE_PATIENCE_MS)
@@ -160,7 +163,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     sendText(context, status, reason, [...headers, ...limits.headers(now(), retryAfter)])
   }
 
-  /** A full disk refuses every report; the log, on the same disk perhaps, is told once in a while. */
+  /** A full disk refuses every report; the log, perhaps on the same disk, gets one line once in a while. */
   function complain(thrown: unknown): void {
     if (now() - complained.at < COMPLAIN_EVERY_MS) return
     complained.at = now()
@@ -170,10 +173,10 @@ export function createRelay(parts: RelayParts): RequestHandler {
   }
 }
 
-/** What one envelope is charged. */
+/** The charge for one envelope. */
 interface Tab {
   readonly work: { bytes: number; received: number; values: number }
-  /** Uses the credits for the work so far. @throws {RelayRefusal} 429 where there are not as many. */
+  /** Uses the credits for the work so far. @throws {RelayRefusal} 429 without enough of them. */
   settle(): Promise<void>
 }
 
@@ -214,7 +217,7 @@ function describeRefusal(thrown: unknown): Refusal {
   return { status: 503, reason, retryAfter: isTooMany(thrown) ? 1 : NO_ROOM_SECONDS, headers: [] }
 }
 
-/** Nothing is wrong with what reports are kept in: a moment later there may be room for the body. */
+/** Whether it is only a shortage of memory: a moment later there may be room for the body. */
 function isTooMany(thrown: unknown): boolean {
   return thrown instanceof NoPlaceError || (thrown instanceof BodyError && thrown.status === 503)
 }

@@ -1,6 +1,6 @@
 /**
- * Follows the requests that `fetch` sends on behalf of a request of ours: by the channels on which Node tells of them, so
- * that nothing is patched. Each makes a span of a sampled request, and carries the trace on to origins that the
+ * Follows the requests that `fetch` sends on behalf of an incoming request, through Node's diagnostics channels, so
+ * that nothing is patched. Each becomes a span of a sampled request, and carries the trace to origins that the
  * application names.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -13,7 +13,7 @@ import { contextOf } from '../../request/attached-context.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import type { RequestSpan } from '../../request/request-reporter.ts'
 
-/** On whose behalf something is asked for. */
+/** The incoming request for which `fetch` is called. */
 export interface OutgoingCaller {
   readonly trace: RequestTrace | undefined
   /** Keeps a span, which may still change until the caller's answer is over. */
@@ -22,27 +22,27 @@ export interface OutgoingCaller {
 
 /** What follows outgoing requests. */
 export interface OutgoingRequests {
-  /** Middleware: what is fetched behind it is fetched on behalf of its request. */
+  /** Middleware: requests sent by later handlers belong to their incoming request. */
   readonly handler: RequestHandler
-  /** Runs work on behalf of a caller; what it fetches, then or later, is the caller's. */
+  /** Runs work on behalf of a caller; its requests, now or later, belong to the caller. */
   run<Result>(caller: OutgoingCaller, work: () => Result): Result
-  /** Follows nothing more. */
+  /** Stops following. */
   dispose(): void
 }
 
 /** What it works with. */
 export interface OutgoingParts {
-  /** Origins that the trace goes on to: `https://api.example.com`. */
+  /** Origins that receive the trace: `https://api.example.com`. */
   readonly traceOrigins: readonly string[]
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly now: () => number
 }
 
-/** A request as Node's channels hand it out: https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
+/** A request as Node's channels publish it: https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
 interface OutgoingRequest {
   readonly origin: string | URL
   readonly method: string
-  /** Names and values in turns. */
+  /** Names and values in turn. */
   readonly headers: readonly unknown[]
   addHeader(name: string, value: string): void
 }
@@ -57,11 +57,11 @@ type OpenSpan = { -readonly [Member in keyof RequestSpan]: RequestSpan[Member] }
 
 const SPAN_ID_START = 16 // of 32 hexadecimal digits; the first half of a UUID holds its version
 
-/** Begins to follow. */
+/** Starts to follow. */
 export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): OutgoingRequests {
   const named = new Set(traceOrigins)
   const callers = new AsyncLocalStorage<OutgoingCaller>()
-  /** Later messages come in the context of whoever opened the connection, so they are told by the request. */
+  /** Later messages arrive in the context of the code that opened the connection, so the request is the key. */
   const open = new WeakMap<OutgoingRequest, OpenSpan>()
 
   const listeners: Readonly<Record<string, (message: OutgoingMessage) => void>> = {
@@ -74,7 +74,7 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
       if (trace.sampled === true) {
         const span: OpenSpan = {
           op: 'http.client',
-          // No path and no query: those of other services may be secrets.
+          // Without path and query: those of other services may be secrets.
           name: `${request.method} ${origin}`,
           spanId,
           startedAt: now(),
@@ -105,7 +105,7 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
   return {
     handler(req, _res, next) {
       const context = contextOf(req)
-      // Where no header goes anywhere, requests that are not sampled are left as they are.
+      // If no origin receives headers, unsampled requests are not followed.
       if (named.size > 0 || context.trace?.sampled === true) callers.run(context, next)
       else next()
     },
@@ -116,7 +116,7 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
   }
 }
 
-/** What the application has set itself stays as it is. */
+/** Headers that the application has set stay unchanged. */
 function handOn(request: OutgoingRequest, trace: RequestTrace): void {
   const has = request.headers.some((name) => typeof name === 'string' && name.toLowerCase() === 'sentry-trace')
   if (has) return

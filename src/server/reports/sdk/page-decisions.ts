@@ -1,6 +1,7 @@
 /**
- * How often pages of one client may have a request sampled. Browsers say that a request is of a page of this site, and
- * anything else can say so too: it then gets no more than a visitor who clicks. At most 1,000 clients are remembered.
+ * Limits how often pages of one client may have a request sampled. Browsers state that a request is from a page of this
+ * site, but any client can claim that: it then gets no more than a visitor who clicks. At most 1,000 clients are
+ * remembered.
  */
 import { createReportBudget, type ReportBudget } from '../delivery/report-budget.ts'
 
@@ -14,7 +15,7 @@ export interface PageDecisions {
   take(client: string, now: number): boolean
 }
 
-/** Nobody has decided anything yet. */
+/** Starts empty. */
 export function createPageDecisions(mostClients = MOST_CLIENTS): PageDecisions {
   const budgets = new Map<string, ReportBudget>()
   return {

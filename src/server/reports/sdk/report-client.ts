@@ -1,6 +1,6 @@
 /**
- * The error service's SDK as this server uses it: events are made by it and handed to the intake, not sent by it. None of
- * its instrumentation is loaded, and nothing global is touched. This module is loaded with the first report.
+ * The error service's SDK as this server uses it: it creates events and passes them to the intake, but sends nothing.
+ * None of its instrumentation is loaded, and no globals are changed. The first report loads this module.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -17,39 +17,39 @@ import { clientReportEnvelope } from '../spool/outcomes.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import { transactionEnvelope } from './transaction-envelope.ts'
 
-/** What is known of a failure beyond what was thrown. */
+/** Facts about a failure besides the thrown value. */
 export interface FailureFacts {
-  /** Where it was thrown: a `FailurePlace`, or how it got to the end of the process. */
+  /** Where it was thrown: a `FailurePlace`, or how it reached the end of the process. */
   readonly place: string
   readonly level: 'error' | 'fatal'
   readonly tags: Readonly<Record<string, string>>
   /** Method and pattern; `undefined` outside of requests. */
   readonly transaction: string | undefined
   readonly trace: RequestTrace | undefined
-  /** On whose behalf it happened, as `clientKey` names it; handed on beside the envelope, and no part of it. */
+  /** The client of the request, as `clientKey` names it; passed on beside the envelope, not inside it. */
   readonly client: string | undefined
 }
 
-/** Makes envelopes of what happens on this server. */
+/** Makes envelopes of events on this server. */
 export interface ReportClient {
   captureFailure(thrown: unknown, facts: FailureFacts): void
   /** @param event of type `transaction`. */
   captureTransaction(event: Event): void
-  /** Tells the service of what was not reported because it was too much. */
+  /** Reports how many events were dropped by our limits. */
   captureLoss(category: 'error' | 'transaction', quantity: number): void
-  /** Resolves when all that was captured has been handed on. */
+  /** Resolves when everything captured has been passed on. */
   flush(): Promise<void>
-  /** Takes nothing more. */
+  /** Stops capturing. */
   dispose(): void
 }
 
-/** What a client is made with. */
+/** Options of a client. */
 export interface ReportClientOptions {
   readonly dsn: string
   readonly release: string
   readonly environment: string
   readonly relayPath: string
-  /** Takes an envelope; what it throws loses this envelope and nothing else. */
+  /** Takes an envelope; an error that it throws loses only this envelope. */
   readonly hand: (envelope: Buffer, category: 'error' | 'transaction', client?: string) => void
 }
 
@@ -61,8 +61,8 @@ const SDK = { name: 'sentry.javascript.node', version: SDK_VERSION } as const
 const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event loop
 
 /**
- * Makes a client.
- * @param clients of events on their way from `beforeSend` to the transport, by event id; for tests.
+ * Creates a client.
+ * @param clients of events between `beforeSend` and the transport, by event id; for tests.
  */
 export function createReportClient(
   { dsn, release, environment, relayPath, hand }: ReportClientOptions,
@@ -85,7 +85,7 @@ export function createReportClient(
     enableRuntimeChannelInjection: false,
     stackParser: defaultStackParser,
     integrations: [linkedErrorsIntegration()],
-    // Nothing is sent from here, so nothing has to wait for anything.
+    // Nothing is sent from here, so nothing has to wait.
     transport: (options) =>
       createTransport({ ...options, bufferSize: Infinity }, async ({ body }) => {
         handError(Buffer.from(body as Uint8Array))
@@ -95,10 +95,10 @@ export function createReportClient(
     sendClientReports: false,
     maxBreadcrumbs: 0,
     beforeSend(event, { data: of }) {
-      // What was thrown and is no error is put here whole, with whatever it holds.
+      // The SDK puts a thrown value that is not an error here, with everything it contains.
       delete event.extra?.['__serialized__']
       const reportable = reportableEvent(event, relayPath)
-      // Not before: the SDK drops an error that it has seen, without a word.
+      // Not earlier: the SDK silently drops an error that it has seen.
       if (reportable !== undefined && typeof of === 'string') clients.set(event.event_id ?? '', of)
       return reportable ?? null
     },
@@ -112,7 +112,7 @@ export function createReportClient(
       const mechanism = { type: `auto.http.millrace.${place}`, handled: false }
       // The SDK puts a thrown value into a sentence, which throws for a symbol.
       const told = typeof thrown === 'symbol' ? String(thrown) : thrown
-      // Without `originalException` the SDK looks for no causes.
+      // Without `originalException` the SDK does not follow causes.
       client.captureException(told, { data: of, mechanism, originalException: told }, scopeOf(facts))
     },
     captureTransaction(event) {

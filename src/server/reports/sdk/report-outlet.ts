@@ -10,7 +10,7 @@ const TRANSACTION_SENDERS: readonly ReportSender[] = Array.from({ length: 8 }, (
   headers: {},
 }))
 
-/** What an outlet is made with. */
+/** Parts of an outlet. */
 export interface ReportOutletParts extends Omit<ReportClientOptions, 'hand'> {
   readonly intake: Intake
   readonly log: Logger
@@ -18,10 +18,10 @@ export interface ReportOutletParts extends Omit<ReportClientOptions, 'hand'> {
   readonly loadClient?: () => Promise<(options: ReportClientOptions) => ReportClient>
 }
 
-/** The way of this server's own reports: through the SDK, which its first use loads, into the intake. */
+/** Passes this server's own reports to the intake, through the SDK, which the first report loads. */
 export class ReportOutlet {
   readonly #parts: ReportOutletParts
-  /** Captures that wait for the SDK, and reports that the intake is keeping. */
+  /** Captures that wait for the SDK, and reports that the intake is storing. */
   readonly #pending = new Set<Promise<void>>()
   #client: Promise<ReportClient> | undefined
   #lane = 0
@@ -30,7 +30,7 @@ export class ReportOutlet {
     this.#parts = parts
   }
 
-  /** Captures something by the SDK. Does not reject. */
+  /** Captures something with the SDK. Does not reject. */
   capture(work: (by: ReportClient) => void): Promise<void> {
     const { loadClient = importClient, dsn, release, environment, relayPath } = this.#parts
     const hand: ReportClientOptions['hand'] = (...report) => this.#hand(...report)
@@ -40,7 +40,7 @@ export class ReportOutlet {
     })
   }
 
-  /** Resolves when the intake has all that was captured. */
+  /** Resolves when the intake has everything that was captured. */
   async flush(): Promise<void> {
     await Promise.all(this.#pending)
     await (await this.#client?.catch(() => undefined))?.flush()

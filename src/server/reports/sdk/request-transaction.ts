@@ -4,13 +4,13 @@ import { QUIET_STATUSES } from '../../../shared/reports/is-reportable.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import type { RequestSpan, TracedAnswer } from '../../request/request-reporter.ts'
 
-/** Whether a request is traced: redirects, refusals, prefetches, and requests that were given up never are. */
+/** Whether a request is traced: redirects, refusals, prefetches and aborted requests never are. */
 export function isTraced({ prefetch, aborted, left, status }: TracedAnswer): boolean {
   return !prefetch && !aborted && !left && !QUIET_STATUSES.has(status)
 }
 
 /**
- * The transaction of a request, made from what was measured on the way.
+ * Makes the transaction of a request from its measurements.
  * @param timeOrigin of the clock, in milliseconds since the epoch.
  */
 export function transactionOf(answer: TracedAnswer, timeOrigin: number): Event {

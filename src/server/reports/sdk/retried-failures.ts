@@ -1,13 +1,13 @@
 /**
- * Failures of route data that the client router has met and asks for again: it does so up to three times, within one
- * trace, and all of that is one failure to its visitor. Bound: 1,000 failures, the oldest go first. Lifetime: half a minute
- * from the first of them, the longest that a browser waits before it asks again.
+ * Failures of route data that the client router retries: it does so up to three times within one trace, and the visitor
+ * sees one failure. Bound: 1,000 failures, the oldest go first. Lifetime: half a minute from the first of them, the
+ * longest that a browser waits before a retry.
  */
 export interface RetriedFailures {
   /**
-   * Takes note of a failure.
+   * Records a failure.
    * @param now milliseconds.
-   * @returns whether the same was met in the same trace a moment ago.
+   * @returns whether the same failure was recorded in the same trace a moment ago.
    */
   isKnown(traceId: string, digest: string, now: number): boolean
 }
@@ -15,9 +15,9 @@ export interface RetriedFailures {
 const LIFETIME_MS = 30_000
 const MOST_FAILURES = 1_000
 
-/** Nothing has failed yet. */
+/** Starts empty. */
 export function createRetriedFailures(): RetriedFailures {
-  /** When each was met first. */
+  /** Time of the first occurrence. */
   const met = new Map<string, number>()
   return {
     isKnown(traceId, digest, now) {

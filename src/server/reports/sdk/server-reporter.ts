@@ -11,11 +11,11 @@ import { isTraced, transactionOf } from './request-transaction.ts'
 import type { ServerReporter } from '../../request/request-reporter.ts'
 import { createSharedBudget } from './shared-budget.ts'
 
-const ERRORS_A_SECOND = 20 // of one process; a storm repeats itself
+const ERRORS_A_SECOND = 20 // per process; a storm repeats itself
 const ERRORS_AT_ONCE = 100 // after quiet times
 const TRANSACTIONS_A_SECOND = 20 // each has to be delivered
 const TRANSACTIONS_AT_ONCE = 40
-const TRANSACTION_PAUSE_MS = 250 // transactions of this time are handed over together
+const TRANSACTION_PAUSE_MS = 250 // transactions of this time are passed on together
 const LOSS_PAUSE_MS = 10_000 // losses are reported as one number
 
 const ROUTE_DATA = new RegExp(`^${ROUTE_DATA_PREFIX}/`)
@@ -30,7 +30,7 @@ const FATAL: FailureFacts = {
   client: undefined,
 }
 
-/** What a reporter is made with. */
+/** Parts of a reporter. */
 export interface ServerReporterParts extends ReportOutletParts {
   /** Share of requests that are sampled: 0 to 1. */
   readonly sampleRate: number
@@ -40,11 +40,11 @@ export interface ServerReporterParts extends ReportOutletParts {
   readonly timeOrigin: number
   /** 0 to below 1. */
   readonly random: () => number
-  /** Runs something once, later, without keeping the process alive. @returns cancels it. */
+  /** Runs a function once, later, without keeping the process alive. @returns cancels it. */
   readonly after: (milliseconds: number, run: () => void) => () => void
 }
 
-/** Makes the reporter of a server. The SDK is loaded by the first report or by `warm`. */
+/** Creates the reporter of a server. The first report, or `warm`, loads the SDK. */
 export function createServerReporter(parts: ServerReporterParts): ServerReporter {
   const { now, dsn, release, environment, sampleRate, random } = parts
   const traces = { sampleRate, publicKey: parseDsn(dsn)?.publicKey ?? '', release, environment, random }
@@ -123,7 +123,7 @@ function createReportGate(
   }
 }
 
-/** Transactions that are handed over together. */
+/** Transactions that are passed on together. */
 interface TransactionBatch {
   add(answer: Parameters<typeof transactionOf>[0]): void
   send(): void
@@ -153,7 +153,7 @@ function createTransactionBatch(
 
   return {
     add(answer) {
-      // Made at once: work on behalf of the request may still change its spans.
+      // Copied now: work on behalf of the request may still change its spans.
       waiting.push(transactionOf(answer, timeOrigin))
       cancelTimer ??= after(TRANSACTION_PAUSE_MS, send)
     },

@@ -1,21 +1,21 @@
 import { createReportBudget, type ReportBudget } from '../delivery/report-budget.ts'
 
-/** What one client always finds, of what there is for all. */
+/** Share of the budget that is reserved for each client. */
 const SHARE_OF_A_CLIENT = 4
 const MOST_CLIENTS = 1_000
 
-/** How much may be reported on behalf of all clients together. */
+/** A report budget for all clients together. */
 export interface SharedBudget extends Pick<ReportBudget, 'refused'> {
   /**
-   * Takes one: freely while half of a burst is left, and below that a client gets a quarter of all. So failures that one
-   * visitor provokes keep nobody else's from being reported.
+   * Takes one: freely while half of a burst is left; below that, each client has a quarter of the budget. So failures
+   * that one visitor provokes do not suppress the reports of others.
    * @param client as `clientKey` names it. @param now milliseconds.
    */
   take(client: string, now: number): boolean
 }
 
 /**
- * At most 1,000 clients are remembered, the one that was seen longest ago is forgotten first.
+ * Remembers at most 1,000 clients; forgets the one seen longest ago.
  * @param perSecond as in `createReportBudget`. @param most as there.
  */
 export function createSharedBudget(perSecond: number, most: number, mostClients = MOST_CLIENTS): SharedBudget {
@@ -33,7 +33,7 @@ export function createSharedBudget(perSecond: number, most: number, mostClients 
 
   return {
     take(client, now) {
-      // Asked in any case: what was taken freely counts for its client.
+      // Always called: what was taken freely counts for its client.
       if (!hasOwn(client, now) && all.left(now) <= most / 2) {
         refused += 1
         return false

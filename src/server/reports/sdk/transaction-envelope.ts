@@ -1,9 +1,9 @@
 import type { Event } from '@sentry/node'
 import { serializeEnvelope } from '../intake/envelope.ts'
 
-/** What the service is told with each transaction, whatever was done. */
+/** Facts that every transaction tells the service. */
 export interface TransactionFacts {
-  /** 32 hexadecimal digits, unlike any other. */
+  /** 32 hexadecimal digits, unique. */
   readonly eventId: string
   readonly release: string
   readonly environment: string
@@ -13,8 +13,8 @@ export interface TransactionFacts {
 }
 
 /**
- * The envelope of a transaction, as the SDK would write it. We have made the event ourselves and there is nothing in it
- * to be cleaned or cut; the SDK's way through scopes and processors took longer than all of the request.
+ * The envelope of a transaction, as the SDK would write it. We have made the event ourselves, so nothing needs to be
+ * cleaned or cut; the SDK's scopes and processors took longer than the whole request.
  * @param event of type `transaction`.
  */
 export function transactionEnvelope(event: Event, facts: TransactionFacts): Buffer {

@@ -6,20 +6,20 @@ import { SpoolFullError } from '../intake/accepted-envelope.ts'
 import { type Spool } from './spool.ts'
 
 /**
- * How long a confirmed envelope may wait to be taken out, in ms. Nobody waits for it but the next one of its client, and
- * together with others it costs a fraction. What the end of the process keeps from being taken out is sent once more.
+ * How long the removal of a confirmed envelope may wait, in ms. Only the next envelope of its client waits for it, and
+ * a shared transaction costs a fraction. An envelope whose removal the end of the process prevents is sent once more.
  */
 const SETTLE_PATIENCE_MS = 10
 
-/** What a grouped spool works with. */
+/** Parts of a grouped spool. */
 export interface GroupedSpoolParts {
-  /** Milliseconds, never going back. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number
-  /** Told of each envelope that is in the file. */
+  /** Called for each envelope that is in the file. */
   readonly kept?: () => void
 }
 
-/** A spool in a file, whose envelopes come and go in transactions that several share. */
+/** A spool in a file that adds and removes envelopes in shared transactions. */
 export function createGroupedSpool(
   spool: FileSpool,
   database: Pick<Database, 'write'>,
@@ -33,11 +33,11 @@ export function createGroupedSpool(
       const id = await writes
         .write(() => spool.keep(envelope))
         .catch((thrown: unknown) => {
-          // The commit is not the spool's own: it fails where the disk is full.
+          // The commit is outside the spool's control: it fails if the disk is full.
           throw thrown instanceof SpoolFullError ? thrown : new SpoolFullError('disk', thrown)
         })
       if (id === undefined) throw new SpoolFullError('bound')
-      // Not before the commit: an id that was undone is given to another.
+      // Not before the commit: the id of a rolled back entry is given to another.
       recent.keep(id, envelope, now())
       kept()
     },

@@ -11,13 +11,15 @@ export interface Loss {
   readonly quantity: number
 }
 
-/** Sender of reports of losses: there are few, and they are beyond all bounds, or what was lost would be lost again. */
+/**
+ * Sender of reports of losses: they are few, and exempt from all bounds, because dropping them would lose the counts.
+ */
 export const LOSS_SENDER = 'client-report'
 
-const MOST_COUNTED = 1_000_000 // of one category in one envelope: the number comes from outside
+const MOST_COUNTED = 1_000_000 // per category and envelope: the number is from outside
 
 /**
- * What a lost envelope counts for. Client reports are not counted: what they count was lost before.
+ * The losses of a dropped envelope. Client reports are not counted: their items were lost before.
  * @see `recordItemLoss` in `@sentry/core`'s transport.
  */
 export function lossesOf(categories: Readonly<Record<string, number>>, reason: LossReason): readonly Loss[] {
@@ -27,7 +29,7 @@ export function lossesOf(categories: Readonly<Record<string, number>>, reason: L
 }
 
 /**
- * An envelope that tells the service what never reached it: one item of type `client_report`.
+ * An envelope that reports losses to the service: one item of type `client_report`.
  * @param now milliseconds since the epoch.
  * @see `ClientReport` in `@sentry/core`; the timestamp is in seconds.
  */
@@ -42,7 +44,7 @@ export function clientReportEnvelope(losses: readonly Loss[], now: number): Buff
   })
 }
 
-/** A report of losses as a spool keeps it: never evicted, and counted for nothing if it is too old. */
+/** A report of losses as a spool keeps it: never evicted, and counts as no loss if it expires. */
 export function lossReport(losses: readonly Loss[], now: number): AcceptedEnvelope {
   return {
     receivedAt: now,

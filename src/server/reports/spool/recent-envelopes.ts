@@ -1,21 +1,21 @@
 import type { SpooledEnvelope } from './spool.ts'
 
-const MOST_BYTES = 8_388_608 // bodies: two thousand usual envelopes
+const MOST_BYTES = 8_388_608 // bodies: two thousand envelopes of usual size
 const STALE_MS = 30_000 // delivered by another process, or long evicted
 
 /**
- * Envelopes that this process has just put into the spool and is likely to send next, so that they need not be read back.
- * At most 8 MiB. Where they come faster than they go, those that wait are kept and not those that come: the oldest are
- * sent first. What nobody has taken for 30 s makes room.
+ * Envelopes that this process has just put into the spool and is likely to send next, so that they need not be read
+ * back. At most 8 MiB. If they arrive faster than they leave, new ones are not kept, because the oldest are sent first.
+ * Entries that nobody takes within 30 s make room.
  */
 export interface RecentEnvelopes {
   /** Keeps an envelope, if there is room. @param now milliseconds. */
   keep(id: number, envelope: SpooledEnvelope, now: number): void
-  /** Hands an envelope out, once. */
+  /** Returns an envelope, once. */
   take(id: number): SpooledEnvelope | undefined
 }
 
-/** Emptied when it is handed out: former tables of a `Map` keep what was in them, and are collected late. */
+/** Emptied when taken: former tables of a `Map` keep their entries, and are collected late. */
 interface Kept {
   envelope: SpooledEnvelope | undefined
   readonly at: number

@@ -1,23 +1,23 @@
 /**
- * What the spool in Redis does in one step each. Everything stands below one prefix, `KEYS[1]`:
+ * The spool's operations in Redis, each atomic. All keys have one prefix, `KEYS[1]`:
  *
  * | key             | holds                                                                              |
  * |-----------------|------------------------------------------------------------------------------------|
  * | `<p>:id`        | the last id, microseconds since the epoch at first                                   |
- * | `<p>:s:<kind>`  | a stream a kind: one entry an envelope, `<id>-0`, with all but headers and body     |
+ * | `<p>:s:<kind>`  | a stream per kind: one entry per envelope, `<id>-0`, with everything but headers and body |
  * | `<p>:e:<id>`    | `h` and `b`: headers and body                                                       |
- * | `<p>:c`         | sorted set of clients by the bytes that they have                                  |
- * | `<p>:o:<keep>:<client>` | sorted set by id, `<id>:<kind>`: the order in which a client's envelopes make room; keep is `0` or `1` |
+ * | `<p>:c`         | sorted set of clients by their bytes                                               |
+ * | `<p>:o:<keep>:<client>` | sorted set by id, `<id>:<kind>`: the order in which a client's envelopes are evicted; keep is `0` or `1` |
  * | `<p>:k`         | number of envelopes by kind                                                        |
  * | `<p>:t`         | `n<keep>` and `b<keep>`: envelopes and bytes                                        |
- * | `<p>:l`         | what was lost, `<reason> <category>`: items                                         |
- * | `<p>:v`         | ids that were evicted of late: one that is delivered nevertheless was not lost       |
+ * | `<p>:l`         | losses, `<reason> <category>`: items                                                |
+ * | `<p>:v`         | ids that were evicted recently: one that is delivered after all was not lost        |
  *
- * A script's first change is one that Redis allows when it is full; then it lets the rest pass as well.
+ * A script's first change is one that Redis allows when it is full; Redis then allows the rest as well.
  */
 import { LOSS_SENDER } from './outcomes.ts'
 
-/** Of ids that were evicted; more than can be under way in the drainer. */
+/** Number of remembered evicted ids; more than the drainer can have in flight. */
 const MOST_EVICTED_IDS = 1_024
 const MOST_COUNTED = 1_000_000 // as in `outcomes.ts`
 const MOST_RANKED = 256 // clients, as in `plan-eviction.ts`
@@ -81,8 +81,8 @@ end
 `
 
 /**
- * Room as `plan-eviction.ts` makes it, with the client that holds most found by its account. First of all, envelopes of
- * instances of before there were accounts get theirs.
+ * Makes room as `plan-eviction.ts` does, with the largest client found by its account. First adds envelopes of
+ * instances from before accounts existed.
  */
 const ROOM = `
 local function adopt(most)
@@ -150,7 +150,10 @@ local function plan(sender, keep, bytes, need, ownNeed, most)
 end
 `
 
-/** kind, keep, at, client, event id, categories, bytes, headers, body; bounds of all and of a client, most to evict. Gives 1 if it is kept. */
+/**
+ * kind, keep, at, client, event id, categories, bytes, headers, body; bounds of all and of a client, most to evict.
+ * Returns 1 if it is kept.
+ */
 export const ACCEPT = `${COMMON}${ROOM}
 local kind, keep, client, bytes = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[7])
 local bound, clientBound, most = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
@@ -173,7 +176,7 @@ insert(kind, keep, ARGV[3], client, ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9])
 return 1
 `
 
-/** id, kind, reason or `''`, categories, event id: a replica that takes over may give an id a second time. */
+/** id, kind, reason or `''`, categories, event id: after a failover, a replica may give an id a second time. */
 export const SETTLE = `${COMMON}
 local id, kind, reason = ARGV[1], ARGV[2], ARGV[3]
 local entry = entryOf(id, kind)
@@ -193,7 +196,7 @@ end
 return 1
 `
 
-/** Moment up to which all goes, most, reasons by kind. Gives how many went. */
+/** Moment up to which everything expires, most, reasons by kind. Returns the number of expired entries. */
 export const EXPIRE = `${COMMON}
 local before, most, reasons = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local count = 0
@@ -217,7 +220,7 @@ end
 return count
 `
 
-/** As the first nine of `ACCEPT`: the client report; then what it tells, as field and items in turn. */
+/** As the first nine of `ACCEPT`: the client report; then its counts, as field and items in turn. */
 export const REPORT_LOSSES = `${COMMON}
 for i = 10, #ARGV, 2 do
   local left = tonumber(redis.call('HGET', p .. ':l', ARGV[i]) or 0) - tonumber(ARGV[i + 1])

@@ -1,9 +1,8 @@
 /**
- * The spool that instances share, in Redis streams: at most 128 MiB of envelopes for a destination, half of it of one
- * client, none older than seven days. Where there is no room, the client that holds most loses its oldest, sessions, spans
- * and replays before errors. Nothing in it has a lifetime of
- * its own, so Redis throws none of it out; what waits for a destination that nobody delivers to any more is removed by
- * those that deliver to another.
+ * The spool that instances share, in Redis streams: at most 128 MiB of envelopes per destination, half of it of one
+ * client, none older than seven days. Without room, the largest client loses its oldest, sessions, spans and replays
+ * before errors. Keys have no expiry, so Redis evicts none of them; envelopes for a destination to which nobody
+ * delivers any more are removed by instances that deliver to another.
  */
 import type { RedisClient } from '../../stores/redis-connection.ts'
 import type { RedisLink } from '../../stores/redis-link.ts'
@@ -15,21 +14,21 @@ import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelo
 import { kindOf, spooledSize, type LossReason, type Spool, type SpooledEntry } from './spool.ts'
 
 const BOUNDS: SpoolBounds = { bytes: 134_217_728, clientBytes: 67_108_864, ageMs: 7 * 86_400_000 }
-const MOST_EVICTED = 2_048 // in one call
-const EXPIRY_BATCH = 512 // entries: some milliseconds in which Redis answers nobody else
-const BYTES_A_MS = 10_000 // of a large envelope, on a network of 80 Mbit a second
+const MOST_EVICTED = 2_048 // per call
+const EXPIRY_BATCH = 512 // entries: some milliseconds during which Redis blocks
+const BYTES_A_MS = 10_000 // for a large envelope, on a network of 80 Mbit a second
 const LEAST_LIMIT_MS = 500
 const SPOOLS = 'millrace:1:spools' // destinations, with the moment of their last delivery
 const FORGOTTEN_AFTER_MS = 8 * 86_400_000 // longer than anything waits
 const SCAN_PAGE = 500
-const BLOB = 36 // `$`, what Redis calls a text: asked for as bytes
+const BLOB = 36 // `$`, the RESP type of strings: requested as bytes
 
-/** Prefix of all that belongs to a destination; in braces, so that a cluster keeps it in one place. */
+/** Prefix of all keys of a destination; in braces, so that a cluster keeps them on one node. */
 export function spoolPrefix(destination: string): string {
   return `millrace:1:spool:{${destination}}`
 }
 
-/** A `Spool` in Redis. @throws {RedisGone} from all of its members, and what Redis answers. */
+/** A `Spool` in Redis. @throws {RedisGone} from all of its members, and errors of Redis. */
 export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS }: SpoolOptions): Spool {
   const prefix = spoolPrefix(destination)
   const run = (lua: string, given: readonly (string | Buffer)[], limitMs?: number): Promise<unknown> =>
@@ -41,7 +40,7 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
     return (await link.run((client) => client.hKeys(`${prefix}:k`))).toSorted()
   }
 
-  /** Marks this destination as one that is delivered to, and clears away those that are not. */
+  /** Marks this destination as active, and deletes inactive ones. */
   async function clearForgotten(now: number): Promise<void> {
     await link.run((client) => client.hSet(SPOOLS, destination, String(now)))
     const known = await link.run((client) => client.hGetAll(SPOOLS))
@@ -134,7 +133,7 @@ function toEntry(id: number, kind: string, fields: Readonly<Record<string, strin
   }
 }
 
-/** What somebody else has written there stops no delivery. */
+/** Foreign data in Redis must not stop the delivery. */
 function parse(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
@@ -152,7 +151,7 @@ function toLoss([name, quantity]: readonly [string, string]): Loss {
 }
 
 async function removeAll(link: RedisLink, prefix: string): Promise<void> {
-  // A destination may be `[::1]`, which would be one of three characters.
+  // A destination may be `[::1]`, which a pattern would read as a set of characters.
   const pattern = `${prefix.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)}:*`
   let cursor = '0'
   do {

@@ -4,25 +4,25 @@ import { planEviction, type EvictionSource } from '../plan-eviction.ts'
 import { type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 import { spooledSize } from './spool.ts'
 
-const EVICTION_BATCH = 64 // rows looked at together
-const MOST_EVICTED = 2_048 // in one call: some 40 ms
+const EVICTION_BATCH = 64 // rows read together
+const MOST_EVICTED = 2_048 // per call: some 40 ms
 /**
- * Bytes from which on accounts are kept: opening them reads what waits, some 10 ms. Below, where reports are delivered as
- * they come, an account and its index would cost each of them a tenth more.
+ * Bytes above which accounts of clients are kept: opening them reads the whole spool, some 10 ms. Below, reports are
+ * delivered on arrival, and an account with its index would make each a tenth more expensive.
  */
 const OPENED_AT = 8_388_608
 const CLOSED_BELOW = 4 // times less
 
-/** How much is kept. */
+/** Limits of a spool. */
 export interface SpoolBounds {
   readonly bytes: number
-  /** Of one client; as many as of all unless told. */
+  /** For one client; default: as for all. */
   readonly clientBytes?: number
   /** Milliseconds. */
   readonly ageMs: number
 }
 
-/** A row that makes room. */
+/** A row to evict. */
 export interface EvictedRow {
   readonly amount: number
   readonly id: number
@@ -32,24 +32,24 @@ export interface EvictedRow {
   readonly categories: string
 }
 
-/** What waits, as far as room is concerned. */
+/** Content of the spool, as far as room is concerned. */
 export interface Waiting {
   readonly bytes: number
-  /** Whether there are accounts of clients. */
+  /** Whether accounts of clients exist. */
   accounted: boolean
 }
 
-/** What each client has in a spool, and whose envelopes make room. All within a transaction. */
+/** The amounts of each client in a spool, and the order of eviction. Call everything within a transaction. */
 export interface SpoolRoom {
-  /** Counts what was added or, below 0, taken out; to be called behind the change of `waiting`. */
+  /** Counts additions or, below 0, removals; call it after the change of `waiting`. */
   count(waiting: Waiting, client: string, envelopes: number, bytes: number): void
   /**
-   * Makes room where there is none.
-   * @param evict takes a row out, and counts it.
-   * @returns whether there is room now. Where too much would have to go at once, some of it has gone nevertheless.
+   * Makes room if there is none.
+   * @param evict removes a row, and counts it.
+   * @returns whether there is room now. If too many rows would have to go at once, some of them are still evicted.
    */
   make(waiting: Waiting, envelope: AcceptedEnvelope, evict: (row: EvictedRow) => void): boolean
-  /** Forgets clients that have nothing left. */
+  /** Deletes accounts of clients that have nothing left. */
   tidy(): void
 }
 
@@ -82,7 +82,7 @@ export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolR
   const tightest = Math.min(bounds.bytes, clientBytes)
   const openedAt = Math.min(OPENED_AT, tightest / CLOSED_BELOW)
 
-  /** Written once a transaction: several envelopes of a client that come and go together are one change. */
+  /** Written once per transaction: several envelopes of one client are one change. */
   const changes: TransactionPart<Map<string, Change>> = { begin: () => new Map(), finish: write }
 
   function write(changed: Map<string, Change>): void {
@@ -106,7 +106,7 @@ export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolR
     }
   }
 
-  /** Errors make room for errors only, and only when their client has nothing else. */
+  /** Errors are evicted only for errors, and only if their client has nothing else. */
   function sourceFor(keep: AcceptedEnvelope['keep']): EvictionSource<EvictedRow> {
     return {
       greediest(most) {

@@ -1,7 +1,7 @@
 /**
- * The spool in SQLite: at most 256 MiB of envelopes, half of it of one client, none older than seven days. Where there is
- * no room, the client that holds most loses its oldest, sessions, spans and replays before errors (`spool-room.ts`). What
- * goes undelivered is counted in the same transaction.
+ * The spool in SQLite: at most 256 MiB of envelopes, half of it of one client, none older than seven days. Without
+ * room, the largest client loses its oldest, sessions, spans and replays before errors (`spool-room.ts`). Losses are
+ * counted in the same transaction.
  */
 import type { Database, TransactionPart } from '../../stores/open-database.ts'
 import { lossReport, lossesOf, type Loss } from './outcomes.ts'
@@ -9,17 +9,17 @@ import { createSpoolRoom, type SpoolBounds, type SpoolRoom, type Waiting } from 
 import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 import { kindOf, spooledSize, type LossReason, type LocalSpool, type SpooledEntry } from './spool.ts'
 
-const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little of a disk
-const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services take events of the last 30 days
+const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little disk space
+const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services accept events of the last 30 days
 const EXPIRY_BATCH = 512 // rows: some 5 ms
 
 const BOUNDS: SpoolBounds = { bytes: MOST_BYTES, clientBytes: MOST_BYTES / 2, ageMs: MOST_AGE_MS }
 
-/** Where the envelopes of a spool go, and how many it keeps. */
+/** Destination and limits of a spool. */
 export interface SpoolOptions {
   /**
-   * Names the project of the service, a digest of its DSN for instance. Envelopes wait for their own destination:
-   * another DSN never gets what was meant for the one before.
+   * Identifies the project of the service, for instance by a digest of its DSN. Envelopes wait for their own
+   * destination: after a change of the DSN, the new one never gets envelopes of the old one.
    */
   readonly destination: string
   readonly bounds?: SpoolBounds
@@ -30,7 +30,7 @@ type Row = Readonly<Record<string, unknown>>
 interface Total extends Waiting {
   envelopes: number
   bytes: number
-  /** Of all envelopes that ever were. */
+  /** Of all envelopes that ever existed. */
   lastId: number
 }
 
@@ -41,7 +41,7 @@ const TOTAL = 'SELECT envelopes, bytes, last_id, accounted FROM spool_total'
 const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?, accounted = ?'
 const ENTRY = 'id, kind, client, event_id, categories, bytes'
 const LIST = `SELECT ${ENTRY} FROM spool WHERE destination = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`
-// Skips from kind to kind by the index, however much waits of each.
+// Skips from kind to kind by the index, no matter how many entries each has.
 const KINDS = `
 WITH RECURSIVE found (kind) AS (
   SELECT min(kind) FROM spool WHERE destination = :destination
@@ -62,24 +62,24 @@ WHERE destination = :destination AND reason = :reason AND category = :category`
 const LOSSES = 'SELECT reason, category, quantity FROM spool_losses WHERE destination = ? AND quantity > 0'
 const FORGET_LOSSES = 'DELETE FROM spool_losses WHERE destination = ?'
 
-/** A spool whose envelopes are known by number as soon as they are kept. */
+/** A spool that returns the ids of kept envelopes. */
 export interface FileSpool extends LocalSpool {
   /**
-   * As `accept`, and part of a transaction where there is one.
-   * @returns the id of the entry; `undefined` for no room. What has then been evicted stays evicted where nobody undoes the
-   * transaction, so that after a few tries there is room.
-   * @throws {SpoolFullError} when it cannot be written.
+   * As `accept`, and part of the transaction if there is one.
+   * @returns the id of the entry; `undefined` without room. Evicted rows stay evicted unless the transaction is rolled
+   * back, so that after a few tries there is room.
+   * @throws {SpoolFullError} if it cannot be written.
    */
   keep(envelope: AcceptedEnvelope): number | undefined
 }
 
-/** The rows of a spool, with the sums that must agree with them. All but `readTotal` belong into a transaction. */
+/** The rows of a spool, with the sums that must agree with them. Call all members but `readTotal` in a transaction. */
 function createSpoolRows(database: Database, destination: string, room: SpoolRoom) {
   function count(losses: readonly Loss[], lostFor = destination): void {
     for (const loss of losses) database.statement(COUNT_LOSS).run({ destination: lostFor, ...loss })
   }
 
-  /** What waits. In a transaction it is read once and written once, which costs less than doing so for each envelope. */
+  /** The totals. In a transaction they are read once and written once, which costs less than for each envelope. */
   const total: TransactionPart<Total> = {
     begin: readTotal,
     finish: ({ envelopes, bytes, lastId, accounted }) =>
@@ -124,7 +124,7 @@ function createSpoolRows(database: Database, destination: string, room: SpoolRoo
     return id
   }
 
-  /** @returns whether it was there. */
+  /** @returns whether it existed. */
   function erase({ id, client, bytes }: Pick<SpooledEntry, 'id' | 'client' | 'bytes'>): boolean {
     if (database.statement(DELETE).run(id).changes === 0) return false
     const sum = database.during(total)

@@ -43,10 +43,10 @@ CREATE TABLE spool_leases (
 `
 
 /**
- * Everything of an envelope in one row, its body last: most of that is in pages of its own, which looking for what to
- * send next does not touch. No triggers: each has SQLite copy the pages that it changes. Only what is evicted first has
- * an index for that; the rest is evicted when nothing else is left, and then by its order. No id is given twice: the last
- * one stands with the total, in a row that every commit writes.
+ * Everything of an envelope in one row, its body last: most of that is in overflow pages, which looking for the next
+ * envelope does not read. No triggers, because each makes SQLite copy the pages that it changes. Only the entries that
+ * are evicted first have an index for that; the others are evicted when nothing else is left, in the order of rows. No
+ * id is given twice: the last one is stored with the totals, in a row that every commit writes.
  */
 const ONE_TABLE = `
 CREATE TABLE spool_rows (
