@@ -37,45 +37,47 @@ import { loadExpressionEngine } from './routes/rules/expression-engine.ts'
 import { routeScope } from './routes/rules/route-scope.ts'
 import { createDocumentCache } from './stores/cache/document-cache.ts'
 
-/** What `createApp` is given. */
+/** Options of `createApp`. */
 export interface CreateAppOptions {
   readonly app: AppDefinition
-  /** `readConfig({})` when absent. */
+  /** Default: `readConfig({})`. */
   readonly config?: Config
-  /** What the build wrote; documents carry no scripts and styles without it. */
+  /** Output of the build; without it documents have no scripts and styles. */
   readonly assets?: {
     readonly manifest: AssetManifest
     /** Absolute path of the folder behind `/_m/assets/`. */
     readonly folder: string
     /** Absolute path of the source maps of those files, for the embedded inbox. */
     readonly maps?: string
-    /** Absolute path of the folder in which the build has kept those before it. */
+    /** Absolute path of the folder in which the build keeps former builds. */
     readonly former?: string
   }
   /** Action modules, by path relative to the application's folder: `millrace:actions` in a build. */
   readonly actions?: ActionModules
   /**
-   * Whether failures of this server are reported as those of browsers are; they are logged in any case. Default: only
-   * where a DSN is set.
+   * Whether failures of this server are reported like those of browsers; they are always logged. Default: only if a DSN
+   * is set.
    */
   readonly reportFailures?: boolean
-  /** A logger of your own. */
+  /** Replaces the runtime's own logger. */
   readonly log?: Logger
-  /** Where the runtime's own logger writes its JSON lines, stdout when absent; not used with `log`. */
+  /** Destination of the runtime's own logger for its JSON lines; default: stdout. Not used with `log`. */
   readonly logDestination?: DestinationStream
-  /** Told of each request when it is over. */
+  /** Called for each request when it is over. */
   readonly observe?: RequestObserver
-  /** Has tags and paths that are dropped here dropped by the other processes that serve the same URL. Does not reject. */
+  /**
+   * Drops tags and paths in the other processes that serve the same URL when they are dropped here. Does not reject.
+   */
   readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
-  /** Which of several processes this is, for the log. */
+  /** Number of this process among several, for the log. */
   readonly worker?: number | undefined
 }
 
-/** What an application is made of. */
+/** The parts of an application. */
 export type AppParts = ReturnType<typeof createAppParts>
 
 /**
- * Makes the parts of an application. Express meets them in `createApp`.
+ * Creates the parts of an application; `createApp` connects them to Express.
  * @throws as `createApp`.
  */
 export function createAppParts(options: CreateAppOptions) {
@@ -150,7 +152,7 @@ function createLogs({ log: given, logDestination, worker }: CreateAppOptions, { 
   return { log, requestLog: requestLogTo(destination, log, worker) }
 }
 
-/** Where failures go, of this server and of its pages. */
+/** Destination of failures, of this server and of its pages. */
 function createReporting(
   { app: { reports: asked }, assets, reportFailures }: CreateAppOptions,
   config: Config,
@@ -201,7 +203,7 @@ function sharedMarkup(
   tunnelPath: string,
 ): SharedMarkup {
   const importMap = security?.integrity === 'all' ? createImportMap(manifest) : undefined
-  // Nobody can be asked before the browser tells what a policy has kept from happening.
+  // Browsers report policy violations at once, before consent can be given.
   const tells = recorder !== undefined && reports?.consent !== 'ask'
   const options: PolicyOptions = {
     reportPath: tells ? tunnelPath : undefined,
@@ -222,7 +224,7 @@ function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir
   })
 }
 
-/** Errors are described where they are logged; pino's own serializer would take the description for an error. */
+/** Errors are described where they are logged; pino's own serializer would treat the description as an error. */
 function keepDescribed(described: unknown): unknown {
   return described
 }

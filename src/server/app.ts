@@ -25,43 +25,43 @@ import type { RedisLink } from './stores/redis-link.ts'
 
 export type { CreateAppOptions } from './app-parts.ts'
 
-/** An Express application that is a Millrace server: hand it to `http.createServer`, or to supertest. */
+/** An Express application that is a Millrace server: pass it to `http.createServer`, or to supertest. */
 export interface MillraceApp extends Express {
   readonly readiness: Readiness
-  /** Pages in progress, and what is refused for load: nothing while nobody samples it. */
+  /** Pages in progress, and load shedding: nothing is shed unless `sample` is called. */
   readonly admission: Admission
   readonly log: Logger
-  /** Told of a client that is refused while it holds half of something; see `warnOfOneAddress`. */
+  /** Called with a client that is refused while it holds half of a shared resource; see `warnOfOneAddress`. */
   readonly onGreedy: ((client: string) => void) | undefined
-  /** Error reports: where they go, and the way in for those of this server itself. */
+  /** Error reports: their destination, and the intake for this server's own. */
   readonly reports: Reports
-  /** The reporter of this server's own failures, where they are reported. */
+  /** The reporter of this server's own failures, if they are reported. */
   readonly reporter: ServerReporter | undefined
-  /** The connection to the store that instances share, where there is one. */
+  /** The connection to the store that instances share, if there is one. */
   readonly redis: RedisLink | undefined
   readonly caches: ServerCaches
-  /** What the application does beside answering. The server starts it before it listens, a test where it needs it. */
+  /** The application's `start` and `stop`. The server starts it before it listens; tests start it if they need it. */
   readonly life: AppLife
-  /** Options of `createServer` with which requests cost less; the application works without them as well. */
+  /** Options of `createServer` that make requests cheaper; the application works without them as well. */
   readonly messageClasses: MessageClasses
   /** Loads every module of the table, so that no visitor waits for one. */
   warm(): Promise<void>
-  /** Whether an upgrade request leads to an external rewrite; only then may `upgrade` be called. */
+  /** Whether an upgrade request leads to an external rewrite; call `upgrade` only then. */
   shouldUpgrade(req: IncomingMessage): boolean
-  /** Has an upgrade request take the way of every request, middleware included, and tunnels it if that leads there. */
+  /** Handles an upgrade request like every request, middleware included, and tunnels it if it leads to a rewrite. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Ends what the application holds open: connections to upstreams, embedded stores. */
+  /** Closes connections to upstreams and embedded stores. */
   dispose(): void
 }
 
 /**
- * Makes the server of an application. The order of the middleware is the order of this function.
- * @throws {RouteTableError} on a faulty route table.
- * @throws {RuleError} on a faulty rule.
- * @throws {ConfigError} where the relay would hide a route.
- * @throws {Error} on a faulty action module.
- * @throws {TypeError} on a faulty origin for traces.
- * @throws {RangeError} on a faulty limit for visitors.
+ * Creates the server of an application. The order of the middleware is the order of this function.
+ * @throws {RouteTableError} for a faulty route table.
+ * @throws {RuleError} for a faulty rule.
+ * @throws {ConfigError} if the relay would hide a route.
+ * @throws {Error} for a faulty action module.
+ * @throws {TypeError} for a faulty trace origin.
+ * @throws {RangeError} for a faulty visitor limit.
  */
 export function createApp(options: CreateAppOptions): MillraceApp {
   const parts = createAppParts(options)
@@ -91,7 +91,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     },
     shouldUpgrade: rules.shouldUpgrade,
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
-      // Until something takes the connection over, nothing else listens for a visitor who resets it.
+      // Until a handler takes over the connection, nothing else handles a visitor's reset.
       socket.on('error', () => socket.destroy())
       attachUpgrade(req, { socket, head })
       const res = tryResponseOn(req, socket, messageClasses.ServerResponse)
@@ -108,7 +108,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   })
 }
 
-/** What the runtime does in front of the application, in this order. */
+/** The runtime's handlers before the application, in this order. */
 function runtimeHandlers(parts: AppParts, { assets, observe }: CreateAppOptions): RequestHandler[] {
   const { admission, calls, config, manifest, outgoing, policyReports, reports, visitorLimits } = parts
   const { buildId } = manifest

@@ -1,7 +1,7 @@
 declare module 'millrace:app' {
   import type { AppDefinition } from './api/define-app.ts'
 
-  /** The default export of the `app.ts` that the server is built with. */
+  /** The default export of the `app.ts` with which the server is built. */
   const application: AppDefinition
   export default application
 }
@@ -9,7 +9,7 @@ declare module 'millrace:app' {
 declare module 'millrace:actions' {
   import type { ActionModules } from './routes/actions/registry.ts'
 
-  /** Every `actions.server.ts` of the application that the server is built with. */
+  /** Every `actions.server.ts` of the application with which the server is built. */
   const actions: ActionModules
   export default actions
 }

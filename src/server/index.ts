@@ -1,4 +1,4 @@
-/** What an application's `app.ts` and its `*.server.ts` modules may import. Never part of the browser's bundle. */
+/** Public interface for an application's `app.ts` and its `*.server.ts` modules. Never part of the browser's bundle. */
 export { defineApp, type AppDefinition, type AppStart, type AppStop } from './api/define-app.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export { action } from './routes/actions/action.ts'

@@ -1,6 +1,6 @@
 /**
- * Starts the server of the application it was built with. No other file ends the process.
- * Exit codes: 0 after an orderly shutdown, 1 for a wrong configuration, a failed start, or an unfinished shutdown.
+ * Starts the server of the application with which it was built. No other file ends the process. Exit codes: 0 after an
+ * orderly shutdown, 1 for an invalid configuration, a failed start, or an unfinished shutdown.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -29,11 +29,11 @@ import { describeThrown } from './request/answer/failure.ts'
 import { checkDataDir, listenFault } from './process/start-faults.ts'
 import type { PrimaryLink } from './process/workers/primary-link.ts'
 
-const LOG_CHARACTERS = 4_096 // measured: costs a quarter of handing each line to another thread
+const LOG_CHARACTERS = 4_096 // measured: costs a quarter of passing each line to another thread
 const LOG_FLUSH_MS = 100 // longest delay of a line on a quiet server
 /**
  * Processes that share a pipe can write 4,096 bytes at a time without cutting each other's lines (pipe(7), PIPE_BUF). A
- * character has three bytes at most, a pair of surrogates four.
+ * character takes up to three bytes, a surrogate pair four.
  */
 const SHARED_LOG_CHARACTERS = 1_365
 
@@ -118,7 +118,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   await (member === undefined ? listenAlone(running) : listenAsWorker(running, member))
 }
 
-/** A server, and what starting and ending it needs. */
+/** A running server, and everything to start and end it. */
 interface Running {
   readonly self: ServerProcess
   readonly member: Membership | undefined
@@ -155,7 +155,7 @@ async function makeServer(self: ServerProcess, member: Membership | undefined): 
   made.app = app
   const { log } = app
 
-  // Before the first document: the files it names must be found at the other instances too.
+  // Before the first document: other instances must find the files that it names.
   const endSharing = await shareAssets(config, { buildId: manifest.buildId, folder, log, now: Date.now })
 
   const options = { ...SERVER_OPTIONS, ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }
@@ -176,7 +176,7 @@ async function makeServer(self: ServerProcess, member: Membership | undefined): 
   return { self, member, app, server, metrics, endSharing }
 }
 
-/** What ends the process: signals, and failures that nothing caught. */
+/** Parts for ending the process: on signals, and on uncaught failures. */
 interface Ending {
   onSignal(signal: string): void
   onFatal(error: unknown): void
@@ -205,12 +205,13 @@ function createEnding({ self, member, app, server, endSharing }: Running): Endin
 
   return {
     onSignal(signal) {
-      // A second signal means now. A worker gets each twice, from the terminal and from the primary, which decides.
+      // A second signal ends the process at once. Workers leave that to the primary, because they get each signal
+      // twice, from the terminal and from it.
       if (!ending) void shutdown(signal, 0)
       else if (member === undefined) leave(1)
     },
     onFatal(error) {
-      // The state of the process is unknown now: report, finish answers in flight, and end.
+      // The process is in an unknown state: report, finish answers in flight, and end.
       log.fatal({ err: describeThrown(error) }, 'uncaught exception')
       void app.reporter?.fatal(error)
       if (!ending) void shutdown('uncaught exception', 1)
@@ -232,7 +233,7 @@ async function listenAlone(running: Running): Promise<void> {
   })
 }
 
-/** Renders a page before it listens: the public port gives requests to any worker that does. */
+/** Renders a page before it listens: the public port passes requests to every worker that listens. */
 async function listenAsWorker(running: Running, { link }: Membership): Promise<void> {
   const { self, app, server } = running
   const { config, destination } = self
@@ -246,7 +247,7 @@ async function listenAsWorker(running: Running, { link }: Membership): Promise<v
   })
 }
 
-/** Called after the start: its own work must not count as load. */
+/** Call this after the start, whose work must not count as load. */
 function watchServing({ app, metrics }: Running): void {
   void app.reporter?.warm()
   watchLoad(app.admission.longestWaitMs, (reading) => {

@@ -17,18 +17,18 @@ import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 
-/** The services, and those that only the runtime uses. */
+/** The services, including those that only the runtime uses. */
 export interface Services extends RequestServices {
   readonly inbox: InboxStore | undefined
 }
 
-/** What a build and its process tell the services. */
+/** Facts about build and process that services use. */
 export interface ServiceOptions extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> {
   /** Absolute path of the source maps of this build, if any. */
   readonly mapsFolder?: string | undefined
 }
 
-/** Makes the services of a server. Each file is opened by its first use. */
+/** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,

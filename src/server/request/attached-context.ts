@@ -3,14 +3,14 @@ import type { RequestContext } from './context.ts'
 
 const CONTEXT = Symbol('millrace.request-context')
 
-/** Puts the context where the middleware behind the guard finds it. */
+/** Attaches the context for the middleware after the guard. */
 export function attachContext(req: IncomingMessage, context: RequestContext): void {
   ;(req as { [CONTEXT]?: RequestContext })[CONTEXT] = context
 }
 
 /**
  * The context of a request.
- * @throws {Error} when the guard has not run: a fault of the middleware order.
+ * @throws {Error} if the guard has not run: a wrong order of middleware.
  */
 export function contextOf(req: IncomingMessage): RequestContext {
   const context = (req as { [CONTEXT]?: RequestContext })[CONTEXT]

@@ -4,11 +4,11 @@ import { createPublicOrigins } from '../http/public-origins.ts'
 import { resolveClientAddress, type ClientAddress } from '../http/trusted-proxy.ts'
 import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from '../http/url-guard.ts'
 
-/** What a request is judged by before anything else happens. */
+/** Result of judging a request. */
 export interface JudgedRequest {
   readonly target: TargetVerdict
   readonly clientAddress: ClientAddress
-  /** Set where the request is refused, whatever its target. */
+  /** Set if the request is refused, whatever its target. */
   readonly refusal?: Refusal
 }
 
@@ -18,13 +18,13 @@ export interface Refusal {
   readonly reason: string
 }
 
-/** Judges version, Host, target and origin of a request; the same for documents and for upgrades. */
+/** Judges version, Host, target and origin of a request; the same for documents and upgrades. */
 export type RequestJudge = (req: IncomingMessage) => JudgedRequest
 
-/** Makes the judge for a configuration. */
+/** Creates the judge for a configuration. */
 export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origins' | 'trustProxy'>): RequestJudge {
   const ours = createPublicOrigins(origins)
-  let lastHost = '' // almost every request has the host of the one before
+  let lastHost = '' // almost every request has the same host as the previous one
   const hosts: HostRules = {
     required: ours.configured,
     isValid(host) {
@@ -63,7 +63,7 @@ export function createRequestJudge({ origins, trustProxy }: Pick<Config, 'origin
 }
 
 interface HostRules {
-  /** Whether HTTP/1.0 needs a `Host` too. */
+  /** Whether HTTP/1.0 requires a `Host` too. */
   readonly required: boolean
   isValid(host: string): boolean
 }
@@ -77,7 +77,7 @@ function refuse(
   hosts: HostRules,
 ): Refusal | undefined {
   if (req.httpVersionMajor !== 1) return { status: 505, reason: 'HTTP version not supported' }
-  // Load balancers often check health by HTTP/1.0, which needs no Host.
+  // Load balancers often check health over HTTP/1.0, which needs no Host.
   if (host === '' && req.httpVersionMinor === 0 && (!hosts.required || isProbe(req.url))) return undefined
   if (!hosts.isValid(host)) return { status: 400, reason: 'malformed Host' }
   if (countHosts(req.rawHeaders) > 1) return { status: 400, reason: 'more than one Host' }
@@ -101,7 +101,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** The first value of a header that may have been repeated. */
+/** The first value of a header that may be repeated. */
 export function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
 }

@@ -1,19 +1,19 @@
 import type { Logger } from 'pino'
 import type { RequestContext } from './context.ts'
 
-/** What the log says of one request. Never its URL, headers or body: those hold secrets. */
+/** The log line of one request. Never its URL, headers or body, because they contain secrets. */
 export interface RequestLine {
   /** Made here, or validated: letters, digits and `_.:-`. */
   readonly requestId: string
-  /** 32 hexadecimal digits, where the request belongs to a trace with another id than its own. */
+  /** 32 hexadecimal digits, if the request belongs to a trace with an id different from its own. */
   readonly traceId: string | undefined
   readonly method: string
-  /** Pattern of the route, `null` where none matched. */
+  /** Pattern of the route, `null` if none matched. */
   readonly route: string | null
-  /** 0 when the client went away before an answer began. */
+  /** 0 if the client disconnected before an answer began. */
   readonly status: number
   readonly durationMs: number
-  /** Bytes on the wire, head included. */
+  /** Bytes on the wire, headers included. */
   readonly bytes: number
   /** Whether the answer was cut off. */
   readonly aborted: boolean
@@ -21,10 +21,10 @@ export interface RequestLine {
   readonly refused: string | undefined
 }
 
-/** Writes one line a request. */
+/** Writes one line per request. */
 export type RequestLog = (line: RequestLine) => void
 
-/** Through the logger; for loggers with a format of their own. */
+/** Writes through the logger; for loggers with their own format. */
 export function requestLogThrough(log: Logger): RequestLog {
   return ({ traceId, aborted, refused, ...line }) =>
     log.info({
@@ -36,9 +36,9 @@ export function requestLogThrough(log: Logger): RequestLog {
 }
 
 /**
- * The same line as pino writes it, put together here: on the path of every request, a general serialiser costs as much
+ * Writes the same line as pino would, assembled here: a general serialiser on the path of every request costs as much
  * as rendering a small page's head.
- * @param worker which of several processes writes it.
+ * @param worker number of the process among several.
  */
 export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
   const start = worker === undefined ? '' : `"worker":${worker},`
@@ -52,5 +52,5 @@ export function requestLogTo(destination: { write(line: string): unknown }, log:
   }
 }
 
-/** Looks at each request when it is over, beside the log. */
+/** Receives each finished request, besides the log. */
 export type RequestObserver = (context: RequestContext, line: RequestLine) => void

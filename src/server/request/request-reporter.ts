@@ -1,28 +1,28 @@
 import type { RequestTrace } from './request-trace.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** A part of a request's work, measured while it was done. */
+/** A measured part of a request's work. */
 export interface RequestSpan {
   readonly op: 'loader' | 'render' | 'stream' | 'action' | 'http.client'
   /** Segment id, action id, way of rendering, or method and origin of an outgoing request. */
   readonly name: string
-  /** 16 hexadecimal digits, where others have been told of the span; else it is given some. */
+  /** 16 hexadecimal digits, if others have been told the id; otherwise it gets one later. */
   readonly spanId?: string
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
-  /** As `startedAt`; `undefined` for what lasts until the answer is over. */
+  /** As `startedAt`; `undefined` for a span that lasts until the answer is over. */
   readonly endedAt: number | undefined
   /** Of an outgoing request's answer. */
   readonly status?: number
-  /** Why an outgoing request has not come to its end. `cancelled`: nobody waited for it any more. */
+  /** Why an outgoing request did not finish. `cancelled`: nobody waited for it any more. */
   readonly failure?: 'failed' | 'cancelled'
 }
 
-/** A request that is over. */
+/** A finished request. */
 export interface TracedAnswer {
   readonly trace: RequestTrace
   readonly requestId: string
-  /** As `clientKey` names it; no part of the transaction. */
+  /** As `clientKey` names it; not part of the transaction. */
   readonly client: string
   readonly method: string
   /** Pattern of the route. */
@@ -32,45 +32,47 @@ export interface TracedAnswer {
   readonly prefetch: boolean
   /** The answer was cut off. */
   readonly aborted: boolean
-  /** It ended in a redirect or refusal, whatever its status says. */
+  /** It ended in a redirect or refusal, whatever its status. */
   readonly left: boolean
   readonly startedAt: number
   readonly endedAt: number
   readonly spans: readonly RequestSpan[]
 }
 
-/** Reports what happens on this server: to the same place, by the same way in, as browsers do. */
+/** Reports failures and traces of this server, through the same intake as browsers. */
 export interface ServerReporter {
   /**
    * Continues the trace that a request names, or begins one.
    * @param address of the client, as `ClientAddress` has it.
    */
   traceOf(requestId: string, headers: IncomingHttpHeaders, address: string): RequestTrace
-  /** Reports a failure. To be called once a failure; what is no failure is left out. */
+  /** Reports a failure. Call it once per failure; control flow and aborts are ignored. */
   failed(thrown: unknown, digest: string, place: FailurePlace, request: FailedRequest): void
   /** Reports a request that was sampled. */
   answered(answer: TracedAnswer): void
   /**
-   * Reports what nobody has caught.
-   * @returns resolves when it has been kept.
+   * Reports an uncaught failure.
+   * @returns resolves when the report is stored.
    */
   fatal(thrown: unknown): Promise<void>
-  /** Loads what the first report needs, so that no failure has to. */
+  /** Loads the reporter's code in advance, so that no failure has to. */
   warm(): Promise<void>
-  /** Resolves when all that was reported has been kept. */
+  /** Resolves when all reports are stored. */
   flush(): Promise<void>
-  /** Reports nothing more. */
+  /** Stops reporting. */
   dispose(): void
 }
 
-/** What of a request goes into the report of its failure. Never its URL, headers or body: those hold secrets. */
+/**
+ * Facts about a request for the report of its failure. Never its URL, headers or body, because they contain secrets.
+ */
 export interface FailedRequest {
   readonly requestId: string
   readonly req: { readonly method?: string | undefined }
   /** Pattern of the matched route. */
   readonly route: string | undefined
   readonly trace: RequestTrace | undefined
-  /** Where it came from: counts for whom, and is no part of the report. */
+  /** Its client: decides whose share the report counts against, and is not part of it. */
   readonly clientAddress: { readonly address: string }
 }
 

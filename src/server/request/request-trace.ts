@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { baggageHeader, parseBaggage, parseTraceHeader, traceHeader } from '../../shared/reports/trace-header.ts'
 
-/** Which trace a request belongs to, and which of its spans the request is. */
+/** The trace of a request, and the request's span in it. */
 export interface RequestTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string
   /** 16 hexadecimal digits. */
   readonly spanId: string
-  /** The caller's span, where the trace is continued. */
+  /** The caller's span, if the trace is continued. */
   readonly parentSpanId: string | undefined
-  /** Whether spans are recorded; `undefined` where nobody has decided, and the page may. */
+  /** Whether spans are recorded; `undefined` if undecided, so that the page may decide. */
   readonly sampled: boolean | undefined
-  /** How the trace was sampled, as the service wants it told with each envelope. */
+  /** Sampling facts that the service expects with each envelope. */
   readonly sampling: Readonly<Record<string, string>>
 }
 
-/** What traces are begun with. */
+/** Options of new traces. */
 export interface TraceOptions {
-  /** Share of requests that are sampled, 0 to 1; with 0 none is, whatever the caller says. */
+  /** Share of requests that are sampled, 0 to 1; with 0 none is, whatever the caller wants. */
   readonly sampleRate: number
   readonly publicKey: string
   readonly release: string
@@ -26,13 +26,13 @@ export interface TraceOptions {
   readonly random: () => number
 }
 
-/** What a request says of itself. */
+/** Tracing headers of a request. */
 export interface TracedRequest {
   readonly requestId: string
   /** Of `sentry-trace`. */
   readonly trace: string | undefined
   readonly baggage: string | undefined
-  /** Whether a page of this site has sent it, and may have it sampled. Asked only where the caller wants that. */
+  /** Whether a page of this site has sent it and may have it sampled. Called only if the caller wants that. */
   readonly mayDecide: () => boolean
 }
 
@@ -41,9 +41,9 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const SPAN_ID_DIGITS = 16
 
 /**
- * Continues the caller's trace, or begins one. A caller can always keep its trace from being sampled; to have it sampled,
- * it must be a page of this site. Anybody else's wish is left to chance, like a trace that begins here. Its ids are that of the request where it can be one, so that log and trace
- * know each other, and nothing more is drawn at random.
+ * Continues the caller's trace, or begins one. Every caller can prevent sampling; only pages of this site can request
+ * it. For other callers, as for new traces, chance decides. A new trace takes the request's id if possible, so that log
+ * and trace refer to each other and no further random numbers are needed.
  */
 export function beginTrace(
   { requestId, trace, baggage, mayDecide }: TracedRequest,
@@ -72,15 +72,15 @@ function drawSampling(traceId: string, options: TraceOptions): Pick<RequestTrace
 }
 
 /**
- * What the page continues, as entries of `Server-Timing`: unlike tags they come anew with a 304, and the document stays
- * the same. For answers that nobody but this visitor gets.
+ * The trace that the page continues, as entries of `Server-Timing`: unlike tags they are new with each 304, and the
+ * document stays the same. Only for answers that are private to this visitor.
  */
 export function traceTimings(trace: RequestTrace): string {
   const entry = `sentry-trace;desc="${traceHeader(trace)}"`
   return trace.sampled === true ? `${entry}, baggage;desc="${baggageHeader(trace.sampling)}"` : entry
 }
 
-/** Proxies give UUIDs, or the same digits without dashes. */
+/** Proxies send UUIDs, or the same digits without dashes. */
 function traceIdOf(requestId: string): string | undefined {
   if (TRACE_ID.test(requestId)) return requestId
   return UUID.test(requestId) ? requestId.replaceAll('-', '') : undefined

@@ -1,29 +1,28 @@
 import { isAllowedOrigin, isOfHost } from '../../shared/origin-matching.ts'
 import type { RequestContext } from './context.ts'
 
-/** Where a call says that it comes from, and where it has arrived. */
+/** The claimed origin of a call, and the host that it reached. */
 export interface CallOrigin {
-  /** The `Sec-Fetch-Site` header as it came; repeated ones joined by commas. */
+  /** The `Sec-Fetch-Site` header as received; repeated ones joined by commas. */
   readonly secFetchSite: string | undefined
-  /** The `Origin` header as it came; repeated ones joined by commas. */
+  /** The `Origin` header as received; repeated ones joined by commas. */
   readonly origin: string | undefined
   /** Host and port of this server as the client knows them, already checked by the request guard. */
   readonly host: string
-  /** How the client has reached this server. */
+  /** The client's protocol. */
   readonly protocol: 'http' | 'https'
 }
 
-/** Our own page, or the visitor's own doing: no page at all. */
+/** Our own page, or the visitor without any page. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 /**
- * Whether a call may change something, as far as its origin goes. Browsers send `Origin` with every POST and cannot be
- * made to leave it out or to forge it, so a call without both headers comes from no browser, carries nobody's cookies
- * against their will, and passes.
+ * Whether the origin of a call allows it to change something. Browsers send `Origin` with every POST, and pages cannot
+ * remove or forge it, so a call without both headers is not from a browser, uses nobody's cookies against their will,
+ * and passes.
  *
- * `Origin: null` is refused whatever else is said: sandboxed frames send it. Without configured origins scheme and port may
- * differ from ours where `Sec-Fetch-Site: same-origin` stands beside, so that a server behind a proxy that speaks TLS works
- * unconfigured.
+ * `Origin: null` is always refused: sandboxed frames send it. Without configured origins, scheme and port may differ
+ * from ours if `Sec-Fetch-Site: same-origin` is present, so that a server behind a TLS proxy works unconfigured.
  * @param origins the configured public origins, the only ones that count; empty for the host of the request.
  */
 export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): boolean {
@@ -33,11 +32,11 @@ export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): 
   if (origin === 'null') return false
   if (origins.length > 0) return isAllowedOrigin(origin, origins)
   if (secFetchSite === 'same-origin') return isOfHost(origin, host)
-  // A star is no host name, and would stand for any label.
+  // A star is not a host name, and would match any label.
   return !host.includes('*') && isAllowedOrigin(origin, [`${protocol}://${host}`])
 }
 
-/** Whether a browser says that the page of another site calls, or what it says is not believable. */
+/** Whether a page of another site calls, or the headers contradict each other. */
 export function isForeignCall({ req, clientAddress }: RequestContext, origins: readonly string[]): boolean {
   const { headers } = req
   const [secFetchSite, origin] = [headers['sec-fetch-site'], headers.origin]

@@ -4,34 +4,34 @@ import { openBodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 
-/** What a `Request` is made from. */
+/** Parts of a request from which a `Request` is made. */
 interface RequestParts {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly clientAddress: ClientAddress
   readonly pathname: string
   readonly search: string
-  /** Set where an action is called. */
+  /** Set if an action is called. */
   readonly action: object | undefined
   readonly signal: AbortSignal
 }
 
-/** Methods whose requests carry no body in the web platform's eyes. */
+/** Methods for which a web `Request` has no body. */
 const BODILESS = new Set(['GET', 'HEAD'])
 
 /**
- * The request as the web platform has it. The URL is built from the judged parts, never parsed from the raw target:
- * a target such as `//other.example` would change its host.
+ * The request as a web `Request`. Its URL is built from the judged parts, never parsed from the raw target: a target
+ * such as `//other.example` would change the host.
  */
 export function toWebRequest(context: RequestParts): Request {
   const { req, clientAddress, pathname, search } = context
-  // Loaders of a page meet the request for that page, whichever action has been called there; its body is read.
+  // Loaders of a page get the page's request, even during a call; its body has been read.
   const isCall = context.action !== undefined
   const headers = new Headers()
   const raw = req.rawHeaders
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
-    // HTTP/2 style pseudo headers cannot stand in Headers.
+    // `Headers` does not accept HTTP/2 pseudo headers.
     if (!name.startsWith(':') && !(isCall && /^content-/i.test(name))) headers.append(name, raw[index + 1] ?? '')
   }
   const method = isCall ? 'GET' : (req.method ?? 'GET')
@@ -44,7 +44,7 @@ export function toWebRequest(context: RequestParts): Request {
   return new Request(origin + pathname + search, init)
 }
 
-/** Read as it is asked for. Who sends too slowly makes it fail, as in a call of an action; how much is taken says the reader. */
+/** Reads on demand. A slow sender makes it fail, as in a call of an action; the reader decides how much to read. */
 function bodyOf({ req, res, signal }: RequestParts): ReadableStream<Uint8Array> {
   const source = openBodySource(req, { bytes: Infinity, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
@@ -56,7 +56,7 @@ function bodyOf({ req, res, signal }: RequestParts): ReadableStream<Uint8Array> 
       },
       cancel(reason) {
         source.close(reason)
-        // Said after the answer it would be too late: the client would have sent its next request behind this body.
+        // Not after the answer: the client would already have sent its next request after this body.
         dropBody(req, res)
       },
     },

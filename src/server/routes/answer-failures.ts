@@ -9,8 +9,8 @@ import type { RequestContext } from '../request/context.ts'
 import type { HeaderList } from '../http/header-list.ts'
 
 /**
- * Answers for a middleware of the application that threw. It may throw `redirect()` and `notFound()` as a loader may.
- * Errors of parsers carry a 4xx status; they are the client's fault, and no stack of them is shown anywhere.
+ * Answers for a middleware of the application that threw. Like loaders it may throw `redirect()` and `notFound()`.
+ * Errors of parsers carry a 4xx status; they are the client's fault, and their stacks are not logged.
  */
 export const answerFailures: ErrorRequestHandler = (thrown: unknown, req, res, _next) => {
   const context = contextOf(req)

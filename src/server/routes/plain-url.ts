@@ -1,12 +1,12 @@
 import type { RequestHandler } from 'express'
 import { contextOf } from '../request/attached-context.ts'
-/** What may stand in a path as it is (RFC 3986, section 3.3), but for the slash and percent encodings. */
+/** Characters that are literal in a path (RFC 3986, section 3.3), except for the slash and percent encodings. */
 const PLAIN = /[\w.~!$&'()*+,;=:@-]/
 const ENCODED_OR_ODD = /%[0-9a-f]{2}|[^\w.~!$&'()*+,;=:@/%-]/gi
 
 /**
- * Writes a path in the one spelling that it has for all that decode it alike: nothing encoded that need not be, the
- * rest with upper-case digits. Encoded slashes and percent signs stay encoded, because they are data.
+ * Normalises the percent encoding of a path: decodes every literal character, and writes the rest with upper-case
+ * digits. Encoded slashes and percent signs stay encoded, because they are data.
  * @param pathname as the URL guard left it: decodable and ASCII.
  */
 export function plainPath(pathname: string): string {
@@ -18,8 +18,8 @@ export function plainPath(pathname: string): string {
 }
 
 /**
- * For middleware that compares URLs as text. The route table matches decoded paths, so a guard that looks for `/members`
- * must meet `/members` where `/%6dembers` was asked for, of documents, data and calls alike.
+ * For middleware that compares URLs as text. The route table matches decoded paths, so a guard for `/members` must see
+ * `/members` when the request is for `/%6dembers`, for documents, data and calls alike.
  */
 export const plainUrl: RequestHandler = (req, _res, next) => {
   const { pathname, search } = contextOf(req)

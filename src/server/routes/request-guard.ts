@@ -16,28 +16,28 @@ import { first, type Refusal, type RequestJudge } from '../request/judge-request
 import { judgeTarget, type TargetVerdict } from '../http/url-guard.ts'
 import { clientKey } from '../http/client-key.ts'
 
-/** Ids that another machine may hand us: nothing that could break a log or a header. */
+/** Ids accepted from another machine: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
 
-/** `OPTIONS *` asks about the server, not about a URL of it (RFC 9110, section 9.3.7). */
+/** `OPTIONS *` is about the server, not a URL (RFC 9110, section 9.3.7). */
 const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
 
-/** What the guard works with. */
+/** Parts of the guard. */
 export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
-  /** Goes on every answer to a request for route data. */
+  /** Sent with every answer to a request for route data. */
   readonly buildId: string
   readonly log: Logger
   readonly requestLog: RequestLog
   readonly observe: RequestObserver | undefined
   readonly services: RequestServices
-  /** Absent where failures of this server are only logged. */
+  /** Absent if failures of this server are only logged. */
   readonly reporter?: ServerReporter | undefined
 }
 
 /**
- * The first middleware: judges Host and URL, makes the request's context, and writes the log line when it is over.
- * What it refuses never reaches Express's own routing.
+ * The first middleware: judges Host and URL, creates the request's context, and writes the log line when it is over.
+ * Refused requests never reach Express's own routing.
  */
 export function requestGuard(parts: GuardParts): RequestHandler {
   const { judge, buildId, trustProxy, log, services, reporter } = parts
@@ -79,8 +79,8 @@ export function requestGuard(parts: GuardParts): RequestHandler {
 }
 
 /**
- * The tidy form of a URL that asks for data of an untidy path. Where its document would be redirected the data is a
- * record that says so, and that is written where data is: here it would be a 3xx.
+ * The tidy form of a URL for the data of an untidy path. The document would be redirected; for data, the redirect is a
+ * record, so the data handler must write it: here it would be a 3xx.
  */
 function tidyDataUrl({ method, url }: IncomingMessage, verdict: TargetVerdict) {
   if (verdict.kind !== 'redirect' || (method !== 'GET' && method !== 'HEAD')) return undefined
@@ -89,7 +89,7 @@ function tidyDataUrl({ method, url }: IncomingMessage, verdict: TargetVerdict) {
   return tidy.kind === 'ok' && !tidy.dotSegments && isDataPath(tidy.pathname) ? tidy : undefined
 }
 
-/** What is refused here is not known yet for the route data that it asks for. */
+/** Refused requests for route data are not marked as such yet, so the header is set here. */
 function nameBuild({ req, res }: RequestContext, buildId: string): void {
   if (req.url?.startsWith(`${ROUTE_DATA_PREFIX}/`)) res.setHeader(BUILD_HEADER, buildId)
 }
@@ -98,20 +98,20 @@ function reject(context: RequestContext, { status, reason }: Refusal): void {
   context.refusal = reason
   const headers = status === 505 ? ['Connection', 'close'] : []
   const { url, headers: asked } = context.req
-  // Somebody looks at the answer to a link that was mistyped.
+  // A person sees the answer to a mistyped link.
   const isForPerson = asked.accept?.includes('text/html') && !url?.startsWith(`${ROUTE_DATA_PREFIX}/`)
   if (isForPerson) sendConstantPage(context, { status, message: `This request was refused: ${reason}.` }, headers)
   else sendText(context, status, reason, headers)
 }
 
-/** One log line a request, and the end of its work when the client goes away. */
+/** Writes one log line per request, and aborts its work when the client disconnects. */
 function watch(context: RequestContext, { requestLog, observe }: GuardParts): void {
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
   res.once('close', () => {
     if (!res.writableFinished) context.abort('gone')
-    // Node would read what nobody wants for as long as it comes.
+    // Otherwise Node would read the unwanted body for as long as it arrives.
     else if (!req.complete) dropBody(req, res)
     context.finish()
     if (!context.switched) reportTrace(context)

@@ -25,8 +25,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const RETRY_SECONDS = 2
 
 /**
- * Answers a resource route, or passes a request on, if its client may have one more such answer in progress: an event
- * stream and a WebSocket hold their place for as long as they are open.
+ * Answers a resource route, or forwards a request, if its client may have one more such answer in progress: event
+ * streams and WebSockets hold their place while they are open.
  */
 export function admitResource(
   streams: Shares,
@@ -45,7 +45,7 @@ export function admitResource(
   return undefined
 }
 
-/** Answers a resource route: the module's function for the method, with a `Response` of its own making. */
+/** Answers a resource route: the module's function for the method returns a `Response`. */
 export async function serveResource(
   { route, params, search }: MatchedPage,
   context: RequestContext,
@@ -104,7 +104,7 @@ function answerMethod(module: HandlerModule, method: string, context: RequestCon
 }
 
 function sendFailure(thrown: unknown, context: RequestContext): void {
-  // Of the request's body: no fault of the handler.
+  // A fault of the request's body, not of the handler.
   if (thrown instanceof BodyError && !context.res.headersSent) {
     context.refusal = thrown.message
     dropBody(context.req, context.res)
@@ -125,10 +125,10 @@ function sendFailure(thrown: unknown, context: RequestContext): void {
   sendText(context, judged.status, text, retryHeaders(judged))
 }
 
-/** Text-like answers shrink; an event stream is left alone, because proxies and compressors like to gather it. */
+/** Compresses text; not event streams, because proxies and compressors tend to buffer them. */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
 
-/** Sends a web `Response` with backpressure; its body is cancelled when the client goes away. */
+/** Sends a web `Response` with backpressure; cancels its body when the client disconnects. */
 export async function sendResponse(response: Response, context: RequestContext): Promise<void> {
   const { req, res } = context
   const headers: HeaderList = []
@@ -148,7 +148,7 @@ export async function sendResponse(response: Response, context: RequestContext):
   }
   headers.push('Cache-Control', resourceCaching(response, context))
   addGivenHeaders(headers, context)
-  // The handler may read on while it answers, and may as well have left it at that: said later it would be too late.
+  // The handler may still read the body, or never: after the answer it would be too late to set this.
   if (outlastsAnswer(req)) res.shouldKeepAlive = false
   send(context, response.status, headers)
   if (bodiless || response.body === null) {
@@ -160,14 +160,14 @@ export async function sendResponse(response: Response, context: RequestContext):
   // Headers of an event stream must not wait for its first event.
   res.flushHeaders()
   const reader = response.body.getReader()
-  // It has no end of its own, and browsers connect anew by themselves.
+  // Event streams never end by themselves, and browsers reconnect automatically.
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
   const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
   await pump(reader, createBodyStream(res, encoding), context)
   forget?.()
 }
 
-/** What a rule asks for goes before what the handler asks for. */
+/** A rule has priority over the handler. */
 function resourceCaching({ status, headers }: Response, context: RequestContext): string {
   const wanted = takeRuledCaching(context) ?? headers.get('cache-control') ?? undefined
   const isPersonal = headers.has('set-cookie') || setsCookie(context)

@@ -16,16 +16,16 @@ import { servePage, showPage, type PageParts } from './render/serve-page.ts'
 import type { AppRules } from './rules/apply-rules.ts'
 import { admitResource, serveResource } from './serve-resource.ts'
 
-/** What the application's URLs are answered with. */
+/** Parts for answering the application's URLs. */
 export interface RouteParts extends PageParts {
   readonly table: RouteTable
   readonly rules: AppRules
   /** Answers of resource routes and of other origins in progress. */
   readonly streams: Shares
   readonly actions: ActionParts
-  /** Ids of the segments whose modules import an action. Empty where nothing was built: then nobody knows. */
+  /** Ids of the segments whose modules import an action. Empty without a build: then it is unknown. */
   readonly actionSegments: ReadonlySet<string>
-  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
@@ -33,8 +33,8 @@ const PAGE_METHODS = 'GET, HEAD, OPTIONS'
 const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
 
 /**
- * Answers every URL that is not the runtime's: by rewrite, resource route, page, or the not-found page; or by the data
- * of what would answer it.
+ * Answers every URL except the runtime's: by rewrite, resource route, page, or the not-found page; or with the data of
+ * that page.
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
   const { table, rules, modules, config, actions, actionSegments, streams } = parts
@@ -73,7 +73,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     context.route = route.pattern
     if (route.kind === 'handler') {
       context.kind = 'resource'
-      // Actions are called on pages: a handler would meet the request for a page in place of its own.
+      // Actions are called on pages only: a handler would get the page's request instead of its own.
       if (context.action !== undefined) return refuseCall(context, 404)
       return admitResource(streams, context, () => serveResource(page, context, modules))
     }

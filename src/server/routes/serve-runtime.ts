@@ -11,15 +11,15 @@ import { sendMethods, sendText } from '../request/answer/send-plain.ts'
 import { contextOf } from '../request/attached-context.ts'
 import { type RequestContext } from '../request/context.ts'
 
-/** What the runtime's own URLs are answered from. */
+/** Parts for answering the runtime's own URLs. */
 export interface RuntimeParts {
   readonly readiness: Readiness
   readonly buildId: string
-  /** Absolute path of the build's public folder; `undefined` where nothing was built. */
+  /** Absolute path of the build's public folder; `undefined` without a build. */
   readonly assets: string | undefined
   /** Files of former builds. */
   readonly keptFiles: KeptFiles | undefined
-  /** The table's entries: their segments are what route data may be asked of. */
+  /** The table's entries, whose segments route data may name. */
   readonly routes: RouteDefinitions
   readonly calls: CallJudge
   /** Whether documents are being refused, and not to one client alone. */
@@ -31,7 +31,7 @@ const METHODS = 'GET, HEAD, OPTIONS'
 
 /**
  * Answers the URLs of the runtime itself: assets, build id, health. Route data is only recognised here, and answered
- * where the page is. One look at the path tells the rest apart.
+ * with the pages. One check of the path finds all other requests.
  */
 export function serveRuntime(parts: RuntimeParts): RequestHandler {
   const { readiness, buildId, assets, keptFiles, routes, calls, isOverloaded } = parts
@@ -85,7 +85,7 @@ interface RuntimeAnswer {
   /** Names the URL in the log. */
   readonly route: string
   readonly kind: RequestContext['kind']
-  /** There is nothing under this URL, whatever the method. */
+  /** This URL has no content, whatever the method. */
   readonly missing?: true
   readonly send: (context: RequestContext) => void
 }

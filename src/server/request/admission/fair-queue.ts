@@ -1,22 +1,22 @@
-/** Items that wait by client: clients take turns, and what one of them has added leaves in order. */
+/** A queue in which clients take turns; items of one client leave in order. */
 export interface FairQueue<Item> {
-  /** Adds behind all else of this client. One that has had nothing here is served behind the others. */
+  /** Adds an item after the others of this client. A new client is last in turn. */
   add(client: string, item: Item): void
-  /** Takes the first item of a client, whose next turn is then behind those of the others. */
+  /** Takes the first item of a client, whose next turn is then after those of the others. */
   take(client: string): Item | undefined
-  /** Whose turn it is, this client left out; `undefined` when nothing waits but what is its own. */
+  /** The client whose turn it is, other than this one; `undefined` if no other client waits. */
   nextBut(client?: string): string | undefined
   /** The first item of each client. */
   firsts(): Iterable<Item>
 }
 
 interface Line<Item> {
-  /** From `head` on. */
+  /** Starts at `head`. */
   items: Item[]
   head: number
 }
 
-/** Nothing waits at first. Each call takes the same time, however much waits; `firsts` is the exception. */
+/** Starts empty. Each call except `firsts` takes constant time. */
 export function createFairQueue<Item>(): FairQueue<Item> {
   /** The first is the one whose turn it is. */
   const lines = new Map<string, Line<Item>>()
@@ -49,7 +49,7 @@ export function createFairQueue<Item>(): FairQueue<Item> {
   }
 }
 
-/** Moves the rest up, only once in a while. */
+/** Removes taken items from the array, only once in a while. */
 function shortened<Item>(line: Line<Item>): Line<Item> {
   return line.head * 2 > line.items.length ? { items: line.items.slice(line.head), head: 0 } : line
 }

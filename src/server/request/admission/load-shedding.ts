@@ -1,37 +1,37 @@
 /**
- * How much is refused, by how late this process is: one number, the pressure, from 0 to 3.
+ * How much load is refused, by how late this process is: one number, the pressure, from 0 to 3.
  *
  * | pressure | prefetches                  | data                        | documents, actions                |
  * |----------|-----------------------------|-----------------------------|-----------------------------------|
  * | 0        | served                      | served                      | served                            |
  * | 0 to 1   | that share of them refused  | served                      | served                            |
- * | 1 to 2   | refused                     | what is over 1 is refused   | served                            |
- * | 2 to 2.9 | refused                     | refused                     | what is over 2 is refused         |
+ * | 1 to 2   | refused                     | the share above 1 refused   | served                            |
+ * | 2 to 2.9 | refused                     | refused                     | the share above 2 refused         |
  *
- * With each sample it moves by the limit of the class that is next, or partly refused: `LIMIT_MS`. What counts is the
- * lesser lateness of the last two samples: one alone is a pause of the garbage collector.
+ * Each sample moves it by comparison with the limit (`LIMIT_MS`) of the class that is next, or partly refused. The lesser
+ * lateness of the last two samples counts: a single one may be a pause of the garbage collector.
  *
  * | lateness         | utilization  | pressure                                     |
  * |------------------|--------------|----------------------------------------------|
  * | over the limit   | 0.8 or more  | up, faster the later: 0.1 to 0.4             |
- * | over the limit   | less         | stays: something else kept this process      |
- * | half to whole    | any          | stays                                        |
+ * | over the limit   | less         | unchanged: something else delays the process |
+ * | half to whole    | any          | unchanged                                    |
  * | under half       | any          | down by 0.05                                 |
  *
- * A sample takes it no further than to the next whole number. So it settles where what is let in can be served in time, and never swings between all and nothing. `overloaded`,
- * which takes the instance out of the balancer, begins above 2 and ends below 1.5.
+ * A sample moves it to the next whole number at most. So it settles where admitted requests are served in time, and never
+ * swings between all and nothing. `overloaded`, which takes the instance out of the balancer, begins above 2 and ends below 1.5.
  */
 import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 
-/** What a process is measured by. */
+/** A measurement of a process. */
 export interface LoadSample {
-  /** Milliseconds that a request waits for its turn: in the event loop, or for its render, whichever is more. */
+  /** Milliseconds that a request waits for its turn: in the event loop, or for its render, the larger of both. */
   readonly latenessMs: number
-  /** Share of the time since the last sample in which the event loop was at work, 0 to 1. */
+  /** Busy share of the event loop since the last sample, 0 to 1. */
   readonly utilization: number
 }
 
-/** Where it stands. */
+/** State of load shedding. */
 export interface LoadState {
   /** 0 to `MOST_PRESSURE`. */
   readonly pressure: number
@@ -41,10 +41,13 @@ export interface LoadState {
   readonly latenessMs: number
 }
 
-/** How late each class may be served, in ms. A guess must cost nobody anything; a visitor rather waits than is refused. */
+/**
+ * How late each class may be served, in ms. Prefetches must not delay anybody; visitors would rather wait than be
+ * refused.
+ */
 export const LIMIT_MS: Readonly<Record<RequestClass, number>> = { prefetch: 100, data: 400, document: 1_000 }
 
-/** A tenth of the documents is always let in: what shows that the load is over. */
+/** A tenth of the documents is always admitted: they show when the load is over. */
 export const MOST_PRESSURE = 2.9
 
 const BUSY = 0.8
@@ -68,7 +71,7 @@ export function reduceLoad(
   return { pressure: next, overloaded: overloaded ? next >= RECOVERED_BELOW : next > OVERLOADED_ABOVE, latenessMs }
 }
 
-/** Which share of a class is refused, 0 to 1. */
+/** Refused share of a class, 0 to 1. */
 export function refusedShare({ pressure }: LoadState, requestClass: RequestClass): number {
   return Math.min(1, Math.max(0, pressure - REQUEST_CLASSES.indexOf(requestClass)))
 }
@@ -86,7 +89,7 @@ function clamp(pressure: number): number {
   return Math.min(MOST_PRESSURE, Math.max(0, pressure))
 }
 
-/** Sums of tenths must come back to 0. */
+/** Sums of tenths must return to exactly 0. */
 function round(pressure: number): number {
   return Math.round(pressure * 1_000) / 1_000
 }

@@ -3,15 +3,15 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { LoadSample } from './load-shedding.ts'
 
 const SAMPLE_MS = 250
-const RESOLUTION_MS = 20 // a wake-up that often is all that an idle process pays
+const RESOLUTION_MS = 20 // the only cost for an idle process: a wake-up this often
 
-/** Loads of a process, as metrics show them. */
+/** Load of a process, as metrics show it. */
 export interface LoadReading extends LoadSample {
-  /** Milliseconds by which the event loop was late, on average since the last sample. */
+  /** Average delay of the event loop since the last sample, in milliseconds. */
   readonly delayMs: number
 }
 
-/** Processors that a container leaves to this process: 1, unless it leaves less. */
+/** Processors available to this process in its container, at most 1. */
 function cpuQuota(): number {
   try {
     const [most, period] = readFileSync('/sys/fs/cgroup/cpu.max', 'utf8').split(' ').map(Number)
@@ -22,9 +22,9 @@ function cpuQuota(): number {
 }
 
 /**
- * Measures this process four times a second, until it ends.
- * @param longestWaitMs milliseconds that a render has waited for its turn since it was last asked.
- * @returns ends it.
+ * Measures this process four times a second.
+ * @param longestWaitMs returns the longest wait of a render for its turn since the last call, in milliseconds.
+ * @returns stops measuring.
  */
 export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadReading) => void): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
@@ -37,7 +37,7 @@ export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadR
 
   const timer = setInterval(() => {
     const now = performance.now()
-    // One turn that lasted the whole sample leaves nothing in the histogram, but this timer late.
+    // A single turn that lasted the whole sample leaves the histogram empty, but makes this timer late.
     const delayMs = Math.max(0, histogram.count === 0 ? now - due : histogram.mean / 1e6 - RESOLUTION_MS)
     histogram.reset()
     due = now + SAMPLE_MS
@@ -46,7 +46,7 @@ export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadR
     utilization = total
     const { user, system } = process.cpuUsage(cpu)
     cpu = process.cpuUsage()
-    // A process that others keep from the processor is late as well, and refusing would not help it.
+    // A process that gets no processor time is late as well, but refusing requests would not help it.
     const worked = (user + system) / 1_000 / (quota * Math.max(1, now - sampledAt))
     sampledAt = now
     listener({ delayMs, latenessMs: Math.max(delayMs, longestWaitMs()), utilization: Math.min(share, worked) })

@@ -1,14 +1,17 @@
 import type { RequestContext } from '../context.ts'
 
-/** Who is refused first under load: guesses, then data of pages, then documents and calls of actions. */
+/**
+ * Classes in the order in which load shedding refuses them: prefetches, then data of pages, then documents and action
+ * calls.
+ */
 export const REQUEST_CLASSES = ['prefetch', 'data', 'document'] as const
 /** One of `REQUEST_CLASSES`. */
 export type RequestClass = (typeof REQUEST_CLASSES)[number]
 
-/** Tells in which order a request for a page is refused. */
+/** The class of a request for a page. */
 export function classOf(context: Pick<RequestContext, 'prefetch' | 'data' | 'action'>): RequestClass {
   if (context.prefetch) return 'prefetch'
-  // Somebody waits for what an action does, and nothing asks again for them.
+  // Somebody waits for an action's effect, and nothing retries it automatically.
   return context.data === undefined || context.action !== undefined ? 'document' : 'data'
 }
 

@@ -5,11 +5,11 @@ import { clientKey } from '../../http/client-key.ts'
 import type { ProxyTrust } from '../../http/trusted-proxy.ts'
 import { createShares, type Shares } from '../../http/shares.ts'
 
-/** Of all connections: 10,000 requests of browsers that wait, or 1,300 with all headers that there may be. */
+/** For all connections: 10,000 waiting requests of browsers, or 1,300 with headers of maximum size. */
 const MOST_HEAD_BYTES = 33_554_432
-/** Of a request that does not wait, and not counted: browsers send a quarter of it, or less. */
+/** Per request that does not wait, not counted: browsers send a quarter of this, or less. */
 const FREE_BYTES = 8_192
-/** What a parsed request takes beside its texts, and each of its headers; measured in V8. */
+/** Memory of a parsed request besides its strings, and of each header; measured in V8. */
 const REQUEST_BYTES = 3_072
 const HEADER_BYTES = 64
 
@@ -20,28 +20,28 @@ interface QueuedConnection extends Socket {
   [WAITING]?: number
 }
 
-/** What the queues are made with. */
+/** Options of the queues. */
 export interface RequestQueueOptions {
   /** Peers that speak for many clients. */
   readonly trustProxy: ProxyTrust
-  /** Bytes of requests, without their bodies, of all connections. */
+  /** Bytes of requests, without their bodies, on all connections. */
   readonly heads?: Shares
 }
 
 /**
- * Begins the requests of one connection one after the other: the next begins when the answer to the last is out.
- * Otherwise a few kilobytes of pipelined requests on one connection would take every place of the server. What waits on a
- * connection that closes never begins.
+ * Starts the requests of one connection one after the other: each starts after the previous answer is sent. Otherwise a
+ * few kilobytes of pipelined requests on one connection would take every place of the server. Requests that wait on a
+ * closed connection never start.
  *
- * Requests are counted by the memory that they take: those that wait, and those in progress with long headers, of which
- * thousands of half-sent bodies would fill the heap. A connection that adds to them beyond its client's share is reset.
+ * Requests are counted by their memory: those that wait, and those in progress with long headers, because thousands of
+ * half-sent bodies would fill the heap. A connection that exceeds its client's share is reset.
  */
 export function oneRequestAtATime({
   trustProxy,
   heads = createShares({ most: () => MOST_HEAD_BYTES }),
 }: RequestQueueOptions): RequestHandler {
   return (req, res, next) => {
-    // Node gives an answer its socket when it is the first in line.
+    // Node assigns the socket to an answer when it is the first in line.
     if (res.socket === null) wait(req, res, next)
     else begin(req, res, next)
   }
@@ -78,7 +78,7 @@ export function oneRequestAtATime({
     if (socket[WAITING] === undefined) socket.once('close', () => leave(socket[WAITING] ?? 0))
     socket[WAITING] = (socket[WAITING] ?? 0) + bytes
     res.once('socket', () => {
-      // The answer before this one closes in this turn, and gives back what it held.
+      // The previous answer closes in this turn, and returns what it held.
       process.nextTick(() => {
         if (socket.destroyed) return
         leave(bytes)

@@ -8,25 +8,27 @@ import { type RequestContext } from '../context.ts'
 import { rateCells } from '../../stores/rate-limits.ts'
 import type { VisitorLimits } from '../../api/define-app.ts'
 
-/** Counts what visitors ask for. */
+/** Counts the requests of visitors. */
 export interface VisitorLimiter {
-  /** Refuses route data, and calls that name their action in the URL. To stand behind what recognises these. */
+  /**
+   * Refuses route data, and calls that name their action in the URL. Mount it after the handlers that recognise these.
+   */
   readonly handler: RequestHandler
   /**
-   * Counts a form whose action stands in its body, as far as anybody knows.
-   * @returns whether it has been refused, and answered.
+   * Counts a form whose action is named only in its body.
+   * @returns whether it has been refused and answered.
    */
   refusesForm(context: RequestContext): Promise<boolean>
 }
 
-const COMPLAIN_EVERY_MS = 60_000 // where counts cannot be kept, they cannot for everybody
+const COMPLAIN_EVERY_MS = 60_000 // if the counts fail, they fail for everybody
 
 /**
- * Refuses visitors who ask too often by 429 with `Retry-After`, before anything of the application has run and before
- * a body is read. Where the counts cannot be kept, on a full disk for one, nobody is refused.
+ * Answers visitors who exceed their limit with 429 and `Retry-After`, before anything of the application runs and
+ * before a body is read. If the counts cannot be kept, for example on a full disk, nobody is refused.
  * @param now milliseconds since the epoch.
- * @returns `undefined` where nothing is limited.
- * @throws {RangeError} for a limit that is none.
+ * @returns `undefined` if nothing is limited.
+ * @throws {RangeError} for an invalid limit.
  */
 export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.now): VisitorLimiter | undefined {
   for (const limit of [actions, data]) if (limit !== undefined) rateCells(limit)

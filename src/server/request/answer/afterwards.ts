@@ -1,7 +1,7 @@
 import { reportFailure } from './failure.ts'
 import type { RequestContext, Afterwards } from '../context.ts'
 
-/** Keeps account of the work of one server. */
+/** Tracks the work of one server that continues after its answers. */
 export function createAfterwards(): Afterwards {
   const open = new Set<Promise<void>>()
 

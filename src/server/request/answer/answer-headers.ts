@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import type { RequestContext } from '../context.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 
-/** What the answer depends on, beyond its URL: the encoding always, the rest as a loader says. */
+/** What the answer depends on, beyond its URL: always the encoding, and what a loader declares. */
 export function varyOf(context: RequestContext): string {
   const given = context.givenHeaders?.get('vary')
   return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
 }
 
-/** Adds to what the answer depends on, in one line: some caches read only one. */
+/** Adds header names to `Vary`, in one line: some caches read only one. */
 export function addVary(res: ServerResponse, names: string): void {
   const given = res.getHeader('vary')
   const listed = given === undefined ? '' : [given].flat().join(', ')
@@ -17,15 +17,15 @@ export function addVary(res: ServerResponse, names: string): void {
   if (added.length > 0) res.setHeader('Vary', [...(listed === '' ? [] : [listed]), ...added].join(', '))
 }
 
-/** Whether the answer sets a cookie, by a loader or before it by middleware or a rule: then it belongs to one visitor. */
+/** Whether a loader, middleware or a rule sets a cookie: then the answer belongs to one visitor. */
 export function setsCookie({ givenHeaders, res }: RequestContext): boolean {
   return givenHeaders?.has('set-cookie') === true || res.hasHeader('set-cookie')
 }
 
 /**
- * One entry a loader, then the time to the first byte. Metric names are tokens, so segments are named in the description.
- * The context keeps the times for metrics.
- * @param last names the time to the first byte: `shell` of a document, `head` of route data.
+ * One entry per loader, then the time to the first byte. Metric names are tokens, so segments are named in the
+ * description. The context keeps the times for metrics.
+ * @param last name of the time to the first byte: `shell` for a document, `head` for route data.
  */
 export function serverTiming(
   timings: readonly LoaderTiming[],
@@ -43,7 +43,7 @@ export function serverTiming(
   return `${text}${last};dur=${headMs.toFixed(1)}`
 }
 
-/** Adds what loaders have set, but for the headers that the runtime answers for. */
+/** Adds headers that loaders have set, except those that the runtime controls. */
 export function addGivenHeaders(headers: HeaderList, context: RequestContext): void {
   const given = context.givenHeaders
   if (given === undefined) return

@@ -2,20 +2,20 @@ import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { createStreamEncoder, type Encoding } from '../../http/content-encoding.ts'
 
-/** Where the chunks of a streamed answer go. Every chunk is on its way when `write` returns: nothing is held back. */
+/** Destination of a streamed answer's chunks. `write` sends every chunk at once: nothing is held back. */
 export interface BodyStream {
-  /** Whether the client keeps up; `false` means: wait for `onDrain`. */
+  /** Whether the client keeps up; if `false`, wait for `onDrain`. */
   hasCapacity(): boolean
   write(chunk: Buffer | string): void
   end(): void
-  /** Breaks the answer off, so that nobody takes it for complete. */
+  /** Aborts the answer, so that nobody takes it for complete. */
   destroy(): void
   onDrain(listener: () => void): void
 }
 
 /**
  * The body of an answer whose headers have been sent. With an encoding, each chunk is flushed through the compressor,
- * and the compressor dies with the response.
+ * which is destroyed with the response.
  */
 export function createBodyStream(res: ServerResponse, encoding: Encoding | undefined): BodyStream {
   if (encoding === undefined) {

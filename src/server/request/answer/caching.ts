@@ -4,29 +4,29 @@ import type { RequestContext } from '../context.ts'
 /** The `Cache-Control` of an answer. */
 export interface Caching {
   readonly value: string
-  /** Whether caches between server and visitor may keep the answer: then it must hold nothing of one visitor, no nonce either. */
+  /** Whether shared caches may store the answer: then it must contain nothing of one visitor, and no nonce. */
   readonly shared: boolean
 }
 
-/** For each visitor, who asks again each time. */
+/** Per visitor, revalidated each time. */
 export const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
-/** For one visitor, once: route data, and every answer that sets a cookie. */
+/** Per visitor, never stored: route data, and every answer that sets a cookie. */
 export const ONE_VISITOR: Caching = { value: 'private, no-store', shared: false }
-/** For nobody: failures, refusals, and what answers a form. */
+/** Never stored: failures, refusals, and answers to forms. */
 export const NO_STORE: Caching = { value: 'no-store', shared: false }
 
-/** What decides about caching. */
+/** Facts that decide about caching. */
 export interface CachingFacts {
   readonly status: number
-  /** What the author of the answer asks for. */
+  /** `Cache-Control` that the author of the answer wants. */
   readonly wanted: string | undefined
-  /** Where the author asks for nothing. */
+  /** Used if the author wants nothing. */
   readonly byDefault: Caching
   /** Whether the answer sets a cookie: then it belongs to one visitor. */
   readonly setsCookie: boolean
 }
 
-/** Decides the `Cache-Control` of an answer: failures are never kept, and answers with a cookie never shared. */
+/** Decides the `Cache-Control` of an answer: failures are never stored, and answers with a cookie never shared. */
 export function cachingOf({ status, wanted, byDefault, setsCookie }: CachingFacts): Caching {
   if (status >= 400) return NO_STORE
   if (wanted === undefined) return byDefault
@@ -35,7 +35,7 @@ export function cachingOf({ status, wanted, byDefault, setsCookie }: CachingFact
 }
 
 /**
- * Takes the `Cache-Control` that a rule or middleware has set off the response: it is a wish like a loader's, to be judged
+ * Removes the `Cache-Control` that a rule or middleware has set from the response: like a loader's, it is checked
  * before it is sent.
  */
 export function takeRuledCaching({ res }: RequestContext): string | undefined {

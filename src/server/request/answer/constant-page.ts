@@ -1,26 +1,26 @@
 import { escapeHtml } from '../../../shared/escape-html.ts'
 import { STATUS_CODES } from 'node:http'
 
-/** What a constant page says. */
+/** Content of a constant page. */
 export interface ConstantPage {
   readonly status: number
   /** One sentence for a person, as text. */
   readonly message?: string
-  /** Names a failure of ours. */
+  /** Identifies a failure of ours. */
   readonly digest?: string
 }
 
-/** Readable in any window, and in the dark; a policy names it by its hash. */
+/** Readable at any window size, and in dark mode; a policy names it by its hash. */
 export const CONSTANT_PAGE_STYLE =
   ':root{color-scheme:light dark;background:Canvas;color:CanvasText;font:1.0625rem/1.6 system-ui,sans-serif}' +
   'main{max-width:40rem;margin:10vh auto;padding:0 1.5rem;overflow-wrap:anywhere}h1{line-height:1.2}a{margin-right:1rem;color:LinkText}'
 
-/** The other ones say no again, however often they are asked. */
+/** Other 4xx statuses stay the same for a repeated request. */
 const MAY_PASS = new Set([408, 429])
 
 /**
- * A page without React and without the application, for when these have failed or were never asked. The wording for
- * failures is that of the contract, section 7.
+ * A page without React and without the application, for when these have failed or never ran. The wording for failures
+ * is in the contract, section 7.
  */
 export function constantPage({ status, message, digest }: ConstantPage): string {
   const title = status >= 500 && digest !== undefined ? FAILURE : `${status} ${STATUS_CODES[status] ?? 'Error'}`

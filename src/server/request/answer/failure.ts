@@ -6,15 +6,15 @@ import { judgeThrown } from './judge-thrown.ts'
 import type { FailurePlace } from '../request-reporter.ts'
 
 /**
- * The one file that knows what of an exception may be seen outside: a status, a digest, and nothing else. The log line
- * and the report of the same exception carry the same digest. One failure is logged and reported once a
- * request, however many ways it takes through React and however often a render meets it again.
+ * The only file that decides what the outside may see of an exception: a status and a digest, nothing else. The log
+ * line and the report of the same exception carry the same digest. One failure is logged and reported once per request,
+ * however often renders meet it.
  */
 
 const DIGEST_LENGTH = 12
 const digests = new WeakMap<object, string>()
 
-/** Names an exception without saying what it is: equal for equal name, message and stack. */
+/** Identifies an exception without revealing it: equal for equal name, message and stack. */
 export function errorDigest(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return digestText(`${typeof thrown} ${String(thrown)}`)
   const known = digests.get(thrown)
@@ -30,9 +30,9 @@ function digestText(text: string): string {
 }
 
 /**
- * Logs a failure and reports it, once a request.
- * @returns the digest for the page. Of control flow, which is not logged, the digest that carries it through React; `''`
- *   for a client that went away.
+ * Logs a failure and reports it, once per request.
+ * @returns the digest for the page. For control flow, which is not logged, the digest that carries it through React;
+ * `''` if the client has disconnected.
  */
 export function reportFailure(met: unknown, context: RequestContext, place: FailurePlace): string {
   const judged = judgeThrown(met)
@@ -47,21 +47,24 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   return digest
 }
 
-/** What of an exception reaches the log. */
+/** Parts of an exception that are logged. */
 export interface DescribedError {
-  /** Its name, or `typeof` of what is no error. */
+  /** Its name, or `typeof` if it is not an error. */
   readonly type: string
   readonly message: string
   readonly stack?: string
   readonly cause?: DescribedError
 }
 
-/** What an exception says of itself. Only these members: errors of parsers and clients carry bodies and credentials in others. */
+/**
+ * Describes an exception by these members only: errors of parsers and clients carry bodies and credentials in others.
+ */
 export function describeThrown(thrown: unknown): DescribedError {
   try {
     return describe(thrown, 0)
   } catch {
-    // An object without a prototype has no text, and a getter may throw: telling a failure must not become one.
+    // An object without a prototype has no string form, and a getter may throw: describing a failure must not cause
+    // one.
     return { type: typeof thrown, message: 'something was thrown that cannot be described' }
   }
 }

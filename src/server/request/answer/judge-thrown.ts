@@ -12,17 +12,17 @@ import { normalizeThrown } from './normalize-thrown.ts'
 import { UnsafeRedirectError } from './unsafe-redirect.ts'
 
 /**
- * What a thrown value means for an answer. Documents, data, forms, calls, resources and middleware all judge by this:
- * a redirect with a location that may be sent, a refusal with its status, or a failure.
+ * What a thrown value means for an answer: a redirect with a safe location, a refusal with its status, or a failure.
+ * Documents, data, forms, calls, resources and middleware all use this.
  */
 export type JudgedThrown = JudgedRedirect | JudgedRefusal | JudgedFailure
 
-/** A redirect to a path of this site, or to another site where its author allowed that. */
+/** A redirect to a path of this site, or to another site if its author allowed that. */
 export interface JudgedRedirect {
   readonly kind: 'redirect'
   readonly signal: RedirectSignal
   readonly status: RedirectStatus
-  /** May be sent as `Location`. */
+  /** Safe to send as `Location`. */
   readonly location: string
 }
 
@@ -37,7 +37,7 @@ export interface JudgedRefusal {
 /** Anything else. */
 export interface JudgedFailure {
   readonly kind: 'failure'
-  /** As `normalizeThrown` gives it; of a redirect that must not be sent, an `UnsafeRedirectError`. */
+  /** As `normalizeThrown` returns it; for an unsafe redirect, an `UnsafeRedirectError`. */
   readonly thrown: unknown
   /** 503 for an `UnavailableError`. */
   readonly status: 500 | 503
@@ -46,8 +46,8 @@ export interface JudgedFailure {
 }
 
 /**
- * Judges a thrown value. Logs and reports nothing: `reportFailure` does. A digest is not believed: an application may copy
- * what visitors send onto an error, and React hands the signals themselves back on the server.
+ * Judges a thrown value. Does not log or report; `reportFailure` does. Digests are not trusted: an application may copy
+ * visitors' input onto an error, and on the server React returns the signals themselves.
  */
 export function judgeThrown(met: unknown): JudgedThrown {
   const thrown = normalizeThrown(met)
@@ -63,14 +63,17 @@ export function judgeThrown(met: unknown): JudgedThrown {
   return judgeFailure(thrown)
 }
 
-/** Judges what counts as a failure even where it is control flow: a refusal thrown by the page that shows failures. */
+/**
+ * Judges a value that is always a failure, even if it is control flow: a refusal thrown by the page that shows
+ * failures.
+ */
 export function judgeFailure(thrown: unknown): JudgedFailure {
   return thrown instanceof UnavailableError
     ? { kind: 'failure', thrown, status: 503, retryAfter: thrown.retryAfter }
     : { kind: 'failure', thrown, status: 500 }
 }
 
-/** `Retry-After`, where the failure says when to try again. */
+/** `Retry-After`, if the failure states a time. */
 export function retryHeaders({ retryAfter }: Pick<JudgedFailure, 'retryAfter'>): HeaderList {
   return retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
 }

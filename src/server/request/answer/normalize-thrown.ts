@@ -1,13 +1,13 @@
 import { types } from 'node:util'
 import { RedirectSignal, RefusalSignal } from '../../../shared/control-flow.ts'
 
-/** What stands for an object that was thrown; it goes with that. */
+/** Replacements of thrown objects, collected together with them. */
 const replacements = new WeakMap<object, Error>()
 
 /**
- * What was thrown, if the runtime and React can look at it. Else an error in its place: a proxy or getter that throws when
- * it is asked would take the document, or the process, with it from within the code that is to tell of the failure; and
- * what can be awaited React takes for something that is still on its way.
+ * The thrown value, if the runtime and React can safely read it; otherwise an error in its place. A proxy or getter
+ * that throws when read would take down the document, or the process, from within the code that reports the failure;
+ * and React treats a thenable as suspension.
  * @returns the same error for the same object.
  */
 export function normalizeThrown(thrown: unknown): unknown {
@@ -21,18 +21,18 @@ export function normalizeThrown(thrown: unknown): unknown {
   return error
 }
 
-/** Asks for all that a failure is asked for on its way to the log, the page and the report. */
+/** Reads everything that log, page and report read from a failure. */
 function faultOf(thrown: object): string | undefined {
   try {
-    // Our own, of which nobody tells: to write its stack down is a third of what a redirect costs.
+    // Our own signals are never reported, and reading their stack is a third of the cost of a redirect.
     if (thrown instanceof RedirectSignal || thrown instanceof RefusalSignal) return undefined
-    // `in` and `instanceof` have traps of their own, and not every value has a text.
+    // `in` and `instanceof` can trap, and not every value has a string form.
     const isError = thrown instanceof Error
     for (const name of ['digest', 'name', 'message', 'stack', 'cause'] as const) {
       const member: unknown = name in thrown ? (thrown as Record<typeof name, unknown>)[name] : undefined
       if (isError && name !== 'cause') String(member)
       if (!types.isPromise(member)) continue
-      // A getter would make another one for each look, and a rejection that nobody hears of ends the process.
+      // A getter may return a new promise for each read, and an unhandled rejection ends the process.
       member.catch(() => undefined)
       return 'something was thrown that holds a promise'
     }

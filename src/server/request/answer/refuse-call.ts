@@ -16,11 +16,11 @@ const REASONS = {
   503: 'Too busy. Please try again in a moment.',
 } as const
 
-/** Statuses that a call is refused with before its handler runs. */
+/** Statuses of calls that are refused before their handler runs. */
 export type CallRefusal = keyof typeof REASONS
 
 /**
- * Refuses a call; what is left of its body is dropped, and the connection closed in good order.
+ * Refuses a call; the rest of its body is dropped, and the connection closed properly.
  * @param retryAfterSeconds for 429 and 503.
  */
 export function refuseCall(
@@ -33,7 +33,7 @@ export function refuseCall(
   const headers = status === 503 || status === 429 ? ['Retry-After', String(retryAfterSeconds)] : []
   if (status === 405) headers.push('Allow', 'GET, HEAD, OPTIONS')
   dropBody(context.req, context.res)
-  // By how many bytes, or fields, is for the log.
+  // The exact excess is for the log only.
   const message = status === 413 ? REASONS[status] : reason
   if (context.data === undefined) sendConstantPage(context, { status, message }, headers)
   else sendText(context, status, reason, headers)

@@ -6,7 +6,7 @@ import { send } from './send.ts'
 import { type HeaderList } from '../../http/header-list.ts'
 import { CONSTANT_PAGE_POLICY } from './security-headers.ts'
 
-/** Sends a page without React: refusals of bad input, and the last resort of failures. Never stored by anyone. */
+/** Sends a page without React: refusals of bad input, and the last resort for failures. Never stored. */
 export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
   const body = constantPage(page)
   send(context, page.status, [
@@ -20,7 +20,7 @@ export function sendConstantPage(context: RequestContext, page: ConstantPage, ex
     CONSTANT_PAGE_POLICY,
     ...extra,
   ])
-  // As text it goes out with the head in one write, which is most of what a refusal costs.
+  // A string is sent with the headers in one write, which is most of the cost of a refusal.
   context.res.end(context.req.method === 'HEAD' ? undefined : body)
 }
 
@@ -49,14 +49,14 @@ export function sendMethods(context: RequestContext, allowed: string): void {
 }
 
 /**
- * Sends a redirect of a page. The answer to a form is 303: the browser must ask for the target, and not send the form
- * there once more.
+ * Sends a redirect of a page. The answer to a form is 303, so that the browser loads the target without posting the
+ * form again.
  */
 export function sendPageRedirect(context: RequestContext, { status, location }: JudgedRedirect): void {
   sendLocation(context, context.req.method === 'POST' ? 303 : status, location)
 }
 
-/** @param location has been judged: see `judgeThrown` and `safeLocation`. */
+/** @param location already checked by `judgeThrown` or `safeLocation`. */
 export function sendLocation(context: RequestContext, status: number, location: string): void {
   const headers: HeaderList = ['Location', location, 'Content-Length', '0']
   headers.push('Cache-Control', status === 301 || status === 308 ? 'private, no-cache' : 'no-store')

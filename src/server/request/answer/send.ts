@@ -4,7 +4,7 @@ import { addVary } from './answer-headers.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** Writes status and headers; those that rules and middleware have set before go along, and theirs win. */
+/** Writes status and headers; headers that rules and middleware have set are kept, and win. */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
   const all = headers.concat(securityHeaders(isSecure(context.clientAddress)))
@@ -19,7 +19,7 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   for (let index = 0; index < all.length; index += 2) {
     const name = all[index] ?? ''
     const [lower, value] = [name.toLowerCase(), all[index + 1] ?? '']
-    // Without our `Vary` caches would give one encoding to all.
+    // Without our `Vary`, caches would send one encoding to all.
     if (lower === 'vary') addVary(res, value)
     else if (lower === 'set-cookie' || !preset.has(lower)) res.appendHeader(name, value)
   }

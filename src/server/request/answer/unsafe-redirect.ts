@@ -1,6 +1,8 @@
 import type { RedirectSignal } from '../../../shared/control-flow.ts'
 
-/** A redirect whose target leaves this site, or is no URL at all. Its stack tells where the redirect was asked for. */
+/**
+ * A redirect to an invalid URL, or to another site without permission. Its stack shows where the redirect was thrown.
+ */
 export class UnsafeRedirectError extends Error {
   override readonly name = 'UnsafeRedirectError'
 
@@ -9,7 +11,7 @@ export class UnsafeRedirectError extends Error {
       `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is no path of this site`,
     )
     const frames = stack.indexOf('\n    at ')
-    // Equal for equal signals, so that one that is met twice is one failure.
+    // Equal for equal signals, so that a repeated one is one failure.
     this.stack = `${this.name}: ${this.message}${frames === -1 ? '' : stack.slice(frames)}`
   }
 }

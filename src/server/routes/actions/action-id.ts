@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 
-const ID_LENGTH = 16 // 96 bits: nobody meets two of them, or guesses one
+const ID_LENGTH = 16 // 96 bits: no collisions, and impossible to guess
 
 /**
- * Names an action by where it stands, so that all builds and instances agree.
- * @param module path relative to the application's folder, with `/` between its parts: `lab/guestbook/actions.server.ts`.
+ * Identifies an action by its place in the source, so that all builds and instances agree.
+ * @param module path relative to the application's folder, with `/` between its parts:
+ * `lab/guestbook/actions.server.ts`.
  * @param name of the export.
  * @returns characters of base64url.
  */

@@ -5,18 +5,18 @@ import type { DeclaredAction } from './action.ts'
 import type { ReceivedCall } from './read-call.ts'
 
 /**
- * Cookies that say nothing of whose session it is, and may change between a call and its repetition: those of analytics,
- * messages for the next page, tokens against forgery, and settings. Any other may be a session's.
+ * Cookies that do not identify a session, and may change between a call and its repetition: analytics, flash messages,
+ * CSRF tokens, and settings. Any other cookie may be a session's.
  */
 const NO_SESSION = /^_(?!_(?:Host|Secure)-)|\.flash$|csrf|xsrf|consent|theme|lang|locale/i
 
-/** The keys under which a call is known. */
+/** The keys that identify a call. */
 export interface IdempotencyKey {
   /** Of the call as it was sent. */
   readonly sent: string
   /**
-   * Of the same call sent again by a visitor whose browser has taken the cookies of the answer: a first call may start a
-   * session, and its repetition then carries it.
+   * Key of the same call when a browser repeats it with the cookies of the answer: a first call may start a session,
+   * and its repetition then carries the session cookie.
    * @param setCookies the answer's `Set-Cookie` headers.
    * @param now milliseconds since the epoch: a cookie that expires before it is deleted.
    */
@@ -24,10 +24,10 @@ export interface IdempotencyKey {
 }
 
 /**
- * Names a call, so that it runs once: a hash of the client's own key, of the visitor's session cookies as sent, and of the
- * input. The client's key alone is no secret, and the outcome of a call may set a cookie, which nobody else may get. The
- * address is left out, since it changes with the network. Visitors without a session count as one.
- * @returns `undefined` for a call without a key of the client, and for one that cannot be compared with another.
+ * Identifies a call, so that it runs once: a hash of the client's own key, of the visitor's session cookies as sent,
+ * and of the input. The client's key alone is not a secret, and the outcome of a call may set a cookie, which nobody
+ * else may get. The address is left out, because it changes with the network. Visitors without a session count as one.
+ * @returns `undefined` for a call without a client key, and for one that cannot be compared.
  */
 export async function idempotencyKey(
   { id, definition }: DeclaredAction,
@@ -35,7 +35,7 @@ export async function idempotencyKey(
   { data, req }: Pick<RequestContext, 'data' | 'req'>,
 ): Promise<IdempotencyKey | undefined> {
   if (once === undefined) return undefined
-  // A script makes a key for each call; a document has one for all its forms, and files that have not been read yet
+  // A script makes a key for each call; a document has one key for all its forms, and files that are still unread
   // cannot be compared.
   if (data === undefined && definition.upload !== undefined) return undefined
   const files = await fileHashes(form)
@@ -48,7 +48,7 @@ export async function idempotencyKey(
   }
 }
 
-/** A `Cookie` header after a browser has taken cookies. */
+/** A `Cookie` header after a browser has stored cookies. */
 function withCookies(header = '', setCookies: readonly string[], now: number): string {
   const nameOf = (pair: string): string => pair.split('=', 1)[0]?.trim() ?? ''
   const jar = new Map(header.split(';').map((pair) => [nameOf(pair), pair]))
@@ -60,13 +60,13 @@ function withCookies(header = '', setCookies: readonly string[], now: number): s
   return [...jar.values()].join(';')
 }
 
-/** `Max-Age` goes before `Expires` (RFC 6265, section 5.3). */
+/** `Max-Age` has priority over `Expires` (RFC 6265, section 5.3). */
 function isDeleted(setCookie: string, now: number): boolean {
   const { maxAge, expires } = parseSetCookie(setCookie)
   return maxAge === undefined ? expires !== undefined && expires.getTime() <= now : maxAge <= 0
 }
 
-/** As sent, in an order of their own. */
+/** As sent, sorted. */
 function sessionCookies(header = ''): readonly string[] {
   return header
     .split(';')
@@ -75,7 +75,7 @@ function sessionCookies(header = ''): readonly string[] {
     .toSorted()
 }
 
-/** JSON says nothing of files. A field that was left empty is one too, without a name and without bytes. */
+/** JSON does not contain files. A file field that was left empty counts too, without a name and without bytes. */
 function fileHashes(form: ReceivedCall['form']): Promise<readonly (readonly string[])[]> {
   return Promise.all(
     (form?.fields ?? []).flatMap(([field, value]) =>

@@ -7,12 +7,12 @@ import type { IdempotencyStore } from '../../stores/idempotency-store.ts'
 import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 
-/** Runs calls, each key at most once in the lifetime of the store's entries. */
+/** Runs each call at most once in the lifetime of the store's entries. */
 export interface IdempotentCalls {
   /**
    * @param key equal for a call and its repetitions.
-   * @returns the outcome of the first call of this key, whoever made it; `'running'` while another process works on it, or
-   * has been lost over it: nobody knows whether it took effect, so it is not run again.
+   * @returns the outcome of the first call of this key, even if another process ran it; `'running'` while another
+   * process runs it, or after one died while running it: whether it took effect is unknown, so it does not run again.
    */
   run(
     key: IdempotencyKey,
@@ -21,9 +21,9 @@ export interface IdempotentCalls {
   ): Promise<FinishedCall | 'running'>
 }
 
-/** What is kept of a call. */
+/** The stored outcome of a call. */
 interface KeptCall {
-  /** Value stream of what the handler returned. */
+  /** Value stream of the handler's result. */
   readonly value?: string
   readonly kind: 'value' | 'thrown'
   /** Digest of control flow. */
@@ -33,7 +33,7 @@ interface KeptCall {
   readonly headers: readonly (readonly [string, string])[]
 }
 
-/** Bound: one entry a call in progress in this process. */
+/** Bound: one entry per call in progress in this process. */
 export function createIdempotentCalls(
   services: { readonly once: IdempotencyStore },
   now: () => number,
@@ -77,7 +77,7 @@ export function createIdempotentCalls(
         append(known.context.givenHeaders ?? [], context)
         return call
       }
-      // Noted before the store is asked, which may take a while.
+      // Registered before the store is asked, which may take a while.
       const call = runFirst(key, work, context).finally(() => running.delete(key.sent))
       running.set(key.sent, { call, context })
       return call
@@ -89,7 +89,7 @@ function clientOf({ clientAddress }: RequestContext): string {
   return clientKey(clientAddress.address)
 }
 
-/** A store that fails, on a full disk for instance, costs the protection of repetitions, and not the call. */
+/** If the store fails, for instance on a full disk, the call still runs, only without protection from repetitions. */
 async function settle<Result>(context: RequestContext, work: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await work()
@@ -102,7 +102,7 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
   }
 }
 
-/** `undefined` for a failure and a refused input: they may be tried again. */
+/** `undefined` for a failure and a refused input: they may be retried. */
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
   const headers = [...(context.givenHeaders ?? [])]
   if (outcome.kind === 'thrown') {

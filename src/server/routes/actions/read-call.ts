@@ -13,29 +13,29 @@ import { formObject, type FormObject } from '../../http/body/form-object.ts'
 import type { FormBody, JsonBody } from '../../http/body/read-body.ts'
 import { argumentsPurpose } from '../render/bound-arguments.ts'
 
-/** A call as it came, without what is the runtime's. */
+/** A received call, without the runtime's fields. */
 export interface ReceivedCall {
   /** A form's fields as an object, or the JSON argument. */
   readonly input: unknown
   /** Set for forms. */
   readonly form?: FormObject & { readonly fields: FormBody['fields'] }
-  /** What stands in front of the input: bound arguments, and behind them the state of `useActionState`. */
+  /** The arguments before the input: bound ones, then the state of `useActionState`. */
   readonly leading: readonly unknown[]
-  /** Whether the last of them is the state; `undefined` where only the action's schema can tell. */
+  /** Whether the last of them is the state; `undefined` if only the action's schema can tell. */
   readonly hasState: boolean | undefined
   readonly files: AsyncIterable<UploadedFile>
-  /** React's name for the `useActionState` whose form it is. */
+  /** React's key of the `useActionState` to which the form belongs. */
   readonly key?: string
-  /** Calls with an equal one run once. */
+  /** Calls with the same value run once. */
   readonly once?: string
 }
 
 const ONCE = /^[\w-]{8,64}$/
 
 /**
- * Tells the runtime's fields from the author's.
+ * Separates the runtime's fields from the author's.
  * @param form the number of the form in its document; `undefined` for a call by the client router.
- * @throws {BodyError} 400 for what the runtime has not written.
+ * @throws {BodyError} 400 for runtime fields that the runtime has not written.
  */
 export function readCall(
   body: FormBody | JsonBody,

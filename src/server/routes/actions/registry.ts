@@ -6,13 +6,13 @@ export type ActionModules = Readonly<Record<string, Readonly<Record<string, unkn
 
 /** The actions of an application. */
 export interface ActionRegistry {
-  /** The action of this id, for any text a client may send. */
+  /** The action with this id; takes any text that a client may send. */
   get(id: string): DeclaredAction | undefined
 }
 
 /**
- * Gives every action its id, which depends on nothing but where it stands: all builds and instances agree on it.
- * @throws {Error} for an export that is no action, one action under two names, and two actions of one id.
+ * Gives every action its id, which depends only on its place in the source: all builds and instances agree on it.
+ * @throws {Error} for an export that is not an action, one action under two names, and two actions with one id.
  */
 export function createActionRegistry(modules: ActionModules): ActionRegistry {
   const byId = new Map<string, DeclaredAction>()

@@ -8,34 +8,34 @@ import { BodyError } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
 import type { ReceivedCall } from './read-call.ts'
 
-/** How a call has ended. */
+/** Outcome of a call. */
 export type ActionOutcome =
   | { readonly kind: 'value'; readonly value: unknown }
-  /** `secret`: names of fields, which the browser that was sent the form must leave out too. */
+  /** `secret`: names of fields that the browser must not show again either. */
   | { readonly kind: 'invalid'; readonly state: InvalidInput; readonly secret?: readonly string[] }
   /** Control flow, or a failure. */
   | { readonly kind: 'thrown'; readonly thrown: unknown }
 
-/** A call that is over. */
+/** A finished call. */
 export interface FinishedCall {
   readonly outcome: ActionOutcome
-  /** What is to be dropped from caches. */
+  /** Targets to drop from caches. */
   readonly revalidate: readonly string[]
 }
 
-/** What the handler is given beside the call. */
+/** Context of the call for its handler. */
 export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'> {
-  /** What the handler gets of the request only when it asks. */
+  /** Parts of the request that are created on first use. */
   readonly call: Pick<ActionCall, 'signal' | 'request'> & {
-    /** The response headers of `context`, if somebody has asked for them. */
+    /** The response headers of `context`, if they have been created. */
     readonly givenHeaders: Headers | undefined
   }
-  /** Hears of the promises in what the handler returns, in the turn in which it does: nobody may ask for them. */
+  /** Watches the promises in the handler's result, in the turn in which it returns, because nobody may await them. */
   readonly watch: <Value>(value: Value) => Value
 }
 
 /**
- * Checks a call by the action's schemas and runs its handler.
+ * Validates a call with the action's schemas and runs its handler.
  * @throws {BodyError} 400 for bound arguments that do not fit: no page has bound them.
  */
 export async function runAction(
@@ -45,12 +45,12 @@ export async function runAction(
 ): Promise<FinishedCall> {
   const revalidate: string[] = []
   const { context } = surroundings
-  /** Again, and everywhere: what was read before the handler was done may be of before what it has done. */
+  /** Drops targets again, everywhere: data that was read before the handler finished may be outdated. */
   const dropShared = async (): Promise<void> => {
     if (revalidate.length > 0) await context.revalidate(...revalidate)
   }
   const done = (outcome: ActionOutcome): FinishedCall => {
-    // Who somebody is decides what all pages show in their browser.
+    // A cookie may change the visitor's identity, on which all pages in the browser depend.
     if (outcome.kind !== 'invalid' && surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return { outcome, revalidate }
   }
@@ -76,7 +76,7 @@ export async function runAction(
   }
 }
 
-/** The request is made when somebody asks: most handlers never do. */
+/** Creates the request on first use: most handlers never read it. */
 class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly params: ActionCall['params']
   readonly context: ActionCall['context']
@@ -100,7 +100,7 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
     this.state = state
     this.files = files
     this.revalidate = this.#revalidate.bind(this, dropped)
-    // The body was read with it.
+    // It was read together with the body.
     this.signal = call.signal
     this.#call = call
     ownCall(this)
@@ -108,7 +108,7 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
 
   #revalidate(dropped: string[], ...targets: readonly string[]): void {
     dropped.push(...targets)
-    // For what the handler itself reads from here on.
+    // For everything that the handler itself reads from here on.
     void this.context.revalidate(...targets)
   }
 
@@ -124,7 +124,7 @@ interface SplitArguments {
   readonly state: unknown
 }
 
-/** Tells bound arguments from the state behind them. */
+/** Separates bound arguments from the state after them. */
 async function splitArguments(
   schema: InputSchema<readonly unknown[]> | undefined,
   { leading, hasState }: ReceivedCall,
@@ -143,7 +143,7 @@ async function splitArguments(
   throw new BodyError(400, 'arguments that the action does not take')
 }
 
-/** Why an input was refused is nothing to go on from. */
+/** A refused input is not passed on as the previous state. */
 function stateOf(value: unknown): unknown {
   return value === null || isInvalidInput(value) ? undefined : value
 }
@@ -157,10 +157,7 @@ async function check(
   return checked.success ? { data: checked.data } : { issues: checked.error.issues }
 }
 
-/**
- * Schemas gather the faults of a list by spreading them into a call, which takes only so many: 400 kB of what does not fit
- * were a full stack.
- */
+/** Schemas collect the faults of a list by spreading them as arguments: 400 kB of invalid input overflow the stack. */
 function tooManyIssues(thrown: unknown): { success: false; error: { issues: readonly InputIssue[] } } {
   if (!(thrown instanceof RangeError) || !/call stack/i.test(thrown.message)) throw thrown
   return { success: false, error: { issues: [{ path: [], message: 'Too much of this does not fit.' }] } }

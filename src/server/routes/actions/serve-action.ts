@@ -22,30 +22,30 @@ import { refuseCall, type CallRefusal } from '../../request/answer/refuse-call.t
 import type { ActionRegistry } from './registry.ts'
 import { runAction, type FinishedCall } from './run-action.ts'
 
-/** What calls are worked on with. */
+/** Parts for serving calls. */
 export interface ActionParts {
   readonly registry: ActionRegistry
   readonly modules: ModuleCache
   readonly calls: IdempotentCalls
   readonly admission: Admission
-  /** Most bytes of a body, where the action does not say. */
+  /** Maximum bytes of a body, if the action sets no limit. */
   readonly bodyLimit: number
   readonly heldBodies: HeldBodies
-  /** Counts a form whose action only its body names; `true` where it has been refused and answered. */
+  /** Counts a form whose action only its body names; `true` if it has been refused and answered. */
   readonly refusesForm?: ((context: RequestContext) => Promise<boolean>) | undefined
 }
 
-/** The page that an action is called on. */
+/** The page on which an action is called. */
 export interface CalledPage extends MatchedPage {
   /** Whether a module of the page imports an action, as far as the build knows. */
   readonly takesForms?: boolean
 }
 
-/** What came of a call. */
+/** Result of a call. */
 export type CallResult =
-  /** The answer has been given. */
+  /** The answer has been sent. */
   | { readonly kind: 'answered' }
-  /** A loader that guards the page has not let it through: what the page itself would show. */
+  /** A guard of the page has refused: shows what the page itself would show. */
   | { readonly kind: 'guarded'; readonly thrown: unknown; readonly boundaryFrom: number }
   | {
       readonly kind: 'finished'
@@ -58,8 +58,8 @@ const MEGABYTE = 1_048_576
 const ANSWERED = { kind: 'answered' } as const
 
 /**
- * Takes a call from its unread body to its outcome: guards of the page, body, bound arguments, schema, handler. What is
- * refused on the way is answered here.
+ * Takes a call from its unread body to its outcome: guards of the page, body, bound arguments, schema, handler.
+ * Refusals on the way are answered here.
  */
 export async function performCall(parts: ActionParts, page: CalledPage, context: RequestContext): Promise<CallResult> {
   const { registry, calls, admission } = parts
@@ -71,10 +71,10 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     return ANSWERED
   }
   const isForm = kind !== undefined && kind !== 'json'
-  // A form may be meant for any page: which action it calls is in its body.
+  // A form may be posted to any page: its body names the action.
   if (named === undefined && !isForm) return refuse(page.takesForms === true ? 415 : 405)
   if (kind === undefined || (kind === 'json' && !byScript)) return refuse(415)
-  // Others have been counted by their URL.
+  // The others were counted by their URL.
   if (named === undefined && (await parts.refusesForm?.(context)) === true) return ANSWERED
 
   const guarded = named?.definition.guarded === false ? undefined : await askGuards(parts, page, context)
@@ -91,7 +91,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const body = await readBody(context.req, limits, context.signal, held.hold)
     const declared = named ?? namedInBody(body, registry)
     if (declared?.id === undefined) return refuse(hasIdField(body) || page.takesForms === true ? 404 : 405)
-    // Not before: whoever sends slowly must not keep others from their pages. Nor do uploads, which take their time.
+    // Not earlier: slow senders must not take places of pages. Uploads take none, because they need their time.
     const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
     if (shed !== undefined) return refuse(503)
     held.run()
@@ -114,7 +114,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     context.addSpan('action', id, startedAt, performance.now())
     if (body.kind === 'form') body.discard()
     if (!context.req.complete) dropBody(context.req, context.res)
-    // The client router asks again by itself, and gets the outcome.
+    // The client router retries by itself, and gets the outcome.
     if (call === 'running') return byScript ? refuse(503, 'a call that is still being worked on') : refuse(409)
     return { kind: 'finished', id, call, received }
   } catch (thrown) {
@@ -132,7 +132,7 @@ function limitsOf(declared: DeclaredAction | undefined, bodyLimit: number): Para
   return { ...common, bytes: totalBytes, files, fileBytes, streamed: true }
 }
 
-/** A form of ours that was posted to the page's plain URL says in a field which action it means. */
+/** A form that was posted to the page's plain URL names its action in a field. */
 function namedInBody(body: FormBody | JsonBody, registry: ActionRegistry): DeclaredAction | undefined {
   const id = body.kind === 'form' ? body.fields.find(([name]) => name === ID_FIELD)?.[1] : undefined
   return typeof id === 'string' ? registry.get(id) : undefined
@@ -149,7 +149,7 @@ function idempotencyHeader({ req }: RequestContext): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Asks the page's guards, root first, as for its document. */
+/** Runs the page's guards, root first, as for its document. */
 async function askGuards(
   { modules }: ActionParts,
   page: CalledPage,

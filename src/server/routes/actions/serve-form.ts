@@ -10,7 +10,7 @@ import type { AfterForm } from '../render/form-state.ts'
 
 /**
  * Answers a form that was sent without script.
- * @param showPage renders the page, or what stands in its place.
+ * @param showPage renders the page, or its replacement.
  */
 export async function serveForm(
   parts: ActionParts & { readonly origins: readonly string[] },
@@ -45,7 +45,7 @@ function answerForm(
     return showPage({ kind: 'state', status: 422, state: [outcome.state, key ?? '', id, args.length], args })
   }
   if (outcome.value === undefined || key === undefined) {
-    // The page anew, by its own URL: reloading it sends nothing again.
+    // Redirect to the page's own URL: a reload sends nothing again.
     sendLocation(context, 303, context.pathname + context.search)
     return undefined
   }

@@ -8,17 +8,17 @@ import type { ActionRegistry } from './registry.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
 
-/** What calls are judged by before anything of them is read. */
+/** Parts for judging calls before they are read. */
 export interface CallJudge {
   readonly registry: ActionRegistry
-  /** Public origins; empty where the request's own host counts. */
+  /** Public origins; empty to accept the request's own host. */
   readonly origins: readonly string[]
 }
 
 const MARK = `${ACTION_PARAM}=`
 
 /**
- * Takes the runtime's parameter off a page's URL.
+ * Removes the runtime's parameter from a page's URL.
  * @param search `''` or with its question mark.
  */
 export function readActionSearch(search: string): { readonly search: string; readonly target?: ActionTarget } {
@@ -33,8 +33,8 @@ export function readActionSearch(search: string): { readonly search: string; rea
 }
 
 /**
- * Recognises forms that are sent to the page they stand on. Middleware, rules and matching behind it meet the URL of
- * that page. Calls from other sites and of unknown actions end here, with their body unread.
+ * Recognises forms that are posted to their page. Later middleware, rules and matching see the URL of that page. Calls
+ * from other sites and of unknown actions end here, with their body unread.
  */
 export function takeActions({ registry, origins }: CallJudge): RequestHandler {
   return (req, _res, next) => {
@@ -43,7 +43,7 @@ export function takeActions({ registry, origins }: CallJudge): RequestHandler {
     const { search, target } = readActionSearch(context.search)
     if (target === undefined) return next()
     const url = context.pathname + search
-    // What the address bar shows after a form was refused; it is no address of its own.
+    // The address bar shows this after a form was refused; it is not a page's URL.
     if (req.method === 'GET' || req.method === 'HEAD') return sendLocation(context, 303, url)
     if (req.method === 'POST') {
       if (isForeignCall(context, origins)) return refuseCall(context, 403)

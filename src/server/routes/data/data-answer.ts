@@ -19,38 +19,38 @@ import type { HeaderList } from '../../http/header-list.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
 
-/** An answer of route data while it is being made. Its status waits for the first record. */
+/** An answer of route data in progress. Its status waits for the first record. */
 export interface DataAnswer {
   /** Whether status and head are decided. */
   isOpen(): boolean
-  /** Decides status and head. To be called once, before any record. */
+  /** Decides status and head. Call it once, before any record. */
   open(status: number, head: Head, headers?: HeaderList): void
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void
   outcome(outcome: RouteDataOutcome): void
   redirect(redirect: RouteDataRedirect): void
-  /** No record follows. Settles when every deferred value is out; does not reject. */
+  /** No more records follow. Settles when all deferred values are sent; does not reject. */
   finish(): Promise<void>
-  /** Ends the answer without its last line, so that the client takes it for cut off and loads the document. */
+  /** Ends the answer without its last line, so that the client treats it as cut off and loads the document. */
   breakOff(): void
 }
 
-/** The first line without what is the same for all answers of a server. */
+/** The first line without the members that all answers of a server share. */
 export type Head = Omit<RouteDataHead, 'v' | 'build'>
 
-/** How an answer stands when its headers go out. */
+/** State of an answer when its headers are sent. */
 export interface DataProgress {
   /** Loaders that have finished so far. */
   readonly timings: readonly LoaderTiming[]
-  /** Whether all loaders have succeeded and nothing is deferred: only then a loader's `Cache-Control` counts. */
+  /** Whether all loaders have succeeded and nothing is deferred: only then does a loader's `Cache-Control` count. */
   isWhole(): boolean
 }
 
-/** Of an answer that no loader has a part in. */
+/** For an answer without loaders. */
 export const NO_PROGRESS: DataProgress = { timings: [], isWhole: () => false }
 
 /**
- * Answers that no page is to be had here, and that the URL is to be loaded as a document.
- * @param headers beyond those of every answer.
+ * Tells the client to load the URL as a document.
+ * @param headers besides those of every answer.
  */
 export function sendDocumentHead(context: RequestContext, status: number, headers: HeaderList = []): void {
   sendHead(context, status, { document: true }, headers)
@@ -63,14 +63,14 @@ export function sendHead(context: RequestContext, status: number, head: Head, he
   void answer.finish()
 }
 
-/** A target that has passed the guard of locations, in the form of the protocol. */
+/** A location that is safe to send, in the form of the protocol. */
 export function redirectTo(location: string): RouteDataRedirect {
   return location.startsWith('/') ? { to: location } : { to: location, external: true }
 }
 
 /**
  * Begins an answer.
- * @param whenOpen writes what follows the head, whatever opens the answer.
+ * @param whenOpen writes the lines after the head, whoever opens the answer.
  */
 export function createDataAnswer(
   context: RequestContext,
@@ -87,7 +87,7 @@ interface Opening {
   readonly headers: HeaderList
 }
 
-/** Lines that come in one turn of the event loop go out together, at its end. */
+/** Sends the lines of one turn of the event loop together, at its end. */
 class StreamedAnswer implements DataAnswer {
   readonly #context: RequestContext
   readonly #progress: DataProgress
@@ -162,8 +162,8 @@ class StreamedAnswer implements DataAnswer {
 
   abort(cause: 'gone' | 'timeout'): void {
     if (cause === 'gone') return this.#drop()
-    // Open values have been rejected by the abort itself, and are written within this turn. What is then still open
-    // is no deferred member and listens to nobody.
+    // The abort has rejected open values, and they are written within this turn. Values that are still open are not
+    // deferred members, and nobody listens to them.
     setImmediate(() => setImmediate(() => this.breakOff()))
   }
 
@@ -205,7 +205,7 @@ class StreamedAnswer implements DataAnswer {
     send(context, status, all)
     this.#over = true
     context.res.end(this.#hasBody ? text : undefined)
-    // Values that nobody will read need not be made.
+    // Nobody will read the values, so they need not be made.
     if (!this.#hasBody) context.abort('gone')
   }
 
@@ -224,7 +224,7 @@ function givenText({ givenHeaders }: RequestContext): string {
 }
 
 function dataHeaders(status: number, context: RequestContext, progress: DataProgress): HeaderList {
-  // What a cache has of one build is of no use to pages of another: they would load documents for as long as it is kept.
+  // A cached answer of one build is useless to pages of another: they would load documents while it is cached.
   const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', dataCaching(status, context, progress)]
   headers.push(
     'Vary',
@@ -237,11 +237,11 @@ function dataHeaders(status: number, context: RequestContext, progress: DataProg
 }
 
 /**
- * A loader's `Cache-Control` speaks for the whole answer. As long as another loader may still refuse, fail, or want it
- * private, nobody may keep it.
+ * A loader's `Cache-Control` applies to the whole answer. While another loader may still refuse, fail, or want it
+ * private, nobody may cache it.
  */
 function dataCaching(status: number, context: RequestContext, progress: DataProgress): string {
-  // A rule or middleware means documents, and does not know what is in here.
+  // Rules and middleware mean documents, and do not know the content of this answer.
   takeRuledCaching(context)
   const wanted = progress.isWhole() ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
   return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context) }).value

@@ -15,16 +15,19 @@ import { createDataAnswer, redirectTo, type DataAnswer, type Head } from './data
 export interface RunningPage {
   readonly head: Head
   readonly chain: readonly SegmentEntry[]
-  /** Ids of the segments whose records are to be sent. */
+  /** Ids of the segments whose records are sent. */
   readonly wanted: ReadonlySet<string>
   readonly loaders: RunningLoaders
-  /** Decides status and head before anything else; by default the first record does. */
+  /** Decides status and head first; by default the first record does. */
   readonly opening?: ((answer: DataAnswer, head: Head) => void) | undefined
-  /** No route answers the URL: once all loaders have succeeded, this entry of the chain shows that. The status is 404. */
+  /**
+   * Set if no route answers the URL: the index in the chain of the not-found fallback to show once all loaders have
+   * succeeded. The status is 404.
+   */
   readonly notFoundAt?: number | undefined
 }
 
-/** What must be known of a segment by those inside of it. */
+/** The state of a segment that inner segments depend on. */
 interface Outside {
   readonly guards: boolean
   /** Whether its loader has succeeded; by then its record is written. */
@@ -34,9 +37,9 @@ interface Outside {
 const NO_META: SegmentMeta = {}
 
 /**
- * Sends the segments as their loaders finish. A record waits for the guards outside of it, a verdict for everything
- * outside of it: so the outermost verdict is the one that counts, as in the document.
- * @returns when the answer is over.
+ * Sends the segments as their loaders finish. A record waits for the guards outside it, a refusal or failure for
+ * everything outside it: so the outermost one counts, as in the document.
+ * @returns resolves when the answer is over.
  */
 export async function deliverSegments(page: RunningPage, context: RequestContext): Promise<void> {
   const { notFoundAt } = page
@@ -71,7 +74,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   for (const segment of segments) {
     started.push({ guards: segment.guards, succeeded: deliver(segment, started.slice()) })
   }
-  // It ends with the verdict: what lies inside may still be running, and nobody waits for it.
+  // The answer ends here: inner loaders may still be running, and nobody waits for them.
   const succeeded = await haveSucceeded(started)
   if (context.aborted?.cause === 'gone') return
   if (!answer.isOpen()) answer.open(status, page.head)
@@ -84,7 +87,7 @@ async function haveSucceeded(segments: readonly Outside[]): Promise<boolean> {
   return true
 }
 
-/** @throws {LostValueError} outside production, for what would not arrive as it is. */
+/** @throws {LostValueError} outside production, for values that would not arrive unchanged. */
 function valuesOf({ id, search }: StartedSegment, { value }: Deferrable): SegmentValues {
   refuseLostValues({ [id]: value })
   return {
@@ -93,7 +96,7 @@ function valuesOf({ id, search }: StartedSegment, { value }: Deferrable): Segmen
   }
 }
 
-/** What stopped a page, and where in its chain the search for a fallback starts. */
+/** The refusal or failure of a page, and where in its chain the search for a fallback starts. */
 export interface Stopped {
   readonly thrown: unknown
   readonly boundaryFrom: number
@@ -101,7 +104,7 @@ export interface Stopped {
   readonly place?: FailurePlace
 }
 
-/** Sends what is shown in the page's place, and reports a failure. */
+/** Sends the replacement for the page, and reports a failure. */
 export function sendStopped(
   { thrown, boundaryFrom, place = 'loader' }: Stopped,
   { head, chain }: Pick<RunningPage, 'head' | 'chain'>,

@@ -8,7 +8,7 @@ import { sendStopped, type RunningPage, type Stopped } from './deliver-segments.
 import type { MatchedPage } from '../load/matched-page.ts'
 import { findDataPage, headOf, sendPageData, type DataParts } from './serve-data.ts'
 
-/** What calls of the client router are answered from. */
+/** Parts for answering calls of the client router. */
 export interface CallParts extends DataParts {
   readonly actions: ActionParts
 }
@@ -17,7 +17,7 @@ export interface CallParts extends DataParts {
 export async function serveCall(parts: CallParts, context: RequestContext): Promise<void> {
   const page = findDataPage(parts, context)
   if (page === undefined) return
-  // It takes its place once its body is there.
+  // It takes its place once its body is read.
   const result = await performCall(parts.actions, page, context)
   if (result.kind === 'answered') return
   if (result.kind === 'guarded') return sendThrown({ ...result, place: 'action' }, {}, shownOf(parts, page), context)
@@ -42,7 +42,10 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
   return sendThrown({ thrown: outcome.thrown, boundaryFrom, place: 'action' }, shared, shownOf(parts, page), context)
 }
 
-/** Loaders do not run for a page of another build: what they take out of a session would be lost for the document. */
+/**
+ * Skips the loaders for a page of another build: flash messages and the like that they consume would be lost for the
+ * document.
+ */
 function sendPage(
   parts: CallParts,
   page: MatchedPage,
@@ -55,7 +58,7 @@ function sendPage(
   return answer.finish()
 }
 
-/** Where a call leads, and the data of that page. */
+/** The target of a call's redirect, and the data of that page. */
 function sendRedirected(
   redirect: RouteDataRedirect,
   result: ActionAnswer,
@@ -73,15 +76,15 @@ function sendRedirected(
     })
   }
   const answer = createDataAnswer(context, NO_PROGRESS)
-  // The document that follows asks for everything by itself; other tabs do not.
+  // The document that follows loads everything itself; other tabs do not.
   answer.open(200, { redirect })
   if (result.revalidate !== undefined) putResult(answer, result)
   return answer.finish()
 }
 
 /**
- * Makes another page of this site the one that is asked for.
- * @returns `undefined` where no page of the table answers that URL.
+ * Makes another page of this site the requested one.
+ * @returns `undefined` if no page of the table answers that URL.
  */
 function findTarget({ rules }: CallParts, location: string, context: RequestContext): MatchedPage | undefined {
   const { pathname, search } = new URL(location, 'http://localhost')
@@ -103,7 +106,7 @@ function sendThrown(
   page: Pick<RunningPage, 'head' | 'chain'>,
   context: RequestContext,
 ): Promise<void> {
-  // What the action has done before it threw is done.
+  // Effects of the action before it threw remain.
   const hasDone = result.revalidate !== undefined
   const tell = (answer: DataAnswer): void => putResult(answer, { ...result, thrown: true })
   const answer = createDataAnswer(context, NO_PROGRESS, hasDone ? tell : undefined)

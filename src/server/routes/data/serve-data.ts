@@ -13,7 +13,7 @@ import type { AppRules } from '../rules/apply-rules.ts'
 import { redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
 import { deliverSegments, type RunningPage } from './deliver-segments.ts'
 
-/** What route data is answered from. */
+/** Parts for answering route data. */
 export interface DataParts {
   readonly table: RouteTable
   readonly rules: AppRules
@@ -21,11 +21,11 @@ export interface DataParts {
   readonly admission: Admission
   /** Milliseconds after which loaders and deferred values are aborted. */
   readonly renderTimeoutMs: number
-  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
-/** Answers a request for route data, by the decisions that the document of the same URL would meet. */
+/** Answers a request for route data, with the same decisions as for the document of the same URL. */
 export async function serveData(parts: DataParts, context: RequestContext): Promise<void> {
   const page = findDataPage(parts, context)
   if (page === undefined) return
@@ -36,8 +36,8 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
 }
 
 /**
- * The page that a request for data is about, by rules and table.
- * @returns `undefined` where no page has data for the URL: then the request has been answered.
+ * The page of a request for data, by rules and table.
+ * @returns `undefined` if no page has data for the URL: then the request has been answered.
  */
 export function findDataPage(parts: DataParts, context: RequestContext): MatchedPage | undefined {
   const { rules, table } = parts
@@ -73,20 +73,20 @@ export function findDataPage(parts: DataParts, context: RequestContext): Matched
   }
 }
 
-/** Has the client load the document. */
+/** Makes the client load the document. */
 function refuse(context: RequestContext, status: number, reason?: string): undefined {
   context.refusal = reason
   sendDocumentHead(context, status)
 }
 
-/** The first line of the data of a page. */
+/** The first line of a page's data. */
 export function headOf({ scope }: DataParts, { route, params, isUnmatched }: MatchedPage): Head {
   return { route: isUnmatched ? null : route.key, params, scope }
 }
 
 /**
  * Sends the data of a page.
- * @param opening decides status and head before anything else; by default the first record does.
+ * @param opening decides status and head first; by default the first record does.
  */
 export async function sendPageData(
   parts: DataParts,
@@ -97,7 +97,7 @@ export async function sendPageData(
   const { modules, renderTimeoutMs } = parts
   const { route, isUnmatched } = page
   const { chain } = route
-  // As in the document: the nearest fallback is the root's, inside of its layout.
+  // As in the document: the nearest fallback is the root's, inside its layout.
   const notFoundAt = isUnmatched ? findBoundary(chain, 'notFound', 0) : undefined
   if (isUnmatched && notFoundAt === undefined) return sendDocumentHead(context, 404)
   const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
@@ -112,10 +112,10 @@ export async function sendPageData(
   await deliverSegments({ head: headOf(parts, page), chain, wanted, loaders, opening, notFoundAt }, context)
 }
 
-/** All of the page's segments, unless the request names some and all of them are this page's. */
+/** All of the page's segments, unless the request names some and all of them belong to this page. */
 function wantedOf({ chain, key }: Route, named: readonly string[] | undefined): ReadonlySet<string> {
   const all = new Set(chain.map((entry) => layoutId(entry.key)))
   all.add(pageId(key))
-  // The client had another route in mind; it cannot know yet which segments it has of this one.
+  // The client expected another route; it cannot know yet which segments of this one it has.
   return named === undefined || named.some((id) => !all.has(id)) ? all : new Set(named)
 }

@@ -12,11 +12,11 @@ import { readActionSearch, type CallJudge } from '../actions/take-action.ts'
 import { readDataUrl } from '../../http/data-url.ts'
 import { redirectTo, sendDocumentHead, sendHead } from './data-answer.ts'
 
-/** What requests for route data are judged by. */
+/** Parts for recognising requests for route data. */
 export interface DataRequestParts {
   readonly buildId: string
   readonly routes: RouteDefinitions
-  /** Whether a path is answered by the runtime itself, so that it names no page. */
+  /** Whether the runtime itself answers a path, so that no page can have it. */
   readonly isRuntimePath: (pathname: string) => boolean
   readonly calls: CallJudge
 }
@@ -26,9 +26,9 @@ const ALLOW: HeaderList = ['Allow', METHODS]
 const BUILD = BUILD_HEADER.toLowerCase()
 
 /**
- * Makes the stage that recognises route data. It takes the prefix and the runtime's own parameters off the URL, so that
- * whatever comes behind it (middleware, rules, matching, loaders) meets the URL of the page and guards it alike.
- * @returns takes a request whose path is one of route data; `false` when it has been answered here.
+ * Creates the handler that recognises route data. It removes the prefix and the runtime's own parameters from the URL,
+ * so that everything after it (middleware, rules, matching, loaders) sees the URL of the page and guards it alike.
+ * @returns handles a request whose path is one of route data; `false` if it has been answered.
  */
 export function createDataRequests({
   buildId,
@@ -76,7 +76,7 @@ export function createDataRequests({
       if (registry.get(call.target.id) === undefined) return refuse(context, 404, 'an unknown action')
       context.callAction(search, call.target)
     }
-    // All builds agree on the ids of actions, so a call of another one is run; its page gets the result and no data.
+    // All builds agree on the ids of actions, so a call from another build runs; its page gets the result and no data.
     if (isOtherBuild && context.action === undefined) return refuse(context, 409, 'another build')
     if (url.fault !== undefined) return refuse(context, 400, url.fault)
     if (!isOtherBuild && segments?.some((id) => !known.has(id)) === true) {
@@ -88,15 +88,15 @@ export function createDataRequests({
     }
     if (isRuntimePath(pathname)) context.hasDotSegments = true
     req.url = pathname + search
-    // Middleware that guards by the URL as it was sent must not be led past its guard.
+    // Middleware that guards by the original URL must not be bypassed.
     ;(req as { originalUrl?: string }).originalUrl = req.url
     return true
   }
 }
 
 /**
- * Whether a page of another site asks, in other ways than by leading its visitor here. It could not read the answer, and
- * could still learn from its size and time what the visitor may see.
+ * Whether a page of another site makes the request, other than by navigating its visitor here. It could not read the
+ * answer, but its size and timing would reveal what the visitor may see.
  */
 function isForeignFetch({ headers }: IncomingMessage): boolean {
   return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate'

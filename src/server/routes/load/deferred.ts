@@ -3,15 +3,15 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { watchPromises } from './watch-promises.ts'
 
-/** A loader's result, and whether something in it is still to come. */
+/** A loader's result, and whether it contains a pending value. */
 export interface Deferrable {
   readonly value: unknown
   readonly deferred: boolean
 }
 
 /**
- * Prepares the members of a loader's result that are promises: each one ends when the request is aborted. No promise in
- * it, however deep, can become an unhandled rejection, whoever awaits it or does not.
+ * Prepares the promises among the members of a loader's result: each one ends when the request is aborted. No promise
+ * in it, however deep, can become an unhandled rejection.
  */
 export function deferMembers(given: unknown, context: RequestContext): Deferrable {
   const value = watchPromises(given, context, 'deferred')

@@ -6,18 +6,20 @@ import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
 import { holdsSearch, trackSearch } from '../../http/track-search.ts'
 
-/** What one call of a loader needs. */
+/** Parts of one call of a loader. */
 export interface LoaderCall {
   readonly run: (args: LoaderArgs<string, unknown>) => unknown
   readonly params: LoaderArgs['params']
-  /** What the module's schema made of the search params; without a schema they are handed out raw, and watched. */
+  /**
+   * The search params as parsed by the module's schema; without a schema they are passed raw, and their use is tracked.
+   */
   readonly search: { readonly parsed: unknown } | { readonly raw: RawSearch }
-  /** Told what the data depends on. */
+  /** Records what the data depends on. */
   readonly facts: SegmentFacts
   readonly context: RequestContext
 }
 
-/** What `args` costs to make (request, signal, watched search params) is made only when the loader reads it. */
+/** Creates expensive members (request, signal, tracked search params) on first use. */
 class Arguments implements LoaderArgs<string, unknown> {
   readonly params: LoaderArgs['params']
   readonly context: RequestContext
@@ -43,7 +45,7 @@ class Arguments implements LoaderArgs<string, unknown> {
   }
 
   get request(): Request {
-    // Its URL holds the whole query.
+    // Its URL contains the whole query.
     this.#call.facts.useAll()
     return this.context.request
   }
@@ -61,7 +63,7 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   const args = new Arguments(call)
   const result = deferMembers(await run(args), context)
   const watched = Arguments.watched(args)
-  // Nobody sees what a promise will still read of them, and not everybody who reads them inside of the result.
+  // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.
   if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()
   return result
 }

@@ -1,15 +1,17 @@
 import { findLostValue } from '../../../shared/protocol/lost-values.ts'
 
-/** A value of a loader or an action that the browser would get as something else. Thrown outside production only. */
+/**
+ * A value of a loader or an action that would arrive in the browser as something else. Thrown outside production only.
+ */
 export class LostValueError extends Error {
   override readonly name = 'LostValueError'
 }
 
 /**
- * Looks at values that JSON cannot say; in production it does nothing.
+ * Checks values that JSON cannot represent; does nothing in production.
  * @param data results by segment id.
  * @param source of the results, for the message.
- * @throws {LostValueError} naming the first source and member that the browser would not get as they are.
+ * @throws {LostValueError} naming the first source and member that would not arrive unchanged.
  */
 export function refuseLostValues(data: Readonly<Record<string, unknown>>, source = 'loader of '): void {
   if (process.env['NODE_ENV'] === 'production') return

@@ -1,7 +1,7 @@
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
 import type { LoaderArgs } from '../../api/loader-types.ts'
 
-/** The route that answers a URL, with what it is asked for. */
+/** The route that answers a URL, and its arguments. */
 export interface MatchedPage {
   readonly route: Route
   readonly params: LoaderArgs['params']
@@ -12,8 +12,8 @@ export interface MatchedPage {
 }
 
 /**
- * The page of URLs that no route answers: the layout of the entry `/` and its `notFound` fallback. Both may have forms,
- * and the guards of `/` apply.
+ * The page for URLs that no route answers: the layout of the entry `/` and its `notFound` fallback. Both may have
+ * forms, and the guards of `/` apply.
  */
 export function unmatchedPage({ root }: Pick<RouteTable, 'root'>): MatchedPage {
   const { page: _page, loader: _loader, handler: _handler, ...definition } = root?.definition ?? {}

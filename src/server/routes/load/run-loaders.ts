@@ -14,19 +14,19 @@ import {
   type StartedSegment,
 } from './start-loaders.ts'
 
-/** What came of the matched segments' loaders. */
+/** Results of the matched segments' loaders. */
 export interface LoadResult {
-  /** By segment id. Complete unless `stopped`; then it holds what lies outside the segment that stopped. */
+  /** By segment id. Complete unless `stopped`; then it has only the segments outside the one that stopped. */
   readonly data: Readonly<Record<string, unknown>>
   readonly search: unknown
-  /** Whether no schema of the page has made them: they are a `RawSearch`. */
+  /** Whether no schema of the page has parsed them: they are a `RawSearch`. */
   readonly isRaw: boolean
-  /** Ids of the segments whose data has a promise among its members. */
+  /** Ids of the segments with a promise among the members of their data. */
   readonly deferred: ReadonlySet<string>
-  /** What the browser's cache must know, by segment id; only of segments where that is not all as by default. */
+  /** Facts for the browser's cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
   readonly timings: readonly LoaderTiming[]
-  /** Why there is no page, and where in the chain the search for a fallback starts. */
+  /** Why the page cannot be shown, and where in the chain the search for a fallback starts. */
   readonly stopped?:
     | { readonly kind: 'invalid-search'; readonly faults: readonly string[] }
     | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
@@ -35,8 +35,8 @@ export interface LoadResult {
 const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, deferred: new Set(), timings: [] }
 
 /**
- * Runs the loaders of all matched segments, all started at once, and waits for them from the root inwards: an outer
- * segment's verdict (a guard in a layout) always goes before an inner one's.
+ * Runs the loaders of all matched segments, all started at once, and waits for them from the root inwards: a refusal of
+ * an outer segment (a guard in a layout) always wins over an inner one.
  */
 export function runLoaders(
   page: MatchedPage,
@@ -67,7 +67,7 @@ async function collect(
     try {
       const { value, deferred: isDeferred } = await segment.result
       settled.push(segment)
-      // What is not there need not travel.
+      // Missing data is not transferred.
       if (value !== undefined) data[segment.id] = value
       if (isDeferred) deferred.add(segment.id)
     } catch (thrown) {

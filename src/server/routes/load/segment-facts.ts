@@ -4,7 +4,7 @@ import type { RequestContext } from '../../request/context.ts'
 import type { SearchListener } from '../../http/track-search.ts'
 
 /**
- * What the browser's route cache must know of a segment's data, gathered while its loader runs. To be read when the
+ * Facts about a segment's data for the browser's route cache, collected while its loader runs. Read them after the
  * loader has settled.
  */
 export class SegmentFacts implements SearchListener {
@@ -22,7 +22,7 @@ export class SegmentFacts implements SearchListener {
     this.#uses = true
   }
 
-  /** @throws {RangeError} for a lifetime that is no number of seconds. */
+  /** @throws {RangeError} for an invalid lifetime. */
   keep({ lifetime, tags }: CacheOptions): void {
     if (lifetime !== undefined) {
       const seconds = lifetime === 'no-store' ? 0 : lifetime
@@ -37,8 +37,8 @@ export class SegmentFacts implements SearchListener {
   }
 
   /**
-   * The facts in the form of the protocol, defaults left out.
-   * @returns `undefined` where all is as by default.
+   * The facts in the form of the protocol, without defaults.
+   * @returns `undefined` if all have their defaults.
    */
   meta({ givenHeaders }: RequestContext): SegmentMeta | undefined {
     const noStore = NO_STORE.test(givenHeaders?.get('cache-control') ?? '')

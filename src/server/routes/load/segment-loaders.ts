@@ -5,18 +5,21 @@ import { parsePattern } from '../../../shared/route-pattern.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { LoaderArgs, ServerModule } from '../../api/loader-types.ts'
 
-/** A server module of a route, and what is known of it without loading it. */
+/** A server module of a route, with the facts that are known before it is loaded. */
 export interface SegmentLoader {
   /** The segment's id: `<key>#layout` or `<key>#page`. */
   readonly id: string
   /** Loads the `*.server.ts`. */
   readonly module: ModuleLoader
   readonly isPage: boolean
-  /** Where the search for a fallback starts: a failing layout cannot show its own segment's, a failing page can. */
+  /**
+   * Index in the chain where the search for a fallback starts: a failing layout cannot show its own segment's fallback,
+   * a failing page can.
+   */
   readonly boundaryFrom: number
-  /** Place in the chain; that of the page is behind all layouts. */
+  /** Index in the chain; the page is after all layouts. */
   readonly depth: number
-  /** Names of the params that the loader is given: those of its own pattern. */
+  /** Names of the params that the loader gets: those of its own pattern. */
   readonly params: readonly string[]
 }
 
@@ -65,10 +68,10 @@ export function ownParams(
 }
 
 /**
- * Which loaders run for an answer that holds some segments only. A layout's loader may refuse whatever lies inside of
- * it, so it runs for every segment inside, unless its module says that it guards nothing.
- * @param wanted ids of segments of this route; none means that only the guards are asked.
- * @param modules must hold the modules of the route already.
+ * The loaders to run for an answer with some segments only. A layout's loader may refuse everything inside it, so it
+ * runs for every inner segment, unless its module declares that it guards nothing.
+ * @param wanted ids of segments of this route; if empty, only the guards run.
+ * @param modules already contains the modules of the route.
  */
 export function neededLoaders(
   route: Route,
@@ -81,7 +84,7 @@ export function neededLoaders(
   )
 }
 
-/** Whether a loader may refuse what lies inside of its segment. A page has nothing inside. */
+/** Whether a loader may refuse what is inside its segment. A page has nothing inside. */
 export function guards({ module, isPage }: SegmentLoader, modules: ModuleCache): boolean {
   return !isPage && (modules.get(module) as ServerModule).guards !== false
 }

@@ -17,15 +17,13 @@ import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 /** A segment whose loader is running. */
 export interface StartedSegment {
   readonly id: string
-  /** Where in the chain the search for a fallback starts when it fails. */
+  /** Index in the chain where the search for a fallback starts when it fails. */
   readonly boundaryFrom: number
-  /** Whether nothing inside of it may be seen before it has succeeded. */
+  /** Whether nothing inside it may be seen before it has succeeded. */
   readonly guards: boolean
-  /**
-   * Rejects with what the loader has thrown, and when the request is aborted. Never an unhandled rejection.
-   */
+  /** Rejects with the loader's error, and when the request is aborted. Never an unhandled rejection. */
   readonly result: Promise<Deferrable>
-  /** Search params after the schema, where the segment is a page that has one. */
+  /** Search params after the schema, if the segment is a page that has one. */
   readonly search?: { readonly value: unknown }
   readonly facts: SegmentFacts
 }
@@ -33,9 +31,9 @@ export interface StartedSegment {
 /** Loaders that are running. */
 export interface RunningLoaders {
   readonly faults?: undefined
-  /** Search params as the page gets them. */
+  /** Search params for the page. */
   readonly search: unknown
-  /** Whether no schema of the page has made them. */
+  /** Whether no schema of the page has parsed them. */
   readonly isRaw: boolean
   /** Root first. */
   readonly segments: readonly StartedSegment[]
@@ -43,9 +41,9 @@ export interface RunningLoaders {
   readonly timings: readonly LoaderTiming[]
 }
 
-/** What is wrong with the search params, so that no loader runs. */
+/** Faults of the search params, so that no loader runs. */
 export interface RefusedSearch {
-  /** One text a fault, for the visitor. */
+  /** One text per fault, for the visitor. */
   readonly faults: readonly string[]
 }
 
@@ -54,7 +52,7 @@ const MOST_FAULTS = 20 // nobody reads more
 const NOTHING: Promise<Deferrable> = Promise.resolve({ value: undefined, deferred: false })
 
 /**
- * Checks the search params against the schemas of all given modules, then starts all their loaders at once.
+ * Validates the search params with the schemas of all given modules, then starts all their loaders at once.
  * @param loaders of one route, root first; their modules must be loaded.
  */
 export function startLoaders(
@@ -76,7 +74,7 @@ export function startLoaders(
     const parsed = schema.safeParse(watched)
     if (!parsed.success) return refusedSearch(parsed.error.issues)
     const own = watchPromises(parsed.data, context, 'loader')
-    // A schema may hand on what it was given.
+    // A schema may return its input.
     if (holdsSearch(own, watched)) facts.useAll()
     calls.push({ loader, search: { parsed: own }, facts })
   }
@@ -110,14 +108,16 @@ export function startLoaders(
 }
 
 /**
- * Where in the chain the search for the fallback of a failed segment starts. A redirect that must not be sent is a failure
- * of the page, whichever layout asked for it.
+ * Index in the chain where the search for the fallback of a failed segment starts. An unsafe redirect is a failure of
+ * the page, whichever layout threw it.
  */
 export function boundaryOf(thrown: unknown, { boundaryFrom }: StartedSegment, chain: Route['chain']): number {
   return thrown instanceof RedirectSignal ? chain.length - 1 : boundaryFrom
 }
 
-/** For the visitor: a schema may find as many faults as a query has room for, and each is longer than what has it. */
+/**
+ * For the visitor: a schema may find as many faults as a query has room for, and each text is longer than its cause.
+ */
 export function refusedSearch(issues: readonly SearchIssue[]): RefusedSearch {
   return { faults: issues.slice(0, MOST_FAULTS).map(({ path, message }) => `${path.join('.')}: ${message}`) }
 }
@@ -135,13 +135,13 @@ function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Prom
   })
 }
 
-/** A loader that does not listen to its signal must not hold the answer back for ever. */
+/** A loader that ignores its signal must not hold the answer back forever. */
 function untilAborted<Value>(result: Promise<Value>, context: RequestContext): Promise<Value> {
   const bounded = new Promise<Value>((resolve, reject) => {
     context.onAbort(reject)
     result.then(resolve, (thrown: unknown) => reject(normalizeThrown(thrown)))
   })
-  // An inner loader may fail while an outer one is still awaited; its turn comes, or nobody needs it any more.
+  // An inner loader may fail while an outer one is still awaited; its error is read later, or never.
   bounded.catch(() => undefined)
   return bounded
 }

@@ -5,12 +5,12 @@ import { readOnce } from '../../http/read-once.ts'
 import { isPlainJson, promisesIn } from '../../http/hear-promises.ts'
 
 /**
- * Hears of all promises in what an author has returned, wherever they stand and whatever they bring: the answer may go out
- * without them, as for `HEAD`, behind another segment's refusal or in a redirect, and a rejection that nobody hears of ends
- * the process. Rejections are failures of the request, until it is aborted: from then on they follow from that.
- * @param place where it came from, for the log.
- * @returns the value to go on with: where a getter gives a promise it would give another one to each reader, so that one
- *   is a copy whose getters have been asked.
+ * Handles the rejections of all promises in an author's value, however deep: the answer may be sent without them, for
+ * `HEAD`, after another segment's refusal or in a redirect, and an unhandled rejection ends the process. Until the
+ * request is aborted, rejections are failures of the request; after that they follow from the abort.
+ * @param place where the value was returned, for the log.
+ * @returns the value to use from here: a getter could return a new promise for each read, so then it is a copy with the
+ * getters resolved.
  */
 export function watchPromises<Value>(value: Value, context: RequestContext, place: FailurePlace): Value {
   if (isPlainJson(value)) return value
@@ -27,7 +27,7 @@ export function watchPromises<Value>(value: Value, context: RequestContext, plac
   return read
 }
 
-/** @param seen objects that have been looked at: what a promise brings may hold that promise, and would go round for ever. */
+/** @param seen visited objects: a promise may resolve to an object that contains it. */
 function watchAll(
   promises: readonly Promise<unknown>[],
   context: RequestContext,

@@ -1,16 +1,16 @@
-/** What bound arguments are signed for. */
+/** Purpose of the signature of bound arguments. */
 export function argumentsPurpose(actionId: string): string {
   return `action ${actionId}`
 }
 
-/** What is bound, in JSON: as the browser says it in a call. */
+/** Bound arguments in JSON: the same text that the browser sends in a call. */
 export function listOf(bound: readonly unknown[]): string {
   return `[${bound.map(jsonOf).join()}]`
 }
 
 /**
- * A date is its text, and a member that is `undefined` is not there at all. A state that JSON cannot say is left out: the
- * form works all the same.
+ * Dates become strings, and `undefined` members are dropped. A state that JSON cannot represent is left out: the form
+ * still works.
  */
 export function jsonOf(value: unknown): string {
   try {

@@ -1,12 +1,12 @@
 /**
- * The two places where the runtime adds to the HTML that React wrote: the start of the head, and the end of the body.
- * Both are found by what React always writes there, never by searching through content.
+ * The two places where the runtime adds to React's HTML: the start of the head, and the end of the body. Both are found
+ * by markup that React always writes there, never by searching through content.
  */
 
-/** What `renderToString`, unlike the streaming renderer, leaves out. */
+/** `renderToString`, unlike the streaming renderer, leaves it out. */
 export const DOCTYPE = '<!DOCTYPE html>'
 const HEAD_START = /^(?:<!DOCTYPE html>)?<html(?:\s[^>]*)?><head(?:\s[^>]*)?>/
-/** What React ends a document with. */
+/** React ends each document with this. */
 export const DOCUMENT_END = '</body></html>'
 
 /** A document component that does not render `<html><head>…</head><body>…</body></html>`. */
@@ -23,7 +23,7 @@ export class DocumentShapeError extends Error {
 
 /**
  * Where the head's content begins.
- * @param shell the beginning of the document, at least to the end of the head's opening tag.
+ * @param shell the beginning of the document, at least up to the opening tag of the head.
  * @throws {DocumentShapeError}
  */
 export function headStart(shell: string): number {

@@ -2,27 +2,27 @@ import { type PolicySources } from '../../api/define-app.ts'
 import { addedSources } from './policy-sources.ts'
 import type { AddedSources } from './policy-sources.ts'
 
-/** What the policies of an application's documents say beyond the runtime's own. */
+/** Parts of the policy of an application's documents, beyond the runtime's own. */
 export interface PolicyOptions {
-  /** Path to which browsers tell what a policy has kept from happening; `undefined` where nobody wants to know. */
+  /** Path to which browsers report violations; `undefined` without reports. */
   readonly reportPath?: string | undefined
-  /** Whether text is kept out of the places of the DOM that run it. */
+  /** Whether Trusted Types are required. */
   readonly trustedTypes?: boolean | undefined
-  /** Origins, beside the site's own, to which forms may lead; checked by `checkOrigins`. */
+  /** Other origins to which forms may lead; checked by `checkOrigins`. */
   readonly formTargets?: readonly string[] | undefined
-  /** What documents may load from beyond the site. */
+  /** Sources outside the site from which documents may load. */
   readonly sources?: PolicySources | undefined
-  /** Source expressions of the inline scripts that are the same in all documents. */
+  /** Source expressions of the inline scripts that all documents share. */
   readonly inline: readonly string[]
 }
 
 /** The policies of an application's documents. */
 export interface DocumentPolicies {
-  /** For a document that one visitor gets. */
+  /** For a document that is private to one visitor. */
   withNonce(nonce: string): string
   /** For a document that caches may share. */
   readonly shared: string
-  /** Value of `Reporting-Endpoints`, where something is told in that way. */
+  /** Value of `Reporting-Endpoints`, if it is used. */
   readonly endpoints: string | undefined
 }
 
@@ -31,9 +31,9 @@ const NONCE_MARK = '%NONCE%'
 const ENDPOINT = 'policy'
 
 /**
- * Puts them together.
- * @param secure whether visitors come by https: only then browsers tell by `report-to`, and those that know it do not
- * look at `report-uri` beside it. Half of them do not know it.
+ * Creates the policies.
+ * @param secure whether visitors use https: only then do browsers report by `report-to`, and those that support it
+ * ignore `report-uri`. Half of the browsers do not support it.
  * @throws {TypeError} for `sources` that cannot be added.
  */
 export function createDocumentPolicies(
@@ -59,8 +59,8 @@ export function createDocumentPolicies(
 /**
  * Content-Security-Policy of a document. Scripts run by nonce alone; inline styles are allowed, because React writes
  * `style` attributes.
- * @param formTargets source expressions of where forms may lead, redirects included.
- * @param added what the application allows beyond the site itself.
+ * @param formTargets source expressions of form targets, redirects included.
+ * @param added sources that the application allows beyond the site itself.
  */
 export function documentPolicy(
   nonce: string,
@@ -75,8 +75,8 @@ export function documentPolicy(
 
 /**
  * Policy of a document that caches may share: it has no nonce, so its one inline script is named by its hash.
- * @param inline source expression of that script, `undefined` where there is none.
- * @param formTargets as in `documentPolicy`, and so is `added`.
+ * @param inline source expression of that script, `undefined` if there is none.
+ * @param formTargets and `added` as in `documentPolicy`.
  */
 export function sharedDocumentPolicy(
   inline: string | undefined,

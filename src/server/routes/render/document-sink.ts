@@ -2,24 +2,24 @@ import { EventEmitter } from 'node:events'
 import type { BodyStream } from '../../request/answer/body-stream.ts'
 import { DOCUMENT_END, headStart } from './document-markup.ts'
 
-/** What the runtime adds to the document that React writes. */
+/** The runtime's additions to React's document. */
 export interface SinkAdditions {
   /** Tags for the start of the head. */
   readonly head: string
-  /** Markup behind the shell: hydration data and bootstrap script. */
+  /** Markup after the shell: hydration data and bootstrap script. */
   readonly tail: string
 }
 
 const END = Buffer.from(DOCUMENT_END)
-/** The opening tags of html and head with their attributes are expected within this many bytes. */
+/** The opening tags of html and head with their attributes must fit into this many bytes. */
 const HEAD_SEARCH_BYTES = 8_192
 
 /**
- * The writable that React pipes a streamed document into. React writes each flush synchronously and ends it with
- * `flush()`, so between two flushes the document is at a place where elements may be added: there the runtime's own
- * scripts go. The closing tags are held back until both React and the hydration data are done.
+ * The writable into which React pipes a streamed document. React writes each flush synchronously and ends it with
+ * `flush()`, so between two flushes elements may be added: the runtime's own scripts go there. The closing tags are
+ * held back until both React and the hydration data are done.
  *
- * React uses of a writable: `write`, `end`, `destroy`, `flush`, and the events `drain`, `error`, `close`.
+ * React uses these parts of a writable: `write`, `end`, `destroy`, `flush`, and the events `drain`, `error`, `close`.
  */
 export class DocumentSink extends EventEmitter {
   readonly #body: BodyStream
@@ -80,7 +80,7 @@ export class DocumentSink extends EventEmitter {
     this.#body.destroy()
   }
 
-  /** Adds an element between two of React's flushes, behind the shell. */
+  /** Adds an element between two of React's flushes, after the shell. */
   add(markup: string): void {
     if (this.#over) return
     if (this.#shellSent) this.#body.write(markup)

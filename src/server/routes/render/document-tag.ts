@@ -1,15 +1,15 @@
 import { createHash, hash } from 'node:crypto'
 
-const TAG_LENGTH = 22 // base64url digits, 128 bits and more: nobody finds two documents with one tag
-const ONE_PIECE = 16_384 // characters; beyond that, joining texts costs more than handing them over one by one
+const TAG_LENGTH = 22 // base64url digits, at least 128 bits: no two documents share a tag
+const ONE_PIECE = 16_384 // characters; beyond that, joining strings costs more than hashing them one by one
 
 /**
  * The weak ETag of a document: equal for equal content, on every instance, whatever the nonce and the encoding. A
- * cryptographic hash, since visitors write parts of documents: with a checksum they could make a changed page look unchanged.
- * Without a key, so that instances agree.
- * @param html what React wrote, without nonces.
- * @param rest what the runtime adds to this one, without nonces.
- * @param build names what it adds to all of them.
+ * cryptographic hash, because visitors write parts of documents: with a checksum they could make a changed page look
+ * unchanged. Without a key, so that instances agree.
+ * @param html React's HTML, without nonces.
+ * @param rest the runtime's additions to this document, without nonces.
+ * @param build names the additions that all documents share.
  */
 export function documentTag(html: string, rest: string, build: string): string {
   // Lengths first, so that no text can pass for the beginning of the next.

@@ -11,10 +11,10 @@ import { currentForms } from './form-target.ts'
 import { listOf } from './bound-arguments.ts'
 
 /**
- * The one file that depends on how React's server renderer writes forms whose action is a function (React 19.3, without
- * server components): `$$FORM_ACTION` gives the form's attributes and hidden fields, `$$IS_SIGNATURE_EQUAL` tells
- * `useActionState` whether a posted state is its own, and `bind` carries both on. `tests/unit/actions/form-reference`
- * fails when React changes that.
+ * The only file that depends on how React's server renderer writes forms whose action is a function (React 19.3,
+ * without server components): `$$FORM_ACTION` returns the form's attributes and hidden fields, `$$IS_SIGNATURE_EQUAL`
+ * tells `useActionState` whether a posted state is its own, and `bind` preserves both.
+ * `tests/unit/actions/form-reference` fails when React changes that.
  */
 export interface FormReference {
   (...args: readonly unknown[]): Promise<never>
@@ -23,9 +23,9 @@ export interface FormReference {
   bind(self: unknown, ...bound: readonly unknown[]): FormReference
 }
 
-/** What React writes on the form, or on the button. */
+/** Attributes that React writes on the form, or on the button. */
 export interface FormAttributes {
-  /** Of a hidden field that React writes in any case. */
+  /** Of a hidden field that React always writes. */
   readonly name: string
   /** The page's own URL with the action's id. */
   readonly action: string
@@ -36,19 +36,19 @@ export interface FormAttributes {
   readonly data: HiddenFields
 }
 
-/** What React does with the fields; a `FormData` would do as well. */
+/** The part of `FormData` that React uses. */
 export interface HiddenFields {
   append(name: string, value: string): void
   forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void
 }
 
-/** What a form needs to know of its action. */
+/** Facts about an action that its forms need. */
 export interface NamedAction {
   /** Set once by the registry, before any request. */
   readonly id: string | undefined
 }
 
-/** Makes what a page renders: an action, with the arguments that are bound so far. */
+/** Creates the value that a page renders: an action with its bound arguments so far. */
 export function createFormReference(declared: NamedAction, bound: readonly unknown[]): FormReference {
   const reference = (): Promise<never> =>
     Promise.reject(
@@ -88,14 +88,14 @@ function formAttributes({ id }: NamedAction, bound: readonly unknown[], prefix: 
   }
 }
 
-/** A state that says why the input was refused is read by nobody, and holds all that was typed: `null` does as well. */
+/** A refused input as the previous state is never read, and contains everything that was typed: send `null` instead. */
 function withoutRefusal(bound: readonly unknown[]): readonly unknown[] {
   return isInvalidInput(bound.at(-1)) ? [...bound.slice(0, -1), null] : bound
 }
 
 /**
- * As much of a `FormData` as React asks for. Node's own would bring its HTTP client into the memory of each server that has
- * an action. Hears whether the form belongs to a `useActionState`.
+ * The part of `FormData` that React uses. Node's own would load its HTTP client into the memory of each server that has
+ * an action. Also detects whether the form belongs to a `useActionState`.
  */
 class FormFields implements HiddenFields {
   readonly #fields: [name: string, value: string][] = []

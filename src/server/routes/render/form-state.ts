@@ -1,33 +1,33 @@
 import { listOf } from './bound-arguments.ts'
 import type { StateForm } from './form-target.ts'
 
-/** What the page is shown with after a form was sent to it. */
+/** How the page is shown after a form was posted to it. */
 export type AfterForm =
-  /** What React's `useActionState` takes over, and the arguments that are bound in the form that was sent. */
+  /** The state for React's `useActionState`, and the arguments that are bound in the posted form. */
   | {
       readonly kind: 'state'
       readonly status: 200 | 422
       readonly state: PostedState
       readonly args: readonly unknown[]
     }
-  /** Shown in the page's place. */
+  /** Shown instead of the page. */
   | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
 
 /**
- * `formState` of React's renderers: the state, whose it is, the action's id, and how many arguments are bound. The key is
- * empty where a form came without React's field for it.
+ * `formState` of React's renderers: the state, its key, the action's id, and the number of bound arguments. The key is
+ * empty if the form had no field for it.
  */
 export type PostedState = readonly [state: unknown, key: string, id: string, arity: number]
 
-/** Whether one of the forms that a page has rendered is the one that was sent. */
+/** Whether one of the rendered forms is the posted one. */
 export function hasForm([, key]: PostedState, forms: readonly StateForm[]): boolean {
   return forms.some((form) => form.key === key)
 }
 
 /**
- * Finds whose a state is that came without a key, or with one that the page does not have: React makes them of names and
- * places of components, and another build may have others.
- * @returns `undefined` for a state that has its form, and where the page has not exactly one that it can belong to.
+ * Finds the form of a state that has no key, or one that the page does not have: React derives keys from names and
+ * positions of components, and another build may have others.
+ * @returns `undefined` for a state that has its form, and unless exactly one form of the page fits.
  */
 export function withKey(
   { state: posted, args }: Pick<Extract<AfterForm, { kind: 'state' }>, 'state' | 'args'>,

@@ -7,32 +7,32 @@ import { argumentsPurpose } from './bound-arguments.ts'
 export interface StateForm {
   /** Of its action. */
   readonly id: string
-  /** What is bound, the state not among it. */
+  /** Bound arguments, without the state. */
   readonly args: readonly unknown[]
-  /** React's name for it. */
+  /** React's key for it. */
   readonly key: string
 }
 
-/** What forms of a page need to know of the page they are rendered on. */
+/** Facts about the page that its forms need. */
 export interface FormTarget {
   /** Of the page, still percent-encoded. */
   readonly pathname: string
   /** `''` or with its question mark. */
   readonly search: string
-  /** Whether a form has been rendered, and with it the query: no other one leads to the same document. */
+  /** Whether a form has been rendered, and with it the query: then the document depends on the whole query. */
   readonly namesQuery?: boolean
-  /** Makes a call of this document run once, however often it is sent; absent where many visitors share the document. */
+  /** Makes a call of this document run once, however often it is sent; absent if many visitors share the document. */
   readonly once: string | undefined
   /**
-   * Forms that belong to a `useActionState`, as they are rendered. React names those differently in its two renderers, so
-   * that the page that such a form is sent to must be rendered by the same one.
+   * Forms that belong to a `useActionState`, in the order of rendering. React's two renderers name them differently, so
+   * the page that such a form is posted to must use the same renderer.
    */
   readonly stateForms: StateForm[]
   /** Signs bound arguments for one action. */
   sign(actionId: string, text: string): string
 }
 
-/** React asks an action for its form's attributes without saying on which page: it is known by where the render runs. */
+/** React asks an action for its form's attributes without naming the page: the render's async context identifies it. */
 const forms = new AsyncLocalStorage<FormTarget>()
 
 /** Renders with this page as the target of its forms. */
@@ -40,12 +40,12 @@ export function withForms<Result>(target: FormTarget, render: () => Result): Res
   return forms.run(target, render)
 }
 
-/** The page that is being rendered; `undefined` outside of a render. */
+/** The page that is being rendered; `undefined` outside a render. */
 export function currentForms(): FormTarget | undefined {
   return forms.getStore()
 }
 
-/** The page of a request as its forms see it. What forms need beyond the URL is made when the first one asks. */
+/** A request's page for its forms. Everything besides the URL is created when the first form needs it. */
 export function formTarget(context: RequestContext): FormTarget {
   return new RequestForms(context)
 }
@@ -76,7 +76,7 @@ class RequestForms implements FormTarget {
   }
 }
 
-/** Whether caches may hand the document to others: then nothing in it may belong to one call. */
+/** Whether caches may share the document: then it must contain nothing that belongs to one call. */
 function isShared({ givenHeaders, res }: RequestContext): boolean {
   const wanted = givenHeaders?.get('cache-control') ?? res.getHeader('cache-control')
   return typeof wanted === 'string' && /\bpublic\b|\bs-maxage\b/i.test(wanted)

@@ -1,7 +1,7 @@
 /**
- * React puts what fills a hole at the end of the body, hidden, and moves it to its place by script: `S:0` fills `B:0`, with
- * the document's prefix in front of both. Where no script runs it is shown where it is, and the hole says so. Rows of a
- * table come in a table of their own.
+ * React puts streamed content at the end of the body, hidden, and moves it to its place by script: `S:0` replaces
+ * `B:0`, both after the document's prefix. Without scripts, the content is shown at the end, and the placeholder says
+ * so. Rows of a table get a table of their own.
  */
 const RULES =
   'body>:is([hidden],svg,math)[id*="S:"]{display:block!important}' +
@@ -10,13 +10,13 @@ const RULES =
   'body>[hidden]:has(>[id*="S:"],>tbody>[id*="S:"]){display:table!important}' +
   'template[id*="B:"]{display:block;font-style:italic}' +
   'template[id*="B:"]::before{content:"This part follows at the end of the page."}' +
-  // A placeholder that says that something is loading would say so for ever.
+  // Without scripts, a loading placeholder would stay forever.
   'template[id*="B:"]+[aria-busy=true]{display:none!important}'
 
 /**
- * What the head of a streamed document holds for browsers without scripts. Not a media query: half of the browsers that we
- * build for do not know `scripting`.
- * @param nonce for policies that ask for one with styles; ours does not.
+ * Styles in the head of a streamed document for browsers without scripts. Not a media query: half of the browsers that
+ * we support do not know `scripting`.
+ * @param nonce for policies that require one for styles; ours does not.
  */
 export function holeStyles(nonce: string): string {
   return `<noscript><style nonce="${nonce}">${RULES}</style></noscript>`

@@ -17,26 +17,26 @@ import { escapeJson } from '../../request/answer/escape-json.ts'
 
 /** The hydration data of one document. */
 export interface HydrationData {
-  /** The script element for the shell; depends on nothing but the answer's content. */
+  /** The script element for the shell; depends only on the answer's content. */
   readonly element: string
-  /** Starts the chunks of values that JSON cannot say; absent when the element holds everything. */
+  /** Starts the chunks of values that JSON cannot represent; absent if the element contains everything. */
   readonly start?: (emit: (script: string) => void) => Promise<void>
 }
 
-/** What the browser's route cache must know of loader data, by segment id. */
+/** Facts about loader data for the browser's route cache, by segment id. */
 type Metas = Readonly<Record<string, SegmentMeta>>
 
-/** What belongs to a view beside its data. */
+/** Additions to a view's data. */
 export interface HydrationExtras {
-  /** Only where something is not as by default. */
+  /** Only for segments with non-default facts. */
   readonly metas?: Metas | undefined
-  /** The state of the form that was sent to the page. */
+  /** The state of the form that was posted to the page. */
   readonly posted?: HydrationValues['posted'] | undefined
   /** Of a document that is streamed; its deadline in ms. */
   readonly streamed?: Required<Pick<HydrationState, 'deadline' | 'react'>> | undefined
 }
 
-/** Prepares the hydration data of a view. Rejections reach the browser as digests only. */
+/** Prepares the hydration data of a view. Rejections are sent as digests only. */
 export type HydrationDataWriter = (
   view: RouteView,
   route: string | null,
@@ -44,12 +44,12 @@ export type HydrationDataWriter = (
   extras?: HydrationExtras,
 ) => HydrationData
 
-/** Makes the writer of a build. What is the same for all documents of a route is put together once. */
+/** Creates the writer of a build. Text that all documents of a route share is cached. */
 export function createHydrationDataWriter(
   buildId: string,
   scope: HydrationState['scope'] = 'path',
 ): HydrationDataWriter {
-  /** Bound: one entry a route. */
+  /** Bound: one entry per route. */
   const starts = new Map<string | null, string>()
   const startOf = (route: string | null): string => {
     let start = starts.get(route)
@@ -102,7 +102,7 @@ function createHydrationData(
       const over = encoder.follow(push, gone.signal)
       context.onAbort((reason) => {
         if (reason.cause === 'gone') gone.abort(reason)
-        // Members are rejected by the abort itself within this turn. What is open then is deeper, and listens to nobody.
+        // The abort rejects members within this turn. Values that are open then are deeper, and nobody listens to them.
         else setImmediate(() => setImmediate(() => encoder.giveUp(reason)))
       })
       await over
@@ -112,7 +112,7 @@ function createHydrationData(
   }
 }
 
-/** Only of what is shown: the browser caches nothing else. */
+/** Only for shown segments: the browser caches no others. */
 function metaMember(metas: Metas, { chain, outcome }: RouteView): string {
   if (outcome === undefined) return member('meta', metas)
   const shown = new Set(shownChain({ chain, outcome }).map(({ key }) => layoutId(key)))
@@ -128,7 +128,7 @@ function postedMember(posted: HydrationValues['posted']): string {
   return posted === undefined ? '' : `,"posted":${json(posted)}`
 }
 
-/** Most pages have no params and no search; serialising nothing is not free. */
+/** Most pages have neither params nor search, and even serialising an empty object takes time. */
 function json(value: unknown): string {
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
     return '{}'
@@ -137,7 +137,7 @@ function json(value: unknown): string {
 
 function pushScript(chunk: string | null, nonce: string): string {
   const argument = escapeJson(JSON.stringify(chunk))
-  // Not by `??=`: an element whose id or name this is would be taken for the list.
+  // Not by `??=`: an element with this id or name would be taken for the list.
   const list = `Object.hasOwn(self,"${HYDRATION_DATA_GLOBAL}")?${HYDRATION_DATA_GLOBAL}:self.${HYDRATION_DATA_GLOBAL}=[]`
   return `<script nonce="${nonce}">(${list}).push(${argument})</script>`
 }

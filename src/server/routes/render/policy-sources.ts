@@ -1,32 +1,32 @@
 import type { PolicySources } from '../../api/define-app.ts'
 
-/** The same as texts, each to be put behind what a policy says anyway. */
+/** Added sources as texts, each to append to a directive of the runtime's policy. */
 export interface AddedSources {
-  /** Behind `script-src` of a document with a nonce. `'strict-dynamic'` takes no origins there. */
+  /** For `script-src` of a document with a nonce. `'strict-dynamic'` ignores origins there. */
   readonly scripts: string
-  /** Behind `script-src` of a document that has none. */
+  /** For `script-src` of a document without one. */
   readonly sharedScripts: string
   readonly styles: string
   readonly images: string
-  /** Directives of their own, each with its `; ` behind it. */
+  /** Additional directives, each followed by `; `. */
   readonly others: string
 }
 
-/** `connect-src` and its kin fall back to `default-src 'self'` where they are not named. */
+/** `connect-src` and these others fall back to `default-src 'self'` if they are not named. */
 const OTHERS = ['connect-src', 'font-src', 'frame-src', 'media-src', 'worker-src'] as const
 
 const NAMES: readonly string[] = [...OTHERS, 'img-src', 'script-src', 'style-src']
 
-/** Nothing that could end a directive: a host may hold more characters than one would think. */
+/** Excludes characters that end a directive: URL hosts allow more of them than one would expect. */
 const HOST = /^(?:https?|wss?):\/\/(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?::\d{1,5})?$/
 const SCHEME = /^(?:blob|data|mediastream):$/
 
-/** Lets WebAssembly be compiled; scripts are no freer for it. */
+/** Allows compiling WebAssembly; scripts get no further rights. */
 const WASM = "'wasm-unsafe-eval'"
 
 /**
- * Checks what an application adds to the policy of its documents, and writes it down.
- * @throws {TypeError} for another directive, and for a source that is none or would let any script run.
+ * Validates and formats an application's additions to the policy of its documents.
+ * @throws {TypeError} for an unknown directive, and for a source that is invalid or would allow any script.
  */
 export function addedSources(sources: PolicySources = {}): AddedSources {
   for (const [directive, list] of Object.entries(sources)) {

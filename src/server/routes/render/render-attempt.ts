@@ -8,13 +8,13 @@ import type { RequestContext } from '../../request/context.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 
-/** Nothing to send: something was thrown before the first byte. */
+/** Nothing to send: a value was thrown before the first byte. */
 export interface Thrown {
   readonly kind: 'thrown'
   readonly thrown: unknown
 }
 
-/** A finished document, without the runtime's additions. */
+/** A complete document, without the runtime's additions. */
 export interface Whole {
   readonly kind: 'whole'
   readonly html: string
@@ -29,26 +29,28 @@ export interface Live {
 /** A render whose shell is ready. */
 export interface LiveStream {
   readonly stream: PipeableStream
-  /** Set by whoever sends the stream: hears of what is thrown from now on, and gives the digest for the page. */
+  /**
+   * Set by the sender of the stream: called with values that are thrown from now on; returns the digest for the page.
+   */
   onLateThrown: (thrown: unknown) => string | undefined
 }
 
-const PREFIX_LETTERS = 16 // four bits each: nobody guesses 64 bits in one try
+const PREFIX_LETTERS = 16 // four bits each: 64 bits cannot be guessed in one try
 const DIGIT_LETTERS = 'ghijklmnop'
 
-/** Stands in React's output where a boundary's content is missing; text content can never look like it. */
+/** React's marker for missing content of a boundary; text content can never look like it. */
 const MISSING_BOUNDARY = '<!--$!-->'
 
 /**
- * Begins the inline script that React adds where a form has a function of the page for an action: it keeps what is sent
- * until the page is alive. Only a stream gives it the nonce without which it does not run.
+ * Start of the inline script that React adds if a client function is the action of a form: it queues submits until
+ * hydration. Only a stream adds the nonce that it needs to run.
  */
 const FORM_KEEPER = '>addEventListener("submit"'
 
 /**
- * Renders in one go, which costs half of what streaming does.
- * @returns `undefined` when something suspended or failed, since only a stream can tell which, and wait; and where React
- *   has added a script.
+ * Renders synchronously, at half the cost of streaming.
+ * @returns `undefined` if something suspended or failed, because only a stream can tell which, and wait; and if React
+ * has added a script.
  */
 export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
   try {
@@ -60,20 +62,20 @@ export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
   }
 }
 
-/** A newer attempt has taken this one's place; nobody needs to hear how it ends. */
+/** Another attempt has replaced this one; its end is not reported. */
 class Superseded extends Error {
   override readonly name = 'Superseded'
 }
 
-/** Gives up a render whose shell is ready, for another one that is to take its place. */
+/** Aborts a render whose shell is ready, in favour of another one. */
 export function giveUp({ stream }: LiveStream): void {
   stream.abort(new Superseded())
 }
 
 /**
- * What the ids begin with that React gives to the holes of a streamed document, and to what they are filled with. Nobody who
- * writes HTML for the page ahead of time can name such an element. A digest, since attributes can be read by stylesheets,
- * and a nonce must not be; letters alone, since the number of a form is read off the digits of its prefix.
+ * Prefix of the ids that React gives to placeholders and streamed content. Unpredictable, so that HTML written in
+ * advance cannot contain such an id. A digest, because stylesheets can read attributes but must not learn the nonce;
+ * only letters, because the number of a form is parsed from the digits after the prefix.
  */
 export function idPrefix(nonce: string): string {
   return hash('sha256', nonce, 'hex')
@@ -82,10 +84,10 @@ export function idPrefix(nonce: string): string {
 }
 
 /**
- * Starts a streamed render and waits for its shell. Whatever is thrown before that, even inside a boundary, counts as
- * thrown before the first byte, so that the answer can still have its true status.
- * @param whole asked when the shell is ready: `true` waits for the last hole, as for a crawler.
- * @param posted a state for the `useActionState` whose form was sent.
+ * Starts a streamed render and waits for its shell. A value that is thrown before that, even inside a boundary, counts
+ * as thrown before the first byte, so that the answer can still have the correct status.
+ * @param whole called when the shell is ready: `true` waits for the last boundary, as for a crawler.
+ * @param posted a state for the `useActionState` whose form was posted.
  */
 export function renderStream(
   tree: ReactNode,
@@ -123,7 +125,7 @@ export function renderStream(
         return reportFailure(error, context, 'render')
       },
       onShellReady() {
-        // A hole that failed while the shell was made has told onError by the end of this turn.
+        // A boundary that failed during the shell has called onError by the end of this turn.
         waits = whole()
         if (!waits) queueMicrotask(decide)
       },

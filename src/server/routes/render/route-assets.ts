@@ -5,27 +5,27 @@ import type { PageRecorder } from '../../reports/sdk/page-recorder.ts'
 import type { DocumentPolicies } from './document-policy.ts'
 import type { ImportMap } from './import-map.ts'
 
-/** What the first bytes of a document say about the files it needs. */
+/** The assets of a document in its first bytes. */
 export interface DocumentAssets {
   /**
    * Tags for the start of `<head>`.
-   * @param late whether values follow that JSON cannot say.
+   * @param late whether values follow that JSON cannot represent.
    */
   head(nonce: string, late: boolean): string
   /** Value of the `Link` header, or `undefined`. */
   link(nonce: string): string | undefined
-  /** The tag that starts hydration, or `''` where nothing hydrates. */
+  /** The tag that starts hydration, or `''` if nothing hydrates. */
   bootstrap(nonce: string): string
-  /** Names what is the same in all documents of a build, for `documentTag`. */
+  /** Identifies the parts that all documents of a build share, for `documentTag`. */
   readonly build: string
-  /** For visitors who come by https, or do not. */
+  /** @param secure whether visitors use https. */
   policiesFor(secure: boolean): DocumentPolicies
 }
 
-/** What is the same in all documents of an application. */
+/** Markup that all documents of an application share. */
 export interface SharedMarkup {
   readonly recorder?: PageRecorder | undefined
-  /** What each script must be, those that no tag names included. */
+  /** The integrity of each script, including those that no tag names. */
   readonly importMap?: ImportMap | undefined
   /** As `DocumentAssets.policiesFor`. */
   readonly policiesFor: (secure: boolean) => DocumentPolicies
@@ -35,8 +35,8 @@ const META = '<meta charset="utf-8"/><meta name="viewport" content="width=device
 const NONCE_MARK = '%NONCE%'
 
 /**
- * Works the tags out once a view's shape; the result is kept as long as the chain of its route. Bound: boundaries of the
- * table, for each of its routes.
+ * Computes the tags once per shape of view; the result is kept as long as the chain of its route. Bound: the boundaries
+ * of the table, for each of its routes.
  */
 export function createDocumentAssets(
   manifest: AssetManifest,
@@ -82,7 +82,7 @@ function describeAssets(
   )
   const hydrates = manifest.entry !== undefined
   const integrityOf = (href: string): string => manifest.integrity?.[href] ?? ''
-  // Chromium does not look into an import map for what it preloads, and loads it again.
+  // Chromium ignores the import map for preloads, and would load the script twice.
   const integrityAttribute = (href: string): string => {
     const integrity = integrityOf(href)
     return integrity === '' ? '' : ` integrity="${integrity}"`
@@ -91,15 +91,15 @@ function describeAssets(
     `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
   const preloads = hydrates ? [...scripts].map(preload) : []
   const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
-  // Before all that may fail.
+  // Before everything that may fail.
   const record = recorder === undefined ? '' : `<script nonce="${NONCE_MARK}">${recorder.script}</script>`
-  // A map counts for what is loaded behind it.
+  // An import map applies only to modules that are loaded after it.
   const map = importMap === undefined ? '' : `<script type="importmap" nonce="${NONCE_MARK}">${importMap.text}</script>`
   const head = META + map + record + styleTags.join('') + preloads.join('')
-  // What must come first; the tags for the rest stand in the same packet, and long headers cost every answer.
+  // Only what must load first; the other tags are in the same packet, and long headers cost every answer.
   const link = [
     ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
-    // A header is read before the map, and after it has loaded a module, many browsers take none.
+    // A header is processed before the map, and after a module has loaded, many browsers ignore an import map.
     ...(hydrates && importMap === undefined ? [linkOf(manifest.entry ?? '', integrityOf(manifest.entry ?? ''))] : []),
   ].join(', ')
   const bootstrap = hydrates
@@ -120,7 +120,7 @@ function linkOf(entry: string, integrity: string): string {
   return `<${entry}>; rel=modulepreload; nonce="${NONCE_MARK}"${must}`
 }
 
-/** Fills the nonce in. */
+/** Inserts the nonce. */
 function stamp(template: string): (nonce: string) => string {
   const parts = template.split(NONCE_MARK)
   return parts.length === 1 ? () => template : (nonce) => parts.join(nonce)

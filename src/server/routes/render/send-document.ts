@@ -25,7 +25,7 @@ import { type HeaderList } from '../../http/header-list.ts'
 import { cachingOf, NO_STORE, PRIVATE, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
 import { send } from '../../request/answer/send.ts'
 
-/** All that goes into the answer beside the HTML that React writes. */
+/** Parts of the answer besides React's HTML. */
 export interface DocumentParts {
   readonly status: number
   readonly view: RouteView
@@ -33,15 +33,15 @@ export interface DocumentParts {
   readonly assets: DocumentAssets
   readonly hydrationData: HydrationData
   readonly timings: readonly LoaderTiming[]
-  /** Takes the document to give it out again, if it is good and for everybody; absent where it is no page. */
+  /** Keeps the document for overload, if it is successful and public; absent for answers that are not pages. */
   readonly keep?: ((document: SentDocument) => void) | undefined
-  /** What is handed over in the document that is kept for everybody, where that is not the same. */
+  /** The hydration data for the kept document, if it differs. */
   readonly hydrationDataForAll?: () => HydrationData | undefined
-  /** Seconds after which a visitor who gets this failure may try again. */
+  /** Seconds after which a visitor who gets this failure may retry. */
   readonly retryAfter?: number | undefined
 }
 
-/** Sends a finished document: with its length, an ETag, and 304 where the client has it already. */
+/** Sends a complete document: with its length, an ETag, and 304 if the client already has it. */
 export function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> | undefined {
   const { start } = parts.hydrationData
   if (start === undefined) return sendFinished(html, '', parts, context)
@@ -49,7 +49,7 @@ export function sendWhole(html: string, parts: DocumentParts, context: RequestCo
   return start((script) => (chunks += script)).then(() => sendFinished(html, chunks, parts, context))
 }
 
-/** @param chunks scripts of the hydration data behind its element. */
+/** @param chunks scripts of the hydration data after its element. */
 function sendFinished(
   html: string,
   chunks: string,
@@ -76,7 +76,7 @@ function sendFinished(
     return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
   }
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
-    // A policy here would replace the stored one, whose nonce the stored body carries.
+    // A policy here would replace the stored one, whose nonce the stored body contains.
     keepShared({ parts, caching, context, etag, body: whole, tagOf })
     const timing = serverTiming(parts.timings, 'shell', context) + traceFor(caching, context)
     send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
@@ -120,13 +120,13 @@ interface Shareable extends Pick<SentDocument, 'encoded' | 'etag'> {
   readonly parts: DocumentParts
   readonly caching: Caching
   readonly context: RequestContext
-  /** @param handedOver in the place of what is handed over to this visitor. */
+  /** @param handedOver replaces the hydration data of this visitor. */
   readonly body: (handedOver?: string) => readonly string[]
   /** @param handedOver as for `body`. */
   readonly tagOf: (handedOver: string) => string
 }
 
-/** Keeps what is for everybody: its author says so, and nothing of a visitor was looked at on the way. */
+/** Keeps the document if it is public: its author says so, and no visitor data was read. */
 function keepShared({ parts, caching, context, body, tagOf, ...sent }: Shareable): void {
   if (parts.keep === undefined || !caching.shared || context.personal || !isForAll(context)) return
   const lifetime = documentLifetime(caching.value)
@@ -144,28 +144,28 @@ function keepShared({ parts, caching, context, body, tagOf, ...sent }: Shareable
   })
 }
 
-/** Middleware and rules may have made the answer one for a visitor. */
+/** Middleware and rules may have made the answer private. */
 function isForAll({ req, res, givenHeaders }: RequestContext): boolean {
   return req.headers.authorization === undefined && givenHeaders?.has('vary') !== true && !res.hasHeader('vary')
 }
 
-/** Beyond this many characters, putting strings together costs more than handing the socket several. */
+/** Beyond this many characters, joining strings costs more than several writes. */
 const JOIN_LIMIT = 16_384
 
 /** @param lengths of the pieces, in bytes. */
 function endWith({ req, res }: RequestContext, body: readonly string[], lengths: readonly number[]): void {
   if (req.method === 'HEAD') return void res.end()
-  // Head and body in one piece are one write; several pieces wait for each other.
+  // Headers and body in one string are one write; several strings are corked.
   if (body.length > 1) res.cork()
   body.forEach((part, at) => {
-    // Characters of one byte each are written as they are.
+    // Strings with one byte per character are written as they are.
     const encoding = lengths[at] === part.length ? 'latin1' : 'utf8'
     if (at === body.length - 1) res.end(part, encoding)
     else res.write(part, encoding)
   })
 }
 
-/** Sends a document whose holes are still open, each as it closes. */
+/** Sends a document with pending boundaries, each as it completes. */
 export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
   const { assets, hydrationData, metadata } = parts
   const { nonce, req, res } = context
@@ -187,7 +187,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     },
     hydrationData.start !== undefined,
   )
-  // Named before it is handed over: written there, it would keep the request for long (docs/decisions/0028).
+  // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
     const judged = judgeThrown(thrown)
     if (judged.kind !== 'failure') context.left = true
@@ -206,7 +206,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   live.stream.pipe(sink as unknown as NodeJS.WritableStream)
 }
 
-/** What a visitor without scripts, and a crawler, can still be told once the status is out. */
+/** The message of a late failure for visitors without scripts, and crawlers, because the status is already sent. */
 function lateVerdict(judged: JudgedThrown, digest: string): string {
   const noindex = '<meta name="robots" content="noindex"/>'
   return judged.kind === 'redirect'
@@ -214,7 +214,7 @@ function lateVerdict(judged: JudgedThrown, digest: string): string {
     : noindex + lateNotice(judged, digest)
 }
 
-/** The hole that it belongs to stays as it is: it says that its content follows at the end of the page. */
+/** The placeholder stays as it is: it says that its content follows at the end of the page. */
 function lateNotice(judged: Exclude<JudgedThrown, { kind: 'redirect' }>, digest: string): string {
   const text =
     judged.kind === 'refusal'
@@ -242,12 +242,14 @@ function documentCaching({ status, hydrationData }: DocumentParts, context: Requ
   return hydrationData.start === undefined ? caching : privateCaching(caching)
 }
 
-/** A streamed document holds inline scripts, so it holds a nonce, so nobody may share it. */
+/** A streamed document contains inline scripts and so a nonce, which makes it private. */
 function privateCaching(caching: Caching): Caching {
   return caching.shared ? PRIVATE : caching
 }
 
-/** The trace that the page goes on with: only where each load of the page asks the server, and nobody shares answers. */
+/**
+ * The trace that the page continues: only if each load of the page reaches the server, and the answer is not shared.
+ */
 function traceFor({ value, shared }: Caching, { trace }: RequestContext): string {
   if (trace === undefined || shared) return ''
   const asksAnew = value === PRIVATE.value || /\bno-(?:cache|store)\b/i.test(value)
@@ -277,7 +279,7 @@ function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: 
   return headers
 }
 
-/** The headers of a document that are the same whoever asks for it, and however long it took. */
+/** Headers of a document that do not depend on the visitor or on timing. */
 function sharedHeaders({ assets }: DocumentParts, context: RequestContext, caching: Caching): HeaderList {
   const headers = contentHeaders(assets, context, '', caching)
   const link = assets.link('')

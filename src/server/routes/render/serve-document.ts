@@ -36,59 +36,59 @@ import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
 import { sendConstantPage, sendPageRedirect } from '../../request/answer/send-plain.ts'
 
-/** What documents are made with. */
+/** Renders documents. */
 export interface DocumentRenderer {
   /**
-   * Renders a view and sends it. Whatever throws on the way ends in the nearest fallback, and failing all of them in a
-   * constant page: the promise does not reject.
+   * Renders a view and sends it. Errors lead to the nearest fallback, and if all fallbacks fail, to a constant page:
+   * the promise does not reject.
    */
   serve(view: RouteView, request: DocumentRequest, context: RequestContext): Promise<void>
 }
 
 /** One document. */
 export interface DocumentRequest {
-  /** Key of the matched route, `null` where none matched. */
+  /** Key of the matched route, `null` if none matched. */
   readonly route: string | null
-  /** Ids of the segments whose data has a promise among its members. */
+  /** Ids of the segments with a promise among the members of their data. */
   readonly deferred: ReadonlySet<string>
-  /** What the browser's cache must know of the data, by segment id. */
+  /** Facts about the data for the browser's cache, by segment id. */
   readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
   readonly timings: readonly LoaderTiming[]
-  /** A form was sent to this page: its status, and the state that React takes over. */
+  /** A form was posted to this page: its status, and the state for React. */
   readonly posted?: Extract<AfterForm, { kind: 'state' }>
-  /** The page's search params; those of the view may be watched. */
+  /** The page's search params; those of the view may be tracked. */
   readonly search: unknown
-  /** Takes the page's document to give it out again. */
+  /** Keeps the page's document for overload. */
   readonly keep?: DocumentParts['keep']
   /**
-   * Once it is rendered: its search params without those that nothing has looked at, and which are the visitor's own.
-   * @param namesQuery whether the whole query stands in it.
+   * After rendering: its search params without those that nothing has read, because they are the visitor's own.
+   * @param namesQuery whether the document contains the whole query.
    */
   readonly searchForAll?: (namesQuery: boolean) => unknown
-  /** What stopped the loaders, or an action, and where the search for its fallback starts. */
+  /** The value that stopped the loaders or an action, and where the search for its fallback starts. */
   readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number } | undefined
 }
 
-/** What a renderer is made of. */
+/** Parts of a renderer. */
 export interface RendererParts {
   readonly document: ComponentType<DocumentProps>
   readonly modules: ModuleCache
   readonly manifest: AssetManifest
-  /** What is the same in all documents. */
+  /** Markup that all documents share. */
   readonly shared: SharedMarkup
-  /** Milliseconds after which a render that waits for something is aborted. */
+  /** Milliseconds after which a waiting render is aborted. */
   readonly renderTimeoutMs: number
-  /** What of a URL the choice of its route depends on; see `routeScope`. */
+  /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
-/** What a failed attempt shows instead: the view with its fallback, and the failure that decides the status. */
+/** Next attempt: the view with its fallback, and the failure that decides the status. */
 interface Attempt {
   readonly view: RouteView
   readonly failure?: JudgedFailure | undefined
 }
 
-/** Makes the renderer of an application. */
+/** Creates the renderer of an application. */
 export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
   const rendering = new DocumentRendering(parts)
   return {
@@ -114,7 +114,7 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
   }
 }
 
-/** @returns what to render next; `undefined` where the request has been answered: by a redirect, or the last resort. */
+/** @returns the next attempt; `undefined` if the request has been answered: by a redirect, or the last resort. */
 function fallBack(
   { view }: Attempt,
   { value, boundaryFrom }: NonNullable<DocumentRequest['thrown']>,
@@ -123,7 +123,7 @@ function fallBack(
   const judged = judgeFor(view, value)
   if (judged.kind === 'redirect') return void sendPageRedirect(context, judged)
   const failure = judged.kind === 'failure' ? judged : undefined
-  // Most have been reported where they were met. A redirect that must not be sent is found to be a failure here.
+  // Most are already reported. An unsafe redirect is discovered here.
   if (failure !== undefined) reportFailure(failure.thrown, context, 'loader')
   const fallback = fallbackFor(view, judged, boundaryFrom)
   if (fallback === undefined) return void sendLastResort(judged, context)
@@ -134,16 +134,16 @@ function fallBack(
 interface Rendering {
   readonly tree: ReactNode
   readonly forms: FormTarget
-  /** @param posted the state that React takes over. */
+  /** @param posted the state for React. */
   readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HydrationExtras['streamed']) => DocumentParts
 }
 
-/** Renders and sends: whole where nothing has to be waited for, else as a stream. */
+/** Renders and sends: whole if nothing is pending, otherwise as a stream. */
 class DocumentRendering {
   readonly #parts: RendererParts
   readonly #hydrationDataOf: ReturnType<typeof createHydrationDataWriter>
   readonly #assetsOf: ReturnType<typeof createDocumentAssets>
-  /** Routes whose components suspend by themselves: rendering them in one go would be work done twice. */
+  /** Routes whose components suspend by themselves: trying to render them whole would be wasted work. */
   readonly #suspending = new Set<string>()
 
   constructor(parts: RendererParts) {
@@ -152,13 +152,13 @@ class DocumentRendering {
     this.#assetsOf = createDocumentAssets(parts.manifest, parts.shared)
   }
 
-  /** @returns what was thrown when there was nothing to send. */
+  /** @returns the thrown value if there was nothing to send. */
   async send(attempt: Attempt, request: DocumentRequest, context: RequestContext): Promise<Thrown | undefined> {
     const loading = this.#parts.modules.load(viewModules(attempt.view))
     if (loading !== undefined) await loading
     const rendering = this.#prepare(attempt, request, context)
     const shape = request.route ?? ''
-    // Only a stream takes over a posted state.
+    // Only a stream accepts a posted state.
     const canBeWhole =
       request.posted === undefined &&
       !Object.keys(attempt.view.data).some((id) => request.deferred.has(id)) &&
@@ -222,11 +222,11 @@ class DocumentRendering {
     const whole = isCrawler(context.req.headers['user-agent'])
     const render = (to: FormTarget, toTheEnd: () => boolean) =>
       withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
-    // The form that was sent may stand in a hole, or be known by another name here.
+    // The posted form may be inside a pending boundary, or have another key here.
     let attempt = await render(forms, () => whole || (posted && !hasForm(posted.state, forms.stateForms)) === true)
     const keyed = posted && withKey(posted, forms.stateForms)
     if (posted !== undefined && keyed !== undefined && attempt.kind === 'stream') {
-      // Only React can name the form that the state is for, and does so while it renders it.
+      // Only React can name the form to which the state belongs, and does so during rendering.
       giveUp(attempt.stream)
       posted = { ...posted, state: keyed }
       attempt = await render(formTarget(context), () => whole)
@@ -241,7 +241,7 @@ class DocumentRendering {
   }
 }
 
-/** The browser gets only the data of what is shown: the page that was refused may hold what nobody should see. */
+/** The browser gets only the data of shown segments: the refused page may contain data that nobody should see. */
 function withFallback(view: RouteView, outcome: Outcome): RouteView {
   const shown = shownChain({ chain: view.chain, outcome }).map(({ key }) => layoutId(key))
   const data = Object.fromEntries(Object.entries(view.data).filter(([id]) => shown.includes(id)))
@@ -253,7 +253,7 @@ function nextBoundary({ chain, outcome }: RouteView): number {
   return outcome === undefined ? chain.length - 1 : outcome.at - 1
 }
 
-/** A refusal of the page that shows failures is a failure: otherwise the two could call each other for ever. */
+/** A refusal by the page that shows failures is a failure: otherwise the two could call each other forever. */
 function judgeFor({ outcome }: RouteView, value: unknown): JudgedThrown {
   const judged = judgeThrown(value)
   return judged.kind === 'refusal' && outcome?.kind === 'error' ? judgeFailure(value) : judged

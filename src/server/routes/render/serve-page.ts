@@ -20,7 +20,7 @@ import type { AfterForm } from './form-state.ts'
 import { sendKept } from './send-kept.ts'
 import type { DocumentRenderer, DocumentRequest } from './serve-document.ts'
 
-/** What pages are served with. */
+/** Parts for serving pages. */
 export interface PageParts {
   readonly renderer: DocumentRenderer
   readonly modules: ModuleCache
@@ -30,9 +30,9 @@ export interface PageParts {
 }
 
 /**
- * Serves the document of a page, if there is a place for it and its turn comes in time. What waits long is among the old
- * objects by then, and would keep all that it holds until a major collection, the data of the page first of all: so it
- * holds none.
+ * Serves the document of a page, if there is a place for it and its turn comes in time. A request that waits long is in
+ * old space by then, and everything that it references, above all the page's data, would stay until a major collection;
+ * so it references none.
  */
 export function servePage(parts: PageParts, page: MatchedPage, context: RequestContext): Promise<void> | undefined {
   const shed = parts.admission.enter(context)
@@ -42,7 +42,7 @@ export function servePage(parts: PageParts, page: MatchedPage, context: RequestC
   return late.then((isOver) => (isOver ? undefined : showPage(parts, page, context)))
 }
 
-/** A document that was made for another visitor is better than none. */
+/** A document that was rendered for another visitor is better than none. */
 function answerBusy(
   { documents }: PageParts,
   { headers }: Shed,
@@ -69,7 +69,7 @@ function askedDocument({ route, params, search }: MatchedPage, context: RequestC
   }
 }
 
-/** The view, noting what the page reads of search params that no schema has made. */
+/** The view, tracking which search params the page reads, unless a schema has parsed them. */
 function watchedView(view: RouteView, { isRaw }: LoadResult, uses: SearchUses): RouteView {
   return isRaw && Object.keys(view.search as RawSearch).length > 0
     ? { ...view, search: trackSearch(view.search as RawSearch, uses) }
@@ -77,9 +77,9 @@ function watchedView(view: RouteView, { isRaw }: LoadResult, uses: SearchUses): 
 }
 
 /**
- * Waits for a turn, and answers where that comes too late.
+ * Waits for a turn, and answers if it is too late.
  * @param loaded whether the loaders are done.
- * @returns `false` at once where nobody else waits.
+ * @returns `false` at once if nobody else waits.
  */
 function isLate(
   parts: PageParts,
@@ -97,7 +97,7 @@ function isLate(
 
 /**
  * Runs the loaders of a page and renders it.
- * @param after what a form that was sent to the page has left for it.
+ * @param after the result of a form that was posted to the page.
  */
 export async function showPage(
   parts: PageParts,

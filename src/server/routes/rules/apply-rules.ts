@@ -19,39 +19,39 @@ import { isHandshake, proxyUpgrade } from './proxy-upgrade.ts'
 import { proxyRequest } from './proxy.ts'
 import { matchStaticFirst } from './static-paths.ts'
 
-/** Where a rewrite leads, on another origin. */
+/** Target of a rewrite to another origin. */
 export type ProxyTarget = Extract<Resolution<never>, { kind: 'proxy' }>
 
-/** The rules of an application, as the way from a URL to what answers it. */
+/** The rules of an application: from a URL to its route or answer. */
 export interface AppRules {
   /**
-   * Sets the headers that header rules ask for, and answers with the redirect that a rule asks for.
+   * Applies header rules and redirect rules.
    * @returns whether the request has been answered.
    */
   apply(context: RequestContext, asked: RuleSubject): boolean
   /**
-   * What rules need to know of a request, for the others here. What conditions read of it, whether they hold or not, is
-   * added to the answer's `Vary`, so that no cache gives it to visitors for whom they are different.
+   * The facts about a request that rules need, for the other members. Everything that conditions read, whether they
+   * hold or not, is added to the answer's `Vary`, so that no cache sends it to visitors for whom they differ.
    */
   subjectOf(context: RequestContext): RuleSubject
-  /** The redirect that a rule asks for; sends nothing. */
+  /** The redirect of the first matching rule; sends nothing. */
   redirect(context: RequestContext, asked: RuleSubject): RuleRedirect | FaultyDestination | undefined
   /** Rewrites and matches. */
   resolve(asked: RuleSubject): Resolution<RouteMatch>
-  /** Hands the request to another origin, and where an upgrade is attached to it, the connection as well. */
+  /** Forwards the request to another origin, with its connection if an upgrade is attached. */
   proxy(target: ProxyTarget, context: RequestContext): Promise<void>
-  /** Whether a request is the handshake of a WebSocket, and leads to another origin. */
+  /** Whether a request is a WebSocket handshake that leads to another origin. */
   shouldUpgrade(req: IncomingMessage): boolean
-  /** Closes connections to upstreams, tunnels too. */
+  /** Closes connections to upstreams, tunnels included. */
   dispose(): void
 }
 
-/** An upstream that says nothing for this long is taken for dead. */
+/** An upstream that is silent for this long counts as dead. */
 const UPSTREAM_TIMEOUT_MS = 30_000
 
 /**
  * Binds compiled rules to a table and to Express.
- * @param origins public origins, by which handshakes of WebSockets are judged; empty where the request's own host counts.
+ * @param origins public origins for checking WebSocket handshakes; empty to accept the request's own host.
  */
 export function createAppRules(
   rules: CompiledRules,
@@ -63,7 +63,7 @@ export function createAppRules(
   const closing = new AbortController()
   const match = matchStaticFirst(table)
 
-  /** Judged exactly as a request for a document is; only a guess, because the application has not been asked yet. */
+  /** Judged exactly as for a document, but preliminary, because the application's middleware has not run yet. */
   function leadsElsewhere(req: IncomingMessage): boolean {
     const { target, clientAddress, refusal } = judge(req)
     if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
@@ -85,7 +85,7 @@ export function createAppRules(
       onFailure: (failure: ProxyFailure) => logUpstream(failure, context),
     }
     const upgrade = upgradeOf(req)
-    // Browsers send the visitor's cookies along, and let any page read what comes back.
+    // Browsers send the visitor's cookies along, and let any page read the answer.
     if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
       context.refusal = 'a handshake of another site'
       return sendText(context, 403, 'Refused')
@@ -99,7 +99,7 @@ export function createAppRules(
       signal: AbortSignal.any([closing.signal, tunnel.signal]),
       onSwitch() {
         context.switched = true
-        // It has no end of its own, and its visitor connects anew: elsewhere, or to who takes this server's place.
+        // A tunnel never ends by itself, and its client reconnects: to another instance, or to this server's successor.
         forget = context.services.onDraining(() => tunnel.abort())
       },
     }).finally(() => forget?.())
@@ -143,7 +143,7 @@ function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestCo
   context.log.warn({ status, reason, upstream: context.route, message }, 'upstream failed')
 }
 
-/** @param onRead told the name of each header that a condition looks at. */
+/** @param onRead called with the name of each header that a condition reads. */
 function ruleRequest(
   req: IncomingMessage,
   url: Pick<RuleRequest, 'pathname' | 'search' | 'host'>,

@@ -3,7 +3,7 @@ import type { ExpressionEngine } from '../../../shared/rules/expression-engine.t
 
 const require = createRequire(import.meta.url)
 
-/** Loads what matches expressions of rules: 20 ms and some megabytes, which a server without such rules does not spend. */
+/** Loads the matcher for expressions in rules: 20 ms and some megabytes, only for servers with such rules. */
 export function loadExpressionEngine(): ExpressionEngine {
   const { RegExpParser } = require('@eslint-community/regexpp') as typeof import('@eslint-community/regexpp')
   const { RE2JS } = require('re2js') as typeof import('re2js')

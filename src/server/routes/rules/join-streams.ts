@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream'
 import { createPatience } from './patience.ts'
 
 /**
- * Joins two connections. What one side ends is ended on the other after all that came before; an error ends both at
- * once, and so does `idleMs` without a byte in either direction.
+ * Joins two connections. The end of one side ends the other after all pending data; an error ends both at once, and so
+ * does `idleMs` without a byte in either direction.
  */
 export function joinStreams(left: Duplex, right: Duplex, idleMs: number): void {
   const cut = (): void => {

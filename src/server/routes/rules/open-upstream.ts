@@ -6,14 +6,14 @@ import { loadHttps, type ProxyAgents } from './proxy-agents.ts'
 export interface UpstreamRequest {
   readonly method: string
   readonly headers: OutgoingHttpHeaders
-  /** Connections to take one from; a new connection for this request alone without. */
+  /** Pools to take a connection from; without them, the request gets a new connection. */
   readonly agents?: ProxyAgents | undefined
 }
 
 /** Opens a request; the caller sends the body and ends it. */
 export function openUpstream(target: URL, { method, headers, agents }: UpstreamRequest): ClientRequest {
   const url = new URL(target)
-  // A URL's credentials would become an Authorization header, in place of the visitor's.
+  // Credentials in a URL would replace the visitor's Authorization header.
   url.username = ''
   url.password = ''
   return url.protocol === 'https:'

@@ -1,15 +1,15 @@
-/** A time-out that counts only while the other side is the one to act. */
+/** A timeout that runs only while the other side must act. */
 export interface Patience {
-  /** Something has happened: the time begins again. */
+  /** Restarts the time after some progress. */
   readonly renew: () => void
-  /** No more waiting. */
+  /** Stops the timeout. */
   readonly stop: () => void
 }
 
 /**
- * Starts to wait.
+ * Starts the timeout.
  * @param timeoutMs in ms, since the start or the last `renew`.
- * @param isOwed whether it is the other side's turn; asked when the time is up, and if not it begins again.
+ * @param isOwed whether it is the other side's turn; called when the time is over, which restarts if not.
  * @param expire called at most once.
  */
 export function createPatience(timeoutMs: number, isOwed: () => boolean, expire: () => void): Patience {
@@ -21,7 +21,7 @@ export function createPatience(timeoutMs: number, isOwed: () => boolean, expire:
   }, timeoutMs)
   return {
     renew() {
-      // Refreshing would start a timer again that has been stopped or has run out.
+      // `refresh` would restart a timer that has been stopped or has run out.
       if (!over) timer.refresh()
     },
     stop() {

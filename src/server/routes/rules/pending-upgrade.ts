@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** A connection that Node has given out of its hands, because the request on it asks for another protocol. */
+/** A connection that Node has released, because its request wants another protocol. */
 export interface PendingUpgrade {
   readonly socket: Duplex
-  /** What the visitor has sent behind the request. */
+  /** Bytes that the visitor has sent after the request. */
   readonly head: Buffer
 }
 
 const UPGRADE = Symbol('millrace.pending-upgrade')
 
-/** Puts it where the rules find it, on a request that takes the way of all others up to them. */
+/** Attaches it to its request, which is handled like all others up to the rules. */
 export function attachUpgrade(req: IncomingMessage, upgrade: PendingUpgrade): void {
   ;(req as { [UPGRADE]?: PendingUpgrade })[UPGRADE] = upgrade
 }

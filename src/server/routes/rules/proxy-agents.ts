@@ -1,18 +1,18 @@
 import { Agent as HttpAgent } from 'node:http'
 import type { Agent as HttpsAgent } from 'node:https'
 
-/** Connections to upstreams that are kept for the next request. One set for a server; close it when the server ends. */
+/** Keep-alive connections to upstreams. One set for a server; close it when the server ends. */
 export interface ProxyAgents {
   readonly http: HttpAgent
   readonly https: HttpsAgent
-  /** Ends all connections, those in use too. */
+  /** Ends all connections, including those in use. */
   readonly close: () => void
 }
 
-/** Shorter than the 5 s after which servers commonly end an idle connection, so that ours ends first. */
+/** Shorter than the usual 5 s of servers, so that our side closes idle connections first. */
 const IDLE_MS = 4_000
 
-/** Makes a set of agents. */
+/** Creates a set of agents. */
 export function createProxyAgents(): ProxyAgents {
   const options = { keepAlive: true, timeout: IDLE_MS }
   const http = new HttpAgent(options)
@@ -29,7 +29,7 @@ export function createProxyAgents(): ProxyAgents {
   }
 }
 
-/** Loaded when it is asked for: 4 MiB of each server, few of which have an upstream that speaks TLS. */
+/** Loaded on first use: 4 MiB, and few servers have an upstream with TLS. */
 export function loadHttps(): typeof import('node:https') {
   return process.getBuiltinModule('node:https')
 }

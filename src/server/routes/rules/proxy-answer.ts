@@ -8,7 +8,7 @@ import { securityHeaders } from '../../request/answer/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
 import { answerHeaders, type Forwarded } from './proxy-headers.ts'
 
-/** Answers for an upstream that did not. Text, because the pages of the application are not about this URL. */
+/** Answers for an upstream that did not. As text, because the application's pages do not concern this URL. */
 export function sendFailure(
   req: IncomingMessage,
   res: ServerResponse,
@@ -21,25 +21,25 @@ export function sendFailure(
   for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
   res.writeHead(status)
   res.end(text)
-  // What the visitor is still sending must be read, or the answer may be lost to a reset.
+  // Read the rest of the visitor's request, or a reset may lose the answer.
   req.resume()
 }
 
 /** How the answer of an upstream may end. */
 export interface AnswerEnd {
-  /** All of it is out. */
+  /** All of it is sent. */
   done(): void
   /**
-   * The upstream has ended in the middle. The caller then ends the visitor's connection with `breakOff`, so that nobody
-   * takes the answer for a whole one.
+   * The upstream has disconnected in the middle. The caller then ends the visitor's connection with `breakOff`, so that
+   * nobody takes the answer for complete.
    */
   cutOff(cause: Error): void
 }
 
 /**
- * Passes an upstream's answer on as it comes, as fast as the visitor reads it.
- * What the runtime sends with every answer goes along where the upstream says nothing of it.
- * @returns whether the answer's head could be passed on; if not, nothing was sent and nothing will be called.
+ * Forwards an upstream's answer as it arrives, at the visitor's pace, with the runtime's own headers unless the
+ * upstream sets them.
+ * @returns whether the headers could be forwarded; if not, nothing was sent and no callback will be called.
  */
 export function relayAnswer(
   answer: IncomingMessage,
@@ -48,7 +48,7 @@ export function relayAnswer(
   { done, cutOff }: AnswerEnd,
 ): boolean {
   const coding = answer.headers['transfer-encoding']
-  // What another coding than chunked has wrapped would reach the visitor wrapped and undeclared.
+  // Codings other than chunked would reach the visitor undeclared.
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') return false
   const headers = answerHeaders(answer)
   const hadCookie = res.hasHeader('set-cookie')
@@ -76,19 +76,22 @@ export function relayAnswer(
 }
 
 /**
- * Whether an answer sets a cookie that the author of its `Cache-Control` did not know of: middleware sets a cookie on an
- * answer that the upstream calls public, or the upstream sets one where a rule says public. Shared caches would give one
- * visitor's cookie to others.
+ * Whether an answer sets a cookie that the author of its `Cache-Control` did not know about: middleware sets a cookie
+ * on an answer that the upstream calls public, or the upstream sets one where a rule says public. Shared caches would
+ * give one visitor's cookie to others.
  * @param hadCookie whether middleware or a rule has set a cookie.
  */
 function isMixed({ headers }: IncomingMessage, res: ServerResponse, hadCookie: boolean): boolean {
   const isForeign = headers['cache-control'] === undefined ? res.hasHeader('set-cookie') : hadCookie
   const value = res.getHeader('cache-control')
-  // Without a word on it an answer may be kept as well, for a time that the cache guesses.
+  // Without `Cache-Control`, caches may store an answer for a time of their choice.
   return isForeign && (value === undefined ? hadCookie : mayBeShared(String(value)))
 }
 
-/** Ends a connection in the middle of an answer. One that only its end delimits looks whole unless that is a reset. */
+/**
+ * Ends a connection in the middle of an answer. A body that is delimited by its end looks complete unless the
+ * connection is reset.
+ */
 export function breakOff(req: IncomingMessage, res: ServerResponse): void {
   if (!res.chunkedEncoding && !res.hasHeader('content-length')) req.socket.resetAndDestroy()
   res.destroy()

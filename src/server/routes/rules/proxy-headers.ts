@@ -1,20 +1,20 @@
 /**
- * What crosses a proxy and what ends at it. Fields about one connection (RFC 9110, section 7.6.1) never cross, nor do
- * those that a client's or upstream's `Connection` names; how long a body is, each side is told anew.
+ * Which headers cross a proxy. Hop-by-hop fields (RFC 9110, section 7.6.1) never do, nor those that a client's or
+ * upstream's `Connection` names; the length of a body is declared again for each side.
  */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 
-/** What the upstream is told of the visitor. Nothing that the visitor's own request claims is believed. */
+/** Facts about the visitor for the upstream. Claims in the visitor's own request are ignored. */
 export interface Forwarded {
-  /** The visitor's address, or the whole chain of addresses where proxies in front of us are trusted. */
+  /** The visitor's address, or the whole chain of addresses if proxies in front of us are trusted. */
   readonly for: string
-  /** The scheme that the visitor uses. */
+  /** The visitor's scheme. */
   readonly proto: 'http' | 'https'
-  /** The host that the visitor asked for, with its port if it names one. */
+  /** The host that the visitor requested, with its port if given. */
   readonly host: string
 }
 
-/** How a request's body is delimited; `unsupported` for codings that would be lost on the way. */
+/** How a request's body is delimited; `unsupported` for codings that forwarding would lose. */
 export type BodyFraming = { readonly kind: 'none' | 'chunked' | 'unsupported' } | LengthFraming
 
 interface LengthFraming {
@@ -40,11 +40,11 @@ const ENDS_HERE = new Set([
 ])
 
 /**
- * Names by which servers and frameworks learn from a proxy in front who asks, for what, and by which method. Only what
- * this server says in `X-Forwarded-*` is true, so the visitor's own do not cross.
+ * Headers by which a proxy tells servers and frameworks about client, target and method. Only this server's
+ * `X-Forwarded-*` is true, so the visitor's own are dropped.
  */
 const CLAIMS = new Set(
-  // The address.
+  // Client address.
   (
     'cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 client-ip do-connecting-ip fastly-client-ip fly-client-ip ' +
     'true-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip x-client-ip x-cluster-client-ip ' +
@@ -53,13 +53,13 @@ const CLAIMS = new Set(
     // Host, scheme, URL and method.
     'front-end-https x-host x-http-host-override x-original-host x-real-host x-scheme x-url-scheme x-original-method x-original-uri ' +
     'x-original-url x-rewrite-url x-waws-unencoded-url x-http-method x-http-method-override x-method-override ' +
-    // Who has signed in; whether middleware has run; the proxy of a CGI program.
+    // Signed-in user; whether middleware has run; the proxy of a CGI program.
     'x-authenticated-user x-client-cert x-goog-iap-jwt-assertion x-remote-user x-webauth-user ' +
     'x-middleware-subrequest proxy'
   ).split(' '),
 )
 
-/** Families of such names: of forwarding proxies, and of those that sign visitors in. */
+/** Prefixes of such names: of forwarding proxies, and of those that sign visitors in. */
 const CLAIM_PREFIXES = [
   'cf-access-',
   'remote-',
@@ -73,12 +73,12 @@ const CLAIM_PREFIXES = [
   'x-vercel-forwarded-',
 ] as const
 
-/** With an underscore a name is another one here, and the same one to what reads it as CGI does: `X_Real_IP`. */
+/** A name with an underscore is a different header here, but the same one to CGI: `X_Real_IP`. */
 function isClaim(name: string): boolean {
   return CLAIMS.has(name) || name.includes('_') || CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
-/** The body that came with a request. One that no header announces is not passed on, whatever bytes follow. */
+/** The body of a request. Bytes that no header announces are not forwarded. */
 export function bodyFraming(headers: IncomingHttpHeaders): BodyFraming {
   const coding = headers['transfer-encoding']
   if (coding !== undefined) return { kind: coding.trim().toLowerCase() === 'chunked' ? 'chunked' : 'unsupported' }
@@ -110,15 +110,15 @@ export function upstreamHeaders(
 }
 
 /**
- * The lines of a header as the visitor sent them, unless `req.headers` says something else: middleware may have replaced
- * the value, which `headersDistinct` never shows, and of a second `Authorization` nothing here has been judged.
+ * The lines of a header as the visitor sent them, unless `req.headers` differs: middleware may have replaced the value,
+ * which `headersDistinct` never shows, and a second `Authorization` has not been checked here.
  */
 function sentValue(value: string | string[], lines: readonly string[] = []): string | string[] {
   const isAll = [lines.join(', '), lines.join('; ')].includes(String(value))
   return isAll && lines.length > 1 ? [...lines] : value
 }
 
-/** The headers of an upstream's answer that the visitor gets, spelled and repeated as they came. */
+/** The headers of an upstream's answer for the visitor, with spelling and repetitions unchanged. */
 export function answerHeaders(answer: IncomingMessage): ReadonlyMap<string, readonly string[]> {
   const named = namedByConnection(answer)
   const bodyless = answer.statusCode === 204

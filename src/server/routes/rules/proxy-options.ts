@@ -1,21 +1,21 @@
 import type { ProxyAgents } from './proxy-agents.ts'
 import type { Forwarded } from './proxy-headers.ts'
 
-/** Why an upstream's answer did not come, or not as a whole. */
+/** Why an upstream's answer is missing or incomplete. */
 export interface ProxyFailure {
-  /** What the visitor was told; for an answer that was cut off, what a longer look would have told. */
+  /** Status sent to the visitor; for an answer that was cut off, the status that it would have had. */
   readonly status: 400 | 501 | 502 | 504
-  /** One of a few words, for the log. */
+  /** Constant word for the log. */
   readonly reason: 'unreachable' | 'time-out' | 'bad-answer' | 'cut-off' | 'bad-request'
-  /** What the platform threw, if anything. */
+  /** The platform's error, if any. */
   readonly cause?: unknown
 }
 
-/** How one request is passed on. */
+/** Options for forwarding one request. */
 export interface ProxyOptions {
   /**
-   * How long the upstream may keep us waiting, in ms: for the connection, for the first byte, and between two pieces of
-   * a body. Time that the visitor takes to send or to read does not count.
+   * Longest wait for the upstream, in ms: for the connection, for the first byte, and between two chunks of a body.
+   * Time that the visitor takes to send or to read does not count.
    */
   readonly timeoutMs: number
   readonly forwarded: Forwarded
@@ -23,6 +23,6 @@ export interface ProxyOptions {
   readonly signal?: AbortSignal | undefined
   /** Connections to share; without them each request has its own. */
   readonly agents?: ProxyAgents | undefined
-  /** Told of each failure, for the log. A visitor who leaves is none. */
+  /** Called for each failure, for the log. A visitor who disconnects is not a failure. */
   readonly onFailure?: ((failure: ProxyFailure) => void) | undefined
 }

@@ -10,22 +10,22 @@ import { breakOff, relayAnswer, sendFailure } from './proxy-answer.ts'
 import { answerHeaders, bodyFraming, upstreamHeaders } from './proxy-headers.ts'
 import { joinStreams } from './join-streams.ts'
 
-/** How a WebSocket is passed on. */
+/** Options for forwarding a WebSocket. */
 export interface ProxyUpgradeOptions extends ProxyOptions {
-  /** How long a tunnel may carry nothing, in ms; 2 minutes unless told, which is past the usual pings. */
+  /** Longest silence of a tunnel, in ms; default: 2 minutes, longer than usual ping intervals. */
   readonly idleMs?: number
-  /** The answer, where one is on the connection already (`responseOn`). */
+  /** The answer, if the connection already has one (`responseOn`). */
   readonly res?: ServerResponse
-  /** Told when the upstream has accepted: there will be no answer. */
+  /** Called when the upstream has accepted: there will be no answer. */
   readonly onSwitch?: () => void
 }
 
 const IDLE_MS = 120_000
 
 /**
- * Passes the handshake of a WebSocket on to another origin. When the upstream accepts, bytes go both ways until one
- * side ends; when it refuses, its answer is the answer. Other protocols get 501: nothing here knows their first bytes.
- * @returns settled when the visitor's connection is closed; never rejects.
+ * Forwards a WebSocket handshake to another origin. If the upstream accepts, bytes flow both ways until one side ends;
+ * if it refuses, its answer is forwarded. Other protocols get 501, because their first bytes are unknown here.
+ * @returns settles when the visitor's connection is closed; never rejects.
  */
 export async function proxyUpgrade(
   req: IncomingMessage,
@@ -33,7 +33,7 @@ export async function proxyUpgrade(
   target: URL,
   options: ProxyUpgradeOptions,
 ): Promise<void> {
-  // A visitor who resets the connection has left; the rest is done where it closes.
+  // A visitor's reset is handled by the `close` event.
   socket.on('error', () => socket.destroy())
   if (socket.destroyed || options.signal?.aborted) {
     socket.destroy()
@@ -55,7 +55,7 @@ function startHandshake(
 ): void {
   const framing = bodyFraming(req.headers)
   const state = { answered: false }
-  /** Middleware has lost patience: what the upstream says now comes too late. */
+  /** Middleware has timed out: the upstream's answer is too late. */
   const isAnsweredByOthers = (): boolean => !state.answered && options.res?.headersSent === true
   const answerOn = (): ServerResponse => options.res ?? responseOn(req, socket)
   if (!asksForWebSocket(req)) return fail({ status: 501, reason: 'bad-request' })
@@ -118,7 +118,7 @@ function startHandshake(
   }
 }
 
-/** Whether a request asks for a WebSocket in the one way there is. What it has behind its head is no body then. */
+/** Whether a request is a valid WebSocket handshake. Bytes after its headers are then not a body. */
 export function isHandshake(req: IncomingMessage): boolean {
   return req.method === 'GET' && asksForWebSocket(req) && bodyFraming(req.headers).kind === 'none'
 }
@@ -127,7 +127,7 @@ function asksForWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** An ordinary answer on a connection that has left the server's care; the connection ends with it. */
+/** An ordinary answer on a connection that Node's server has released; the connection ends with it. */
 export function responseOn(
   req: IncomingMessage,
   socket: Duplex,
@@ -135,9 +135,9 @@ export function responseOn(
 ): ServerResponse {
   const res = new Response(req)
   res.shouldKeepAlive = false
-  // The server's `upgrade` event types its socket as any stream; it is the connection.
+  // The server's `upgrade` event types its socket as a stream; it is the connection.
   res.assignSocket(socket as Socket)
-  // The server would do both for a connection of its own.
+  // The server does both for its own connections.
   socket.on('drain', () => res.emit('drain'))
   res.once('finish', () => socket.end(() => socket.destroy()))
   return res
@@ -145,7 +145,7 @@ export function responseOn(
 
 /**
  * As `responseOn`.
- * @returns `undefined` where the answer to an earlier request is still going out on the connection.
+ * @returns `undefined` if the answer to an earlier request is still being sent on the connection.
  */
 export function tryResponseOn(...given: Parameters<typeof responseOn>): ServerResponse | undefined {
   try {
@@ -156,10 +156,10 @@ export function tryResponseOn(...given: Parameters<typeof responseOn>): ServerRe
   }
 }
 
-/** Whoever still answers, such as middleware that limits how long a request takes, would write into the other protocol. */
+/** Later writes to the answer, such as those of a timeout middleware, would corrupt the other protocol. */
 function silence(res: ServerResponse, socket: Duplex): void {
   res.detachSocket(socket as Socket)
-  // Node says so for an answer that has a socket.
+  // Node emits this for an answer that has a socket.
   socket.once('close', () => res.destroy().emit('close'))
 }
 

@@ -1,7 +1,7 @@
 /**
- * Passes a request on to another origin and its answer back. Both bodies stream, each no faster than its reader; who
- * leaves first takes the other side along. One request gives one upstream request, framed anew from what Node's parser
- * has understood of it, so the two servers cannot disagree on where it ends.
+ * Forwards a request to another origin and its answer back. Both bodies stream at the pace of their reader; if one side
+ * disconnects, the other is closed. One request makes one upstream request, framed again from the result of Node's
+ * parser, so the two servers cannot disagree on where it ends.
  */
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { BodyFraming } from './proxy-headers.ts'
@@ -11,7 +11,7 @@ import { createPatience } from './patience.ts'
 import { breakOff, relayAnswer, sendFailure } from './proxy-answer.ts'
 import { bodyFraming, upstreamHeaders } from './proxy-headers.ts'
 
-/** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110, section 9.2.2). */
+/** Methods that may be repeated if a keep-alive connection turns out to be dead (RFC 9110, section 9.2.2). */
 const REPEATABLE = ['GET', 'HEAD', 'OPTIONS']
 
 interface Exchange {
@@ -23,10 +23,10 @@ interface Exchange {
 }
 
 /**
- * Answers a request with the answer of another origin: 502 where it cannot be reached or makes no sense, 504 where it
- * keeps us waiting, 501 for a body in a coding that cannot be passed on.
- * @param target scheme, host, path and query of the upstream request; its credentials and hash are not used.
- * @returns settled when the answer is out or the visitor has gone; never rejects.
+ * Answers a request with the answer of another origin: 502 if it is unreachable or invalid, 504 if it is too slow, 501
+ * for a body in a coding that cannot be forwarded.
+ * @param target scheme, host, path and query of the upstream request; its credentials and hash are ignored.
+ * @returns settles when the answer is sent or the visitor has disconnected; never rejects.
  */
 export async function proxyRequest(
   req: IncomingMessage,
@@ -41,13 +41,13 @@ export async function proxyRequest(
     return
   }
   const exchange = { req, res, target, framing, options }
-  // A kept connection may have been closed by the other side a moment ago. What cannot be sent twice gets a new one.
+  // The other side may just have closed a keep-alive connection. A request that cannot be repeated gets a new one.
   const repeatable = framing.kind === 'none' && REPEATABLE.includes(req.method ?? '')
   const outcome = await runExchange(exchange, repeatable)
   if (outcome === 'stale') await runExchange(exchange, false)
 }
 
-/** @returns `stale` where a kept connection was dead before anything came back; nothing has been answered then. */
+/** @returns `stale` if a keep-alive connection was dead before any answer; nothing has been answered then. */
 function runExchange(
   { req, res, target, framing, options }: Exchange,
   reuseConnection: boolean,
@@ -86,7 +86,7 @@ function runExchange(
     if (upstream.reusedSocket && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')) return settleAs('stale')
     fail({ status: 502, reason: cause.code?.startsWith('HPE_') ? 'bad-answer' : 'unreachable', cause })
   })
-  // Node ends the connection without an error where the answer switches protocols, which nobody asked for.
+  // Node ends the connection without an error if the answer switches protocols unasked.
   upstream.once('close', () => {
     if (!state.answered) fail({ status: 502, reason: 'bad-answer' })
   })
@@ -99,7 +99,7 @@ function runExchange(
   sendBody(req, upstream, framing, patience.renew)
   return promise
 
-  /** Whether the upstream, not the visitor, is the one to act. */
+  /** Whether the upstream, not the visitor, must act. */
   function upstreamOwes(): boolean {
     if (state.answered) return !res.writableNeedDrain
     return !state.connected || upstream.writableEnded || upstream.writableNeedDrain
@@ -123,7 +123,7 @@ function runExchange(
     patience.stop()
     res.off('close', settle)
     options.signal?.removeEventListener('abort', abort)
-    // Nothing happens to a connection that a whole exchange has given back to its agent.
+    // Has no effect on a connection that a complete exchange has returned to its agent.
     upstream.destroy()
     resolve(outcome)
   }
@@ -140,7 +140,7 @@ function sendBody(req: IncomingMessage, upstream: ClientRequest, framing: BodyFr
   upstream.once('close', () => {
     req.off('data', renew)
     req.unpipe(upstream)
-    // The rest of a body that nobody takes any more.
+    // The rest of a body that nobody reads any more.
     req.resume()
   })
 }

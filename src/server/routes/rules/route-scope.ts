@@ -3,8 +3,8 @@ import type { RewritePhases, RuleCondition } from '../../../shared/rules/rule-ty
 import type { AppDefinition } from '../../api/define-app.ts'
 
 /**
- * What of a URL the choice of the route depends on that answers it. It is the path alone unless a redirect or rewrite
- * has a condition on the query, or middleware may do as it likes.
+ * The parts of a URL that decide which route answers it: the path alone, unless a redirect or rewrite has a condition
+ * on the query, or middleware may decide.
  */
 export function routeScope({
   middleware,
