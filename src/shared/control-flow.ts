@@ -1,25 +1,25 @@
 /**
- * The ways out that are no failures: redirect, not found, forbidden, unauthorized. They are thrown, so that a loader,
- * an action or a component can leave from any depth, and they are never logged or reported as errors.
+ * Control flow that is not a failure: redirect, not found, forbidden, unauthorized. It is thrown, so that a loader, an
+ * action or a component can use it at any depth, and it is never logged or reported as an error.
  */
 
-/** Redirect statuses with a meaning for documents (RFC 9110, section 15.4). */
+/** Redirect statuses that are useful for documents (RFC 9110, section 15.4). */
 export type RedirectStatus = 301 | 302 | 303 | 307 | 308
 
 const REDIRECT_STATUSES: readonly RedirectStatus[] = [301, 302, 303, 307, 308]
 
-/** The refusals that have a fallback page of their own, with their status. */
+/** The refusals that have a fallback page, with their status. */
 export const REFUSAL_STATUS = { notFound: 404, forbidden: 403, unauthorized: 401 } as const
 
 /** The name of a refusal, equal to the segment key of its fallback page. */
 export type RefusalKind = keyof typeof REFUSAL_STATUS
 
-/** Thrown by `redirect()`. `to` is as the application wrote it; the Location guard judges it before it is sent. */
+/** Thrown by `redirect()`. `to` is as the application wrote it; the Location guard checks it before it is sent. */
 export class RedirectSignal extends Error {
   override readonly name = 'RedirectSignal'
   declare readonly to: string
   declare readonly status: RedirectStatus
-  /** Whether an absolute URL of another site is meant. */
+  /** Whether an absolute URL of another site is allowed. */
   declare readonly external: boolean
 
   constructor(to: string, status: RedirectStatus, external = false) {
@@ -42,12 +42,14 @@ export class RefusalSignal extends Error {
 }
 
 /**
- * Leaves for another URL. In a loader before the first byte it is a real redirect; after it, a refresh in the page.
- * @param to a path of this site. Anything else ends in a 500, never in a Location: most targets come from visitors.
- * @param status 307 unless told: the method is kept and nothing is remembered.
- * @param options `external: true` also takes an absolute http(s) URL; only for targets that no visitor can choose.
- * @throws {RedirectSignal} always, but for another status.
- * @throws {RangeError} for a status that is no redirect.
+ * Redirects to another URL. In a loader before the first byte it is an HTTP redirect; after it, the page navigates.
+ * @param to a path of this site. Anything else causes a 500 and is never sent as `Location`, because most targets are
+ * from visitors.
+ * @param status default: 307, which keeps the method and is not cached.
+ * @param options `external: true` also allows an absolute http(s) URL; use it only for targets that no visitor can
+ * choose.
+ * @throws {RedirectSignal} always, unless the status is invalid.
+ * @throws {RangeError} for a status that is not a redirect.
  */
 export function redirect(to: string, status: RedirectStatus = 307, options?: { readonly external: boolean }): never {
   if (!REDIRECT_STATUSES.includes(status)) {
@@ -57,7 +59,7 @@ export function redirect(to: string, status: RedirectStatus = 307, options?: { r
 }
 
 /**
- * As `redirect`, for good: 308.
+ * As `redirect`, but permanent: 308.
  * @throws {RedirectSignal} always.
  */
 export function permanentRedirect(to: string): never {
@@ -73,7 +75,7 @@ export function notFound(): never {
 }
 
 /**
- * Shows the nearest `forbidden` page with status 403: known, and not allowed.
+ * Shows the nearest `forbidden` page with status 403: the visitor is known, but not allowed.
  * @throws {RefusalSignal} always.
  */
 export function forbidden(): never {
@@ -81,19 +83,19 @@ export function forbidden(): never {
 }
 
 /**
- * Shows the nearest `unauthorized` page with status 401: not signed in.
+ * Shows the nearest `unauthorized` page with status 401: the visitor is not signed in.
  * @throws {RefusalSignal} always.
  */
 export function unauthorized(): never {
   throw new RefusalSignal('unauthorized')
 }
 
-/** Prefix of the digests that carry control flow through React's own error channel; no error's digest begins so. */
+/** Prefix of the digests that carry control flow through React's error channel; digests of errors never have it. */
 const DIGEST_PREFIX = 'millrace:'
 
 /**
- * The digest that lets control flow survive the way through React into the browser.
- * @returns `undefined` for anything that is no control flow.
+ * The digest that carries control flow through React into the browser.
+ * @returns `undefined` for anything else.
  */
 export function controlFlowDigest(thrown: unknown): string | undefined {
   if (thrown instanceof RedirectSignal) {
@@ -104,7 +106,7 @@ export function controlFlowDigest(thrown: unknown): string | undefined {
 }
 
 /**
- * Reads control flow back from whatever was thrown: a signal itself, or an error with such a digest.
+ * The control flow of a thrown value: a signal itself, or an error with such a digest.
  * @returns `undefined` for an ordinary failure.
  */
 export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal | undefined {
@@ -120,9 +122,9 @@ export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal |
   return Object.hasOwn(REFUSAL_STATUS, verdict) ? new RefusalSignal(verdict as RefusalKind) : undefined
 }
 
-/** The digest an error carries, if it carries one. */
+/** The digest of an error, if it has one. */
 export function digestOf(thrown: unknown): string | undefined {
   const held = Object(thrown) as { readonly digest?: unknown }
-  // Asked for first: reading it may throw where it is not there.
+  // `in` first: reading a missing member may throw.
   return 'digest' in held && typeof held.digest === 'string' ? held.digest : undefined
 }

@@ -2,13 +2,13 @@ import type { Params } from './route-pattern.ts'
 import { parsePattern } from './route-pattern.ts'
 import { encodeSegment } from './route-segment.ts'
 
-/** One value in the search part; numbers and booleans are written as `String` writes them. */
+/** One value in the search part; numbers and booleans are formatted by `String`. */
 export type SearchValue = string | number | boolean
 
-/** The search part of a URL: a list repeats its key, `undefined` leaves the key out. */
+/** The search part of a URL: a list repeats its key, `undefined` omits the key. */
 export type HrefSearch = Readonly<Record<string, SearchValue | readonly SearchValue[] | undefined>>
 
-/** What `href` takes after the pattern: params, required where the pattern needs any, then the search part. */
+/** Arguments of `href` after the pattern: params, required if the pattern has any, then the search part. */
 export type HrefArgs<Pattern extends string> = string extends Pattern
   ? [params?: Params<string> | undefined, search?: HrefSearch | undefined]
   : Pattern extends string
@@ -30,14 +30,14 @@ const FAULTS = {
 /** Why a URL cannot be built. */
 export type HrefFault = keyof typeof FAULTS
 
-/** Thrown by `href` for a value that no URL can carry. */
+/** Thrown by `href` for a value that a URL cannot contain. */
 export class HrefError extends Error {
   override readonly name = 'HrefError'
-  /** What is wrong with the value. */
+  /** The fault of the value. */
   readonly kind: HrefFault
   /** The pattern as given to `href`. */
   readonly pattern: string
-  /** The param or search key that has the value. */
+  /** The param or search key of the value. */
   readonly param: string
 
   constructor(kind: HrefFault, pattern: string, param: string) {
@@ -50,12 +50,12 @@ export class HrefError extends Error {
 
 /**
  * Builds the URL of a page: `href('/lab/params/[id]', { id: 'a/b' }, { tab: 'log' })` is `/lab/params/a%2Fb?tab=log`.
- * Every value is encoded so that matching the URL gives the params back; an empty list is an absent one.
+ * Every value is encoded so that matching the URL returns the params; an empty list counts as absent.
  * @param pattern as in the route table; groups are left out.
  * @param args the params, then the search part. Params that the pattern does not have are ignored.
- * @returns a path of this site, always ASCII and never beginning with two slashes.
- * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or that UTF-8 cannot express: for values from
- * outside, check them first, or carry them in the search part.
+ * @returns a path of this site, always ASCII, never beginning with two slashes.
+ * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or not valid Unicode: check values from outside
+ * first, or put them in the search part.
  */
 export function href<Pattern extends string>(pattern: Pattern, ...args: HrefArgs<Pattern>): string {
   const [params = {}, search] = args as readonly [Params<string>?, HrefSearch?]

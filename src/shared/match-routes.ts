@@ -1,12 +1,12 @@
 /**
- * Matching by a trie of path segments. A lookup visits a node at most once and costs one map lookup a segment, so it
- * does not grow with the table. Where a branch fails further down, the next sort of segment at the same place is tried:
- * the answer is the first match in the order of `compareSegments`.
+ * Matching by a trie of path segments. A lookup visits a node at most once and costs one map lookup per segment, so it
+ * does not depend on the size of the table. If a branch fails further down, the next kind of segment at the same place
+ * is tried: the result is the first match in the order of `compareSegments`.
  */
 import type { Params, PatternSegment } from './route-pattern.ts'
 import { decodeSegment } from './route-segment.ts'
 
-/** What must be known of a route to match it. */
+/** The properties of a route that matching needs. */
 export interface Matchable {
   /** Of the pattern without groups. */
   readonly segments: readonly PatternSegment[]
@@ -18,20 +18,20 @@ export interface Matchable {
 export type Match<Route> =
   | {
       readonly route: Route
-      /** Decoded once. No prototype; every param is an own property, `__proto__` included. */
+      /** Decoded once. No prototype; every param is an own property, including `__proto__`. */
       readonly params: Params<string>
       readonly error?: undefined
     }
   | {
       readonly route: Route
-      /** The route fits, but a value has broken percent-encoding or is no valid UTF-8. */
+      /** The route matches, but a value has invalid percent-encoding or UTF-8. */
       readonly error: 'undecodable'
     }
 
 /**
  * Finds the route for a path.
  * @param pathname normalised (one slash between segments, none at the end) and still percent-encoded.
- * @param only `static`: only routes without params; `dynamic`: only routes with some. Both when absent.
+ * @param only `static`: only routes without params; `dynamic`: only routes with some. Default: both.
  */
 export type Matcher<Route> = (pathname: string, only?: 'static' | 'dynamic') => Match<Route> | undefined
 
@@ -43,7 +43,7 @@ interface Node<Route> {
   optionalCatchAll: Route | undefined
 }
 
-/** Builds the trie. The routes may come in any order; of two for the same URLs the first stands. */
+/** Builds the trie. The routes may be in any order; of two for the same URLs the first one wins. */
 export function createMatcher<Route extends Matchable>(routes: readonly Route[]): Matcher<Route> {
   const root = createNode<Route>()
   for (const route of routes) insert(root, route)
@@ -78,7 +78,7 @@ function insert<Route extends Matchable>(root: Node<Route>, route: Route): void 
   node.route ??= route
 }
 
-/** The decoded segments; `undefined` stands for one that does not decode. No list at all for a path not normalised. */
+/** The decoded segments, `undefined` for one that does not decode; `undefined` for a path that is not normalised. */
 function splitPath(pathname: string): readonly (string | undefined)[] | undefined {
   if (pathname === '/') return []
   if (!pathname.startsWith('/')) return undefined

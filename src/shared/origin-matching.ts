@@ -1,6 +1,6 @@
 /**
- * The origins whose pages may call actions. A list entry is a full origin, `https://shop.example:8443`, or stands for
- * exactly one more label, `https://*.example.com`. Any other form matches nothing.
+ * The origins whose pages may call actions. A list entry is a complete origin, `https://shop.example:8443`, or has a
+ * wildcard for exactly one more label, `https://*.example.com`. Any other form matches nothing.
  */
 
 const ORIGIN = /^(https?):\/\/((?:[0-9a-z_-]+\.)*[0-9a-z_-]+|\[[0-9a-f:.]+\])(?::(0|[1-9]\d{0,4}))?$/
@@ -14,9 +14,9 @@ interface Origin {
 }
 
 /**
- * Whether an `Origin` header names one of the listed origins. Hosts are compared without case, a default port is the
- * same as none. `null` is refused even when listed: any sandboxed page sends it.
- * @param origin the header as it came.
+ * Whether an `Origin` header names one of the listed origins. Hosts are compared without case, a default port equals
+ * none. `null` is refused even if listed: any sandboxed page sends it.
+ * @param origin the header as received.
  * @param allowed the configured list.
  */
 export function isAllowedOrigin(origin: string, allowed: readonly string[]): boolean {
@@ -25,8 +25,8 @@ export function isAllowedOrigin(origin: string, allowed: readonly string[]): boo
 }
 
 /**
- * Whether an `Origin` header names a host, whatever its scheme and port: what a proxy that speaks TLS leaves of an origin.
- * @param origin the header as it came.
+ * Whether an `Origin` header has a host, ignoring scheme and port, which a TLS proxy may change.
+ * @param origin the header as received.
  * @param host as in a `Host` header.
  */
 export function isOfHost(origin: string, host: string): boolean {

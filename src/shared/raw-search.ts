@@ -1,7 +1,7 @@
-/** Search params as pages and loaders get them without a schema: text, or a list where a key is repeated. No prototype. */
+/** Search params for pages and loaders without a schema: text, or a list if a key is repeated. No prototype. */
 export type RawSearch = Readonly<Record<string, string | string[]>>
 
-/** Collects the decoded pairs of a query, in their order. `URLSearchParams` has them. */
+/** Collects the decoded pairs of a query in order, for example from `URLSearchParams`. */
 export function rawSearch(pairs: Iterable<readonly [string, string]>): RawSearch {
   const collected = Object.create(null) as Record<string, string | string[]>
   for (const [key, value] of pairs) {

@@ -1,11 +1,11 @@
 import { decodeSegment, encodeSegment } from './route-segment.ts'
 
-/** What has one way to be written, and is worth no more than a look: most paths. */
+/** Paths with only one spelling, which most have. */
 const PLAIN = /^(?:\/[\w.~-]+)+$/
 
 /**
- * A page's path in the one form in which `revalidate` compares it, whoever wrote it: a hand, `href()`, or the browser. Each
- * segment is decoded and encoded again; query, fragment, and slashes that no page's path has are left out.
+ * Normalises a page's path for comparison in `revalidate`, whether written by hand, by `href()`, or by the browser.
+ * Each segment is decoded and encoded again; query, fragment, and superfluous slashes are removed.
  */
 export function revalidationPath(path: string): string {
   if (PLAIN.test(path)) return path
@@ -13,14 +13,16 @@ export function revalidationPath(path: string): string {
   return `/${segments.filter(Boolean).map(inOneForm).join('/')}`
 }
 
-/** A target of `revalidate` in the same form: a path, a path with `/*` and all below it, or a tag, which has one form. */
+/**
+ * Normalises a target of `revalidate`: a path, a path with `/*` for everything below it, or a tag, which is unchanged.
+ */
 export function revalidationTarget(target: string): string {
   if (!target.startsWith('/')) return target
   if (!target.endsWith('/*')) return revalidationPath(target)
   return revalidationPath(target.slice(0, -1)).replace(/\/?$/, '/*')
 }
 
-/** With its asterisks encoded: a bare one is no part of a path. What cannot be encoded names no page. */
+/** Encodes asterisks too, because a bare one is a wildcard. A segment that cannot be encoded matches no page. */
 function inOneForm(segment: string): string {
   return encodeSegment((decodeSegment(segment) ?? segment).toWellFormed()).replaceAll('*', '%2A')
 }

@@ -4,13 +4,13 @@ import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
 export interface SegmentEntry {
   /** The pattern as written in the table, groups included. */
   readonly key: string
-  /** What the entry brings. */
+  /** Its definition. */
   readonly definition: SegmentDefinition
 }
 
 /**
- * The entries around a route: every one whose key is a prefix of its key, by segment, groups included; root first, its
- * own last.
+ * The chain of a route: every entry whose key is a prefix of its key, by segment, groups included; root first, the
+ * route itself last.
  * @param key as written in the table.
  */
 export function chainOf(definitions: RouteDefinitions, key: string): readonly SegmentEntry[] {

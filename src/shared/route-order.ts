@@ -20,7 +20,7 @@ export function compareSegments(left: readonly PatternSegment[], right: readonly
   return left.length - right.length
 }
 
-/** The patterns in the order in which they are tried; the order they are given in does not matter. */
+/** The patterns in the order in which they are tried, whatever the order of the input. */
 export function sortPatterns(patterns: readonly string[]): readonly string[] {
   return patterns
     .map(parsePattern)

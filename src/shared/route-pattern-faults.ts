@@ -7,7 +7,7 @@ import { HEALTH_PATHS, isRuntimePath, RUNTIME_PREFIX } from './runtime-paths.ts'
 type Refuse = (kind: RouteTableFault, rule: string, wayOut: string) => never
 
 /**
- * Takes a pattern apart and judges everything that can be judged without the rest of the table.
+ * Parses a pattern and checks everything that does not depend on the rest of the table.
  * @throws {RouteTableError} for the first fault.
  */
 export function parseValidPattern(pattern: string): ParsedPattern {

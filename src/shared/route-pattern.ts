@@ -17,8 +17,8 @@ type Flat<Members> = { [Key in keyof Members]: Members[Key] }
 
 /**
  * The params of a pattern, decoded once.
- * @typeParam Pattern a literal such as `'/lab/params/[id]'` gives `{ readonly id: string }`; `[...path]` gives a list of
- * at least one, `[[...path]]` a list that may be absent. For plain `string` any name may be there.
+ * @typeParam Pattern a literal such as `'/lab/params/[id]'` gives `{ readonly id: string }`; `[...path]` gives a
+ * non-empty list, `[[...path]]` an optional list. Plain `string` allows any name.
  */
 export type Params<Pattern extends string> = string extends Pattern
   ? Readonly<Record<string, string | readonly string[]>>
@@ -28,7 +28,7 @@ export type Params<Pattern extends string> = string extends Pattern
 export type PatternSegment =
   | {
       readonly kind: 'static'
-      /** Decoded; compared with the decoded segment of the path, case included. */
+      /** Decoded; compared with the decoded segment of the path, case-sensitively. */
       readonly text: string
     }
   | {
@@ -38,19 +38,19 @@ export type PatternSegment =
       readonly name: string
     }
 
-/** A pattern taken apart. */
+/** A parsed pattern. */
 export interface ParsedPattern {
   /** As written in the table, groups included. */
   readonly source: string
-  /** As written, without groups: what the URL looks like. */
+  /** Without groups, as in the URL. */
   readonly url: string
-  /** The segments of `url`; none for `/`. */
+  /** The segments of `url`; empty for `/`. */
   readonly segments: readonly PatternSegment[]
 }
 
 /**
- * Takes a pattern apart. It judges nothing, because it also runs in the browser: a faulty pattern is found by
- * `validatePatterns` in the build and at the server's start, and gives some harmless reading here.
+ * Parses a pattern without checking it, because this also runs in the browser: `validatePatterns` finds faulty patterns
+ * in the build and at the server's start, and here they have some harmless meaning.
  */
 export function parsePattern(pattern: string): ParsedPattern {
   const written = pattern.split('/').filter((segment) => segment !== '' && !isGroup(segment))
@@ -64,7 +64,7 @@ export function isGroup(segment: string): boolean {
 
 function parseSegment(segment: string): PatternSegment {
   if (!segment.startsWith('[') || !segment.endsWith(']')) {
-    // A pattern may be written as the URL shows it: '/caf%C3%A9' is '/café'. A stray percent sign is itself.
+    // A pattern may be written as in the URL: '/caf%C3%A9' is '/café'. A stray percent sign is literal.
     return { kind: 'static', text: decodeSegment(segment) ?? segment }
   }
   if (segment.startsWith('[[...')) return { kind: 'optionalCatchAll', name: segment.slice(5, -2) }

@@ -1,6 +1,6 @@
 /**
- * What can be wrong with a table. From `different-slug-names` to `empty-param-name` these are the faults that Next.js
- * refuses as well; the rest is possible only because patterns are written by hand and entries name their modules.
+ * Faults of a route table. Next.js has those from `different-slug-names` to `empty-param-name` as well; the others are
+ * possible only because patterns are written by hand and entries name their modules.
  */
 export type RouteTableFault =
   | 'different-slug-names'
@@ -28,12 +28,12 @@ export type RouteTableFault =
   | 'loader-without-page'
   | 'layout-loader-without-layout'
 
-/** Thrown for a faulty route table. The message names the culprits, the rule and the way out. */
+/** Thrown for a faulty route table. The message names the patterns, the rule and the remedy. */
 export class RouteTableError extends Error {
   override readonly name = 'RouteTableError'
   /** The rule that is broken. */
   readonly kind: RouteTableFault
-  /** The culprits as written in the table, groups included: one, or the two that do not go together. */
+  /** The faulty patterns as written in the table, groups included: one, or two that conflict. */
   readonly patterns: readonly string[]
 
   constructor(kind: RouteTableFault, patterns: readonly string[], rule: string, wayOut: string) {

@@ -1,6 +1,6 @@
 /**
- * Judges route tables. For the build and the server's start only: the browser matches a table that was judged before,
- * and does without the texts.
+ * Validates route tables. For the build and the server's start only: the browser gets a validated table, and does not
+ * need the messages.
  */
 import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
 import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
@@ -24,7 +24,7 @@ const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
 }
 
 /**
- * Judges a whole table: every pattern, what each entry brings, and whether all of it goes together.
+ * Validates a whole table: every pattern, the modules of each entry, and conflicts between entries.
  * @throws {RouteTableError} for the first fault.
  */
 export function validateRouteTable(definitions: RouteDefinitions): void {
@@ -74,8 +74,8 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
 }
 
 /**
- * Judges patterns that all answer URLs.
- * @param patterns as written, groups included; one that is there twice is a fault.
+ * Validates patterns that all answer URLs.
+ * @param patterns as written, groups included; a duplicate is a fault.
  * @throws {RouteTableError} for the first fault.
  */
 export function validatePatterns(patterns: readonly string[]): void {
@@ -103,7 +103,7 @@ function checkRoutes(routes: readonly ParsedPattern[]): void {
   }
 }
 
-/** One position of the table has one name, whatever lies below it. */
+/** Requires one param name for each position of the table, whatever is below it. */
 function checkNames(patterns: readonly ParsedPattern[]): void {
   const owners = new Map<string, { readonly name: string; readonly pattern: ParsedPattern }>()
   for (const pattern of patterns) {
@@ -147,7 +147,7 @@ function checkOptionalCatchAll(route: ParsedPattern, byShape: ReadonlyMap<string
   }
 }
 
-/** Equal for patterns that differ in nothing but the names of params. */
+/** Equal for patterns that differ only in the names of params. */
 function shapeOf(segments: readonly PatternSegment[]): string {
   return JSON.stringify(segments.map((segment) => (segment.kind === 'static' ? segment.text : [segment.kind])))
 }

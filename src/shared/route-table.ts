@@ -8,35 +8,35 @@ import { parsePattern } from './route-pattern.ts'
 
 export type { SegmentEntry }
 
-/** An entry that answers URLs, with everything that stands around it. */
+/** An entry that answers URLs, with its chain. */
 export interface Route extends SegmentEntry, Matchable {
   /** The pattern without groups. */
   readonly pattern: string
-  /** `page` renders a document, `handler` answers with a `Response` of its own. */
+  /** `page` renders a document, `handler` returns its own `Response`. */
   readonly kind: 'page' | 'handler'
   /**
    * From the root to this route: every entry whose key is a prefix of this one's, by segment, groups included; the
-   * route's own entry is the last. An entry is the same object in every chain that it is part of.
+   * route's own entry is the last. An entry is the same object in all chains.
    */
   readonly chain: readonly SegmentEntry[]
 }
 
-/** What `RouteTable.match` found. */
+/** Result of `RouteTable.match`. */
 export type RouteMatch = Match<Route>
 
-/** A table ready to be matched; the same on the server and in the browser. */
+/** A table that is ready for matching; the same on the server and in the browser. */
 export interface RouteTable {
   /** In the order in which they are tried. */
   readonly routes: readonly Route[]
-  /** The entry `/`: its layout and fallbacks stand around URLs that no route answers. */
+  /** The entry `/`: its layout and fallbacks also apply to URLs that no route answers. */
   readonly root: SegmentEntry | undefined
   /** Finds the route for a path; see `Matcher`. */
   readonly match: Matcher<Route>
 }
 
 /**
- * Prepares a table for matching. It judges nothing, because it also runs in the browser: the build and the server call
- * `validateRouteTable` first.
+ * Prepares a table for matching without checking it, because this also runs in the browser: the build and the server
+ * call `validateRouteTable` first.
  */
 export function createRouteTable(definitions: RouteDefinitions): RouteTable {
   const entries = new Map<string, SegmentEntry>()

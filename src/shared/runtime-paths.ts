@@ -1,10 +1,10 @@
-/** Prefix of the URLs that belong to the runtime: assets, route data, reports. */
+/** Prefix of the runtime's own URLs: assets, route data, reports. */
 export const RUNTIME_PREFIX = '/_m/'
 
-/** Further paths that the server answers by itself, before any rule or route: whether it lives, and wants visitors. */
+/** Further paths that the server answers itself, before any rule or route: liveness and readiness. */
 export const HEALTH_PATHS: readonly string[] = ['/healthz', '/readyz']
 
-/** Whether the server answers this path by itself: no page can be there, and no rule leads away from it. */
+/** Whether the server answers this path itself: it cannot be a page, and no rule applies to it. */
 export function isRuntimePath(pathname: string): boolean {
   return /^\/(?:_m(?:\/|$)|(?:healthz|readyz)$)/.test(pathname)
 }

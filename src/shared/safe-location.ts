@@ -1,17 +1,16 @@
 /**
- * The one guard that every `Location` goes through, whoever wrote it: a rule, a loader, an action or the runtime.
- * It reads the text as browsers do, which drop tabs and line breaks and take a backslash for a slash, and accepts only
- * what has one reading.
+ * The guard for every `Location`, from a rule, a loader, an action or the runtime. It reads the text as browsers do,
+ * which drop tabs and line breaks and treat a backslash as a slash, and accepts only text with a single meaning.
  */
 import { escapeUrlText } from './url-text.ts'
 
 /** Where a redirect may lead. */
 export interface LocationScope {
-  /** Whether an absolute http(s) URL is accepted. Only for targets that the application's author wrote. */
+  /** Whether an absolute http(s) URL is accepted. Only for targets written by the application's author. */
   readonly external: boolean
 }
 
-// Browsers drop some of these before they read a URL.
+// Browsers drop some of these before they parse a URL.
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /** Scheme, host and port; then nothing, or the start of path, query or hash. */
@@ -20,11 +19,11 @@ const ABSOLUTE = /^(https?):\/\/([0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?|\[[0-9a-f:.
 const MAX_PORT = 65_535
 
 /**
- * Gives the text for a `Location` header.
- * @param to a path of this site beginning with one slash; an absolute http(s) URL too where `scope` says so.
- * @param scope stays on this site unless told otherwise, because most targets of loaders and actions come from visitors.
- * @returns ASCII, percent-encoded, with repeated slashes of a site's path collapsed; `undefined` for everything else:
- * another scheme, `//host`, `/\host`, credentials, control characters, a relative path, leading white space.
+ * Returns the text for a `Location` header.
+ * @param to a path of this site beginning with one slash; if `scope` allows it, also an absolute http(s) URL.
+ * @param scope default: only this site, because most targets of loaders and actions are from visitors.
+ * @returns ASCII, percent-encoded, with repeated slashes of a path collapsed; `undefined` for everything else: another
+ * scheme, `//host`, `/\host`, credentials, control characters, a relative path, leading white space.
  */
 export function safeLocation(to: string, scope: LocationScope = { external: false }): string | undefined {
   if (CONTROL.test(to)) return undefined

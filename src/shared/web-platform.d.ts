@@ -1,6 +1,6 @@
 /**
- * The part of the web platform that Node and browsers have alike, for checking this folder alone. Folders that import
- * from here bring the full types of their own platform.
+ * The part of the web platform that Node and browsers share, for checking this folder alone. Folders that import from
+ * here have the full types of their own platform.
  */
 
 interface URL {
@@ -11,8 +11,8 @@ interface URL {
 
 declare const URL: { new (url: string): URL }
 
-/** Bytes, one a character, to base64. */
+/** Bytes, one per character, to base64. */
 declare function btoa(binary: string): string
 
-/** Base64 to bytes, one a character. */
+/** Base64 to bytes, one per character. */
 declare function atob(base64: string): string

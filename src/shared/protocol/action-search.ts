@@ -1,5 +1,5 @@
 /**
- * The query of a page, of a URL that a form was sent to: without every `ACTION_PARAM`. It is part of the first load.
+ * The query of a page, from a URL to which a form was posted: without `ACTION_PARAM`. Part of the first load.
  * @param search `''` or with its question mark.
  */
 export function withoutAction(search: string): string {

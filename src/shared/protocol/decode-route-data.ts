@@ -12,7 +12,7 @@ import {
 } from './route-data.ts'
 import { createTextHash, type TextHash } from './text-hash.ts'
 
-/** `truncated`: it ends before its last record. `oversize`: a line is longer than `MAX_LINE_LENGTH`. */
+/** `truncated`: ends before its last record. `oversize`: a line is longer than `MAX_LINE_LENGTH`. */
 export type RouteDataFault = 'version' | 'malformed' | 'truncated' | 'oversize'
 
 /** An answer that is incomplete or malformed. */
@@ -26,13 +26,13 @@ export class RouteDataError extends Error {
   }
 }
 
-/** A segment that is known but for its deferred members. */
+/** A segment that has arrived except for its deferred members. */
 export interface ReceivedSegment extends SegmentMeta {
   /** `<key>#layout` or `<key>#page`. */
   readonly segment: string
   /**
-   * Deferred members are promises. They reject as the server's did (`RejectedValue`), or as `readRouteData` does when
-   * the answer breaks off; unused rejections are handled.
+   * Deferred members are promises. They reject like the server's (`RejectedValue`), or like `readRouteData` if the
+   * answer is cut off; unused rejections are handled.
    */
   readonly values: SegmentValues
 }
@@ -45,7 +45,7 @@ export interface SegmentContent {
   readonly size: number
 }
 
-/** Gets the records in their order. What it throws ends the reading. */
+/** Receives the records in order. An error that it throws ends the reading. */
 export interface RouteDataSink {
   /** The first call. */
   head(head: RouteDataHead): void
@@ -64,13 +64,13 @@ const MAX_LINE_LENGTH = 32 * 2 ** 20 // characters; an endless line must not fil
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Reads one answer, whose text may be cut anywhere.
+ * Reads one answer, whose text may be split anywhere.
  * @param rejection as in `createValueDecoder`.
- * @param broken makes the reason of open promises from the error that ends the reading; default: that error.
+ * @param broken converts the error that ends the reading to the reason of open promises; default: that error.
  * @returns resolves at the end of the text, after the last record.
  * @throws {RouteDataError} for an incomplete or malformed answer.
- * @throws what the stream, the sink, or loading the decoder fails with. In every case the stream is cancelled and open
- *   promises in segments are rejected.
+ * @throws errors of the stream, of the sink, and of loading the decoder. In every case the stream is cancelled and open
+ * promises in segments are rejected.
  */
 export async function readRouteData(
   stream: TextStream,
@@ -90,7 +90,7 @@ export async function readRouteData(
       for (let end = 0; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
         const line = bounded(rest + text.slice(start, end))
         rest = ''
-        // Awaited only to load the decoder, so that records of one piece are delivered together.
+        // Awaited only to load the decoder, so that records of one chunk are delivered together.
         const loading = records.accept(line)
         if (loading !== undefined) await loading
       }
@@ -108,7 +108,7 @@ export async function readRouteData(
 
 /** Reads the records of one answer. */
 interface RecordReader {
-  /** @returns a promise only where the decoder of values must be loaded before the next line. */
+  /** @returns a promise only if the decoder of values must be loaded before the next line. */
   accept(line: string): Promise<void> | undefined
   /** Whether the last record has arrived. */
   complete(): boolean
@@ -175,8 +175,8 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
       complete = true
       sink.done?.()
     } else {
-      // An action may redirect to something other than a page; its own segment, which says what to drop, has the only id
-      // that does not begin with a slash.
+      // An action may redirect to something other than a page. Its own segment, with the targets to drop, then has the
+      // only id that does not begin with a slash.
       check(head.route !== undefined || String(record['segment']).startsWith('#'))
       if ('segment' in record) return acceptSegment(record, line)
       const { outcome, redirect } = record
@@ -215,12 +215,12 @@ const isTextList: Test = (value) => Array.isArray(value) && value.every(isText)
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Passes what is absent or passes one of the tests. */
+/** Accepts an absent value, or one that one of the tests accepts. */
 function optional(...tests: readonly Test[]): Test {
   return (value) => value === undefined || tests.some((test) => test(value))
 }
 
-/** Passes an object whose members pass the tests of their names. */
+/** Accepts an object whose members are accepted by the tests of their names. */
 function objectWith<Type>(tests: Readonly<Record<string, Test>>): (value: unknown) => value is Type {
   return (value): value is Type => isObject(value) && Object.keys(tests).every((name) => tests[name]?.(value[name]))
 }

@@ -2,9 +2,9 @@ import { createValueDecoder, type Rejection } from './decode-values.ts'
 import type { HydrationValues, TextStream } from './hydration-data.ts'
 
 /**
- * Reads what `encodeValues` wrote; settles as soon as all but the deferred values are here.
- * @returns rejects with what the stream fails with, or an Error for a text that is not complete and well-formed. So do
- *   the promises in the values that are open then.
+ * Decodes the text of `encodeValues`; resolves as soon as everything but the deferred values has arrived.
+ * @returns rejects with the error of the stream, or an Error for an incomplete or malformed text. So do promises in the
+ * values that are open then.
  */
 export function decodeValues<Values = HydrationValues>(stream: TextStream, rejection?: Rejection): Promise<Values> {
   return new Promise((resolve, reject) => {

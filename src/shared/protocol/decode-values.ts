@@ -1,28 +1,28 @@
 import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
 
-/** Reads one stream of values. After an exception, call `fail` and use it no more. */
+/** Decodes one stream of values. After an exception, call `fail` and discard it. */
 export interface ValueDecoder {
   /**
-   * Takes the next piece of the text, cut anywhere.
-   * @returns the values, once: when all but the contents of promises has arrived.
+   * Takes the next chunk of the text, split anywhere.
+   * @returns the values, once: when everything but the contents of promises has arrived.
    * @throws {Error} of any kind, for a text that `createValueEncoder` does not write.
    */
   push(text: string): { readonly value: unknown } | undefined
-  /** @throws {Error} when the text is not complete, or a promise in it is not settled. */
+  /** @throws {Error} if the text is incomplete, or a promise in it is not settled. */
   end(): void
   /** Rejects all open promises. */
   fail(reason: unknown): void
 }
 
-/** Makes the reason of a rejected promise from that of the server. */
+/** Converts the server's rejection reason to that of the promise. */
 export type Rejection = (reason: unknown) => unknown
 
-/** How a promise is settled: rejected, fulfilled. */
+/** Settles a promise: rejects, fulfils. */
 type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unknown) => void]
 
 /**
- * Decodes what `createValueEncoder` wrote, in the format of `value-stream.ts`. Rejections of unused promises are handled.
- * Any text gives data or an exception, and has no other effect.
+ * Decodes the text of `createValueEncoder`, in the format of `value-stream.ts`. Rejections of unused promises are
+ * handled. Any text gives data or an exception, and has no other effect.
  */
 export function createValueDecoder(rejection: Rejection = (reason) => reason): ValueDecoder {
   const nodes: unknown[] = []
@@ -40,7 +40,7 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
 
   const fillNode = (value: unknown, node: object): void => {
     if (value === node) {
-      // A parsed object has every key as its own, `__proto__` too, so none of these reaches a prototype.
+      // A parsed object has every key as its own property, even `__proto__`, so no key reaches a prototype.
       const object = node as Record<string, unknown>
       for (const key of Object.keys(object)) object[key] = memberOf(object[key])
       return
@@ -62,7 +62,7 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
     check(at === 0 || (settle !== undefined && (kept === 0 || kept === 1)))
     const first = nodes.length - at - 1
     for (let index = at + 1; index < frame.length; index += 1) nodes.push(createNode(frame[index], open, nodes.length))
-    // After all nodes of the frame have their numbers: members may name any of them.
+    // Only after all nodes of the frame are numbered: members may refer to any of them.
     for (let index = at + 1; index < frame.length; index += 1) fillNode(nodes[first + index], frame[index] as object)
     const value = memberOf(frame[at])
     // The encoder never settles a promise with a promise, which could wait for itself.
@@ -98,7 +98,7 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
   }
 }
 
-/** A node without its members. A promise is added to `open` by its number. */
+/** A node without its members. A promise is added to `open` under its number. */
 function createNode(node: unknown, open: Map<unknown, Settle>, number: number): unknown {
   if (!Array.isArray(node)) {
     check(typeof node === 'object' && node !== null)
@@ -134,19 +134,19 @@ function createNode(node: unknown, open: Map<unknown, Settle>, number: number): 
   }
 }
 
-/** One stream of values that is pushed. Calls after its end have no effect. */
+/** A stream of values to which chunks are pushed. Calls after its end have no effect. */
 export interface IncomingValues<Values> {
   /**
-   * Resolves when all but the contents of promises has arrived. Rejects with the failure of the stream, or an Error for a
-   * text that is incomplete or malformed; open promises in the values reject with the same.
+   * Resolves when everything but the contents of promises has arrived. Rejects with the failure of the stream, or an
+   * Error for an incomplete or malformed text; open promises in the values reject with the same.
    */
   readonly values: Promise<Values>
-  /** Takes the next piece of the text; `null` is its end. */
+  /** Takes the next chunk of the text; `null` ends it. */
   push(chunk: string | null): void
   fail(reason: unknown): void
 }
 
-/** Decodes a stream whose pieces are pushed. */
+/** Decodes a stream whose chunks are pushed. */
 export function receiveValues<Values>(rejection?: Rejection): IncomingValues<Values> {
   const decoder = createValueDecoder(rejection)
   let open = true

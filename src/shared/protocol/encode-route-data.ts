@@ -10,36 +10,36 @@ import {
   type SegmentValues,
 } from './route-data.ts'
 
-/** Writes one answer. The order of the calls is the order of the records; `head` is the first, `finish` the last. */
+/** Writes one answer. Records are written in the order of the calls; `head` is the first, `finish` the last. */
 export interface RouteDataWriter {
   /** Writes the first record. */
   head(head: Omit<RouteDataHead, 'v'>): void
   /**
    * Writes a segment, and follows the promises in its values.
    * @param id `<key>#layout` or `<key>#page`; each one once.
-   * @throws what a getter or a `toJSON` of the values throws; nothing of the segment has been written then.
+   * @throws errors of a getter or a `toJSON` of the values; nothing of the segment has been written then.
    */
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void
-  /** Writes which fallback stands in the page's place. */
+  /** Writes which fallback replaces the page. */
   outcome(outcome: RouteDataOutcome): void
-  /** Writes that the page is to be left. */
+  /** Writes a redirect to another page. */
   redirect(redirect: RouteDataRedirect): void
   /**
    * Waits for all deferred values and writes the last record.
-   * @returns resolves without that record when the signal ended the answer; rejects with what `write` throws.
+   * @returns resolves without that record if the signal ended the answer; rejects with errors of `write`.
    */
   finish(): Promise<void>
 }
 
-const DEFAULT_LIFETIME_S = 60 // for which data is fresh (contract, section 9); left out of the record
-const CHUNK_LENGTH = 65_536 // characters; a large value lets those of other segments through between its chunks
+const DEFAULT_LIFETIME_S = 60 // how long data is fresh (contract, section 9); omitted from the record
+const CHUNK_LENGTH = 65_536 // characters; between the chunks of a large value, other segments can be sent
 
 /**
- * Makes the writer of one answer; the format is described in `route-data.ts`.
- * @param write gets each line, with its newline.
+ * Creates the writer of one answer; `route-data.ts` describes the format.
+ * @param write receives each line, with its newline.
  * @param signal ends the answer: nothing is written after it, and `finish` resolves.
- * @param publicReason what the browser is told of a deferred value that has failed or cannot be encoded; by default, that
- *   there was an error.
+ * @param publicReason what the browser learns about a deferred value that has failed or cannot be encoded; default:
+ * only that there was an error.
  */
 export function createRouteDataWriter(
   write: (line: string) => void,
@@ -68,7 +68,7 @@ export function createRouteDataWriter(
       put({ segment, stream, ...statedMeta(meta) })
       putChunks(encoder.root)
       const over = encoder.follow(putChunks, signal).then(() => put({ end: stream }))
-      over.catch(() => undefined) // `finish` hears of it
+      over.catch(() => undefined) // `finish` handles it
       streams.push(over)
     },
     outcome: (outcome) => put({ outcome }),
@@ -80,7 +80,7 @@ export function createRouteDataWriter(
   }
 }
 
-/** What differs from the defaults. */
+/** The non-default members. */
 function statedMeta({ uses = [], lifetime = DEFAULT_LIFETIME_S, tags = [] }: SegmentMeta): SegmentMeta {
   return {
     ...(uses === true || uses.length > 0 ? { uses } : {}),

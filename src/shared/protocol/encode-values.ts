@@ -4,42 +4,43 @@ import { createFrameWriter, type Frame } from './value-frames.ts'
 /** An `AbortSignal`, whose type this folder does not know. */
 export interface AbortSignalLike {
   readonly aborted: boolean
-  /** What a stream that ends by the signal fails with. */
+  /** Error of a stream that ends by the signal. */
   readonly reason: unknown
   addEventListener(type: 'abort', listener: () => void): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
 /**
- * What the browser is told of a deferred value that has failed, or that cannot be encoded because a getter or a `toJSON`
- * in it throws.
- * @param reason what the promise was rejected with, or what was thrown.
+ * What the browser learns about a deferred value that has failed, or that cannot be encoded because a getter or a
+ * `toJSON` in it throws.
+ * @param reason rejection of the promise, or thrown error.
  */
 export type PublicReason = (reason: unknown) => unknown
 
-/** Values on their way: the first frame, and the frames that promises bring. */
+/** Encoded values: the first frame, and the frames of promises. */
 export interface EncodedValues {
   /** The first frame, with its newline. */
   readonly root: string
   /**
    * Follows the promises in the values. Call it once, in the same turn in which the values were encoded.
-   * @param emit gets each frame, with its newline.
+   * @param emit receives each frame, with its newline.
    * @param signal ends it early; nothing is emitted after that.
-   * @returns resolves when all promises are settled, or by the signal; rejects only with what `emit` or a `PublicReason` throws.
+   * @returns resolves when all promises are settled, or by the signal; rejects only with errors of `emit` or a
+   * `PublicReason`.
    */
   follow(emit: (frame: string) => void, signal: AbortSignalLike): Promise<void>
-  /** Rejects what is still open, and what may yet be named, for this reason: `follow` emits that and resolves. */
+  /** Rejects all open promises, and those still to be found, with this reason: `follow` emits that and resolves. */
   giveUp(reason: unknown): void
 }
 
-/** The browser learns that there was an error, and nothing of it. */
+/** The browser learns only that there was an error. */
 const withoutReason: PublicReason = () => new Error('Redacted')
 
 /**
- * Encodes values for `createValueDecoder`; the format is described in `value-stream.ts`. Functions and symbols of one's
- * own become `undefined`; an instance of a class becomes what its `toJSON` gives, else an object of its own properties.
- * @param publicReason tells of each rejection, wherever the promise stands; what it returns is all that the browser sees.
- * @throws what a getter or a `toJSON` of the values throws.
+ * Encodes values for `createValueDecoder`; `value-stream.ts` describes the format. Functions and unregistered symbols
+ * become `undefined`; an instance of a class becomes the result of its `toJSON`, or an object of its own properties.
+ * @param publicReason called for each rejection, wherever the promise is; the browser sees only its result.
+ * @throws errors of a getter or a `toJSON` of the values.
  */
 export function createValueEncoder(values: unknown, publicReason: PublicReason = withoutReason): EncodedValues {
   const frameOf = createFrameWriter()
@@ -97,7 +98,7 @@ export function createValueEncoder(values: unknown, publicReason: PublicReason =
           for (const number of state.open) settle(number, false, reason)
         }
         signal.addEventListener('abort', finish)
-        // Watched even where nobody is there any more: a rejection that nobody watches ends the process.
+        // Watched even if nobody needs it any more: an unhandled rejection ends the process.
         watch(root.promises)
         if (signal.aborted) finish()
       }),
@@ -105,9 +106,9 @@ export function createValueEncoder(values: unknown, publicReason: PublicReason =
 }
 
 /**
- * The frames of values that JSON cannot say, as a stream; read by `decodeValues`.
+ * The frames of values that JSON cannot represent, as a stream; read by `decodeValues`.
  * @param signal ends the stream with its reason.
- * @throws what a getter or a `toJSON` of the values throws.
+ * @throws errors of a getter or a `toJSON` of the values.
  */
 export function encodeValues(values: unknown, signal: AbortSignalLike, publicReason?: PublicReason): TextStream {
   const encoder = createValueEncoder(values, publicReason)

@@ -1,34 +1,35 @@
 /**
- * How loader data travels inside a document, from the server's render to the browser's hydration. Version 3.
+ * How loader data is sent inside a document, from the server's render to the browser's hydration. Version 3.
  *
- * The first part is one JSON object in a `<script type="application/json" id="millrace">`, a child of the body: where we
- * are, and the values themselves when JSON can say them. Values that JSON cannot say (promises, Date, Map, ...) follow as the chunks of one
- * value stream (`value-stream.ts`), each an argument of a `push` on the global list `__millrace`; `null`
- * ends it. HTML that visitors wrote may hold elements with either name, so the list counts only where it is a property of the window's own. Escaping for HTML is done by the server where it writes the chunk, for every chunk alike.
+ * The first part is one JSON object in a `<script type="application/json" id="millrace">`, a child of the body: the
+ * route, and the values if JSON can represent them. Other values (promises, Date, Map, ...) follow as the chunks of one
+ * value stream (`value-stream.ts`), each an argument of a `push` on the global list `__millrace`; `null` ends it. HTML
+ * that visitors wrote may contain elements with either name, so the list counts only if it is an own property of the
+ * window. The server escapes every chunk for HTML when it writes it.
  */
 import type { RouteDataHead, SegmentMeta } from './route-data.ts'
 
-/** Changed with every change of the format; a browser that reads another one leaves the document as it is. */
+/** Increased with every change of the format; a browser with another version does not hydrate the document. */
 export const HYDRATION_DATA_VERSION = 3
 
 /** Id of the script element with the first part. */
 export const HYDRATION_DATA_ELEMENT_ID = 'millrace'
 
 /**
- * Finds the first part: by the element's type and place too, since sanitized HTML has no scripts, but may have any id.
+ * Finds the first part, by the element's type and place as well: sanitized HTML has no scripts, but may have any id.
  */
 export const HYDRATION_DATA_SELECTOR = 'body>script#millrace'
 
-/** Name of the global list that late chunks are pushed to. */
+/** Name of the global list to which late chunks are pushed. */
 export const HYDRATION_DATA_GLOBAL = '__millrace'
 
-/** What hydration needs beyond the table. */
+/** Values that hydration needs besides the table. */
 export interface HydrationValues {
   /** Search params after the page's schema. */
   readonly search: unknown
   /** Loader results by segment id. */
   readonly data: Readonly<Record<string, unknown>>
-  /** What `useActionState` takes over after a form was sent: state, key, action's id, number of bound arguments. */
+  /** State for `useActionState` after a form was posted: state, key, action's id, number of bound arguments. */
   readonly posted?: readonly [state: unknown, key: string, id: string, arity: number]
 }
 
@@ -37,25 +38,25 @@ export interface HydrationState {
   readonly v: typeof HYDRATION_DATA_VERSION
   /** Build that wrote the document. */
   readonly build: string
-  /** Key of the matched route, `null` where no route matched. */
+  /** Key of the matched route, `null` if no route matched. */
   readonly route: string | null
   readonly params: Readonly<Record<string, string | readonly string[]>>
   readonly origin?: string
-  /** What of the URL it depends on that this route answers; `path` where absent. */
+  /** The part of the URL on which this route depends; default: `path`. */
   readonly scope?: RouteDataHead['scope']
-  /** What the route cache must know of the data, by segment id; only of segments where that is not all as by default. */
+  /** Facts about the data for the route cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
-  /** Set when a fallback stands in the page's place. */
+  /** Set if a fallback replaces the page. */
   readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string; readonly status?: number }
-  /** Milliseconds in which the server has written all of this document; only of those that are streamed. */
+  /** Milliseconds within which the server finishes this document; set for streamed documents only. */
   readonly deadline?: number
-  /** What React must know to hydrate; only of documents that are streamed. */
+  /** React's options for hydration; set for streamed documents only. */
   readonly react?: { readonly identifierPrefix: string }
-  /** The values, when JSON can say them; otherwise they follow as chunks. */
+  /** The values, if JSON can represent them; otherwise they follow as chunks. */
   readonly values?: HydrationValues
 }
 
-/** A stream of text, as far as both sides use it. */
+/** The part of a text stream that both sides use. */
 export interface TextStream {
   getReader(): TextReader
 }
@@ -66,13 +67,13 @@ export interface TextReader {
   cancel(reason?: unknown): Promise<void>
 }
 
-/** Nesting beyond this goes through the value stream, which needs no stack; JSON's own limit is far higher. */
+/** Deeper values use the value stream, which needs no stack; JSON's own limit is far higher. */
 const MAX_JSON_DEPTH = 100
 
 /**
- * Whether `JSON.parse(JSON.stringify(value))` gives the same value back. Cyclic values are refused by depth. A promise that
- * is met counts as heard: of one that a getter has made for this look alone, nobody else would hear that it fails.
- * @param onFresh told of what a getter has made for this look where JSON cannot say it: promises may be inside.
+ * Whether `JSON.parse(JSON.stringify(value))` returns the same value. The depth limit refuses cyclic values. Attaches a
+ * no-op catch to promises on the way, so that a getter's throwaway promise cannot become an unhandled rejection.
+ * @param onFresh called with new results of getters that JSON cannot represent: they may contain promises.
  */
 export function isJsonValue(value: unknown, depth = 0, onFresh?: (made: unknown) => void): boolean {
   switch (typeof value) {
@@ -110,7 +111,7 @@ export function isJsonValue(value: unknown, depth = 0, onFresh?: (made: unknown)
   return true
 }
 
-/** What a deferred value that failed on the server rejects with in the browser. */
+/** Rejection in the browser of a deferred value that failed on the server. */
 export interface RejectedValue {
   readonly digest: string
 }

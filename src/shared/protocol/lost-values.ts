@@ -1,20 +1,20 @@
-/** A value that would not arrive in the browser as it left the server. */
+/** A value that would not arrive in the browser unchanged. */
 export interface LostValue {
-  /** Where it is: `data["/lab#page"].rows[3].format`. */
+  /** Path to it: `data["/lab#page"].rows[3].format`. */
   readonly path: string
-  /** What it is, for a person: "a function", "an instance of Price". */
+  /** Readable description: "a function", "an instance of Price". */
   readonly what: string
 }
 
-/** Classes whose instances arrive as themselves; those of bytes are asked for below. The list is `value-frames`'. */
+/** Classes whose instances arrive unchanged; byte classes are checked below. The list is that of `value-frames`. */
 const TRAVELS = new Set(['Date', 'RegExp', 'URL', 'Map', 'Set', 'Error', 'Promise', 'ArrayBuffer'])
 
-/** Data deeper than this is looked at no further; the check is a help while developing, not a guard. */
+/** Deeper data is not checked; this is a help during development, not a guard. */
 const MAX_DEPTH = 20
 
 /**
- * Looks for a function, a symbol without a key, or an instance of a class: the encoder would drop the first two and
- * strip the last of its methods, silently. Costs a walk over all values, so only development runs it.
+ * Finds a function, an unregistered symbol, or an instance of a class: the encoder would silently drop the first two
+ * and remove the methods of the last. Walks over all values, so only development runs it.
  */
 export function findLostValue(value: unknown, path = '', depth = 0): LostValue | undefined {
   if (typeof value === 'function') return { path, what: 'a function' }

@@ -1,17 +1,17 @@
 /**
- * Which files a browser needs for each module of the table, as the client router reads it, so that code and styles of a
- * page are asked for together with its data. Version 1.
+ * The browser's files of each module of the table, in the format that the client router reads, so that it can load code
+ * and styles of a page together with its data. Version 1.
  *
  * One JSON object: `files` has every file once, by its name below `/_m/assets/`; a module is a list of indices into it,
  * in the manifest's order. A name that ends in `.css` is a stylesheet, any other a script.
  */
 
-/** Changed with every change of the format. */
+/** Increased with every change of the format. */
 export const SEGMENT_FILES_VERSION = 1
 
 const PREFIX = '/_m/assets/'
 
-/** What the JSON holds. */
+/** The JSON object. */
 export interface SegmentFilesRecord {
   readonly v: typeof SEGMENT_FILES_VERSION
   readonly files: readonly string[]
@@ -19,7 +19,7 @@ export interface SegmentFilesRecord {
   readonly segments: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
 }
 
-/** The files that one module of a segment needs in the browser, beyond the entry and what that imports. */
+/** The files that one module of a segment needs in the browser, besides the entry and its imports. */
 export interface ModuleFiles {
   /** Public paths: the chunk itself, then its static imports. */
   readonly scripts: readonly string[]
@@ -27,15 +27,15 @@ export interface ModuleFiles {
   readonly styles: readonly string[]
 }
 
-/** Answers which files a module needs. */
+/** Finds the files of a module. */
 export interface SegmentFiles {
   /**
    * @param key of the table's entry, groups included.
    * @param kind `page`, `layout`, `loading`, `error`, `notFound`, `forbidden` or `unauthorized`.
-   * @returns `undefined` where the entry has no such module.
+   * @returns `undefined` if the entry has no such module.
    */
   of(key: string, kind: string): ModuleFiles | undefined
-  /** Whether any module needs this file, given by its public path: the document's own stylesheets belong to none. */
+  /** Whether any module needs this file. @param path public path; not of the document's own stylesheets. */
   names(path: string): boolean
 }
 
@@ -65,8 +65,8 @@ export function encodeSegmentFiles(
 }
 
 /**
- * Takes what `JSON.parse` gave.
- * @throws {Error} for anything that is not a record of this version.
+ * Decodes the parsed JSON.
+ * @throws {Error} for anything but a record of this version.
  */
 export function decodeSegmentFiles(record: unknown): SegmentFiles {
   const { v, files, segments } = (record ?? {}) as Partial<SegmentFilesRecord>

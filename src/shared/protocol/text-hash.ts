@@ -1,8 +1,8 @@
-/** Hash of a text that comes in pieces. Tells equal from changed content; it is no protection against an opponent. */
+/** Hash of a text in chunks. Detects changed content; does not resist deliberate collisions. */
 export interface TextHash {
-  /** Takes the next piece; the cuts do not matter. */
+  /** Takes the next chunk; the splits do not matter. */
   add(text: string): void
-  /** Hash of all pieces so far: an integer of 53 bits, which a number holds exactly. */
+  /** Hash of all chunks so far: an integer of 53 bits, which a number can represent exactly. */
   value(): number
 }
 

@@ -4,20 +4,20 @@ import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
 export interface Frame {
   /** With its newline. */
   readonly text: string
-  /** The promises that this frame is the first to name, with their numbers. */
+  /** The promises that first appear in this frame, with their numbers. */
   readonly promises: readonly (readonly [number: number, promise: PromiseLike<unknown>])[]
 }
 
-/** Gives `[number]` of the node that a value becomes. */
+/** Returns `[number]` of a value's node. */
 type Numbering = (value: unknown) => string
 
 /**
- * Makes the writer of the frames of one stream.
- * @returns takes what stands before the member, and the member's value. It throws what a getter or a `toJSON` of the
- *   value throws, and then the stream is as if the frame had never been begun.
+ * Creates the writer of the frames of one stream.
+ * @returns a function of the text before the member, and the member's value. It throws errors of a getter or a `toJSON`
+ * of the value, and then the stream is as if the frame had never begun.
  */
 export function createFrameWriter(): (start: string, value: unknown) => Frame {
-  /** Bound: the objects of one stream, which live as long. */
+  /** Bound: the objects of one stream, for its lifetime. */
   const numbers = new Map<unknown, number>()
 
   return (start, value) => {
@@ -35,7 +35,7 @@ export function createFrameWriter(): (start: string, value: unknown) => Frame {
       const first = numbers.size
       const promises: [number, PromiseLike<unknown>][] = []
       const parts = [start + memberText(value, numberOf)]
-      // The list grows while its nodes are written. It stands for recursion, so that depth costs no stack.
+      // The list grows while its nodes are written. A list instead of recursion: depth costs no stack.
       for (let index = 0; index < nodes.length; index += 1) {
         const node = nodes[index]
         if (isPromiseLike(node)) promises.push([first + index, node])
@@ -66,7 +66,7 @@ function memberText(value: unknown, numberOf: Numbering): string {
         return numberOf(value)
       }
       const form: unknown = value.toJSON()
-      // As in JSON, what `toJSON` gives is not asked again.
+      // As in JSON, the result of `toJSON` is not converted again.
       return typeof form === 'object' && form !== null ? numberOf(form) : memberText(form, numberOf)
     }
     default:
@@ -120,10 +120,10 @@ function tagged(tag: NodeTag | ByteTag, parts: readonly string[]): string {
   return `["${tag}"${parts.length === 0 ? '' : ','}${parts.join(',')}]`
 }
 
-/** The tag of a node that is an object; `undefined` for a plain one, and for what is treated as such. */
+/** The tag of a node; `undefined` for a plain object, and for objects that are treated as plain. */
 function tagOf(node: object): NodeTag | ByteTag | undefined {
   const prototype: unknown = Object.getPrototypeOf(node)
-  // First because most are: neither arrays nor plain objects need the list below.
+  // First, because most nodes are arrays or plain objects, and need no lookup.
   if (Array.isArray(node)) return ''
   if (isPromiseLike(node)) return 'Promise'
   if (prototype === Object.prototype || prototype === null) return undefined

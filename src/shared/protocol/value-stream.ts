@@ -1,16 +1,16 @@
 /**
- * Values that JSON cannot say, as text. `encode-values` writes it, `decode-values` reads it; it has no version of its
- * own, that of the format around it counts (`HYDRATION_DATA_VERSION`, `ROUTE_DATA_VERSION`).
+ * Values that JSON cannot represent, as text. `encode-values` writes it, `decode-values` reads it. It has no version of its
+ * own; the version of the surrounding format counts (`HYDRATION_DATA_VERSION`, `ROUTE_DATA_VERSION`).
  *
- * The text is a stream of frames, each one line of JSON. A frame brings nodes: values with an identity or without a form
- * in JSON. Nodes are numbered from 0 through all frames, in the order in which they stand. A member is what stands
- * inside a node: a JSON primitive is itself, anything else is `[number]` of its node, and `[-1]` and below are the
- * `CONSTANTS`. So objects that are met twice, cycles and any depth need no special case, on neither side.
+ * The text is a stream of frames, each one line of JSON. A frame adds nodes: values with an identity, or without a form in
+ * JSON. Nodes are numbered from 0 through all frames, in order. A member is a value inside a node: a JSON primitive is
+ * itself, anything else is `[number]` of its node, and `[-1]` and below are the `CONSTANTS`. So repeated objects, cycles
+ * and any depth need no special case on either side.
  *
  * The first frame is `[member, ...nodes]`, the root. Each other is `[promise, kept, member, ...nodes]`: the promise with
  * that number is fulfilled (`kept` is 1) or rejected (0) with the member.
  *
- * | node                              | stands for                                                             |
+ * | node                              | meaning                                                                |
  * |-----------------------------------|------------------------------------------------------------------------|
  * | `{"key": member}`                 | a plain object                                                         |
  * | `["", ...members]`                | an array                                                               |
@@ -22,7 +22,7 @@
  * | `["RegExp", source, flags]`       | a regular expression                                                   |
  * | `["BigInt", digits]`              | a bigint                                                               |
  * | `["Symbol", key]`                 | a symbol of the global registry                                        |
- * | `["Error"]`                       | an Error; nothing of it but that it is one                             |
+ * | `["Error"]`                       | an Error, without any details                                          |
  * | `["Uint8Array", base64]` and such | bytes, as the class of that name in `BYTE_CLASSES`                     |
  */
 

@@ -1,41 +1,41 @@
 /**
- * What is no error, whoever asks: the browser's SDK, the server's, and the relay for clients of former builds. Redirects
- * and refusals are answers, and a navigation or request that was given up has failed nobody. Here for what was thrown and
- * for error events; `reportable-spans.ts` has the same rule for transactions and spans.
+ * Decides what is not an error, for the browser's SDK, for the server's, and for the relay with clients of former
+ * builds. Redirects and refusals are answers, and nobody misses a cancelled navigation or request. This file judges
+ * thrown values and error events; `reportable-spans.ts` has the same rule for transactions and spans.
  */
 import { controlFlowOf, digestOf } from '../control-flow.ts'
 import { isRecord, tagOf, textOf } from './json-values.ts'
 
-/** Errors of the runtime that are no failures, by name. */
+/** Names of the runtime's errors that are not failures. */
 const QUIET_NAMES: ReadonlySet<string> = new Set(['RedirectSignal', 'RefusalSignal', 'RouteCancelled'])
 const ABORT_NAME = 'AbortError'
-/** The message of `RouteCancelled`, for those who pass on messages without names. */
+/** The message of `RouteCancelled`, for reporters that pass on messages without names. */
 const ROUTE_CANCELLED = 'Route cancelled'
-/** Node's message for a request whose client has gone away. */
+/** Node's message for a request whose client has disconnected. */
 const CONNECTION_ABORTED = 'aborted'
-/** A request that took too long is a failure, though it ends by an abort as well. */
+/** A timed out request is a failure, though it also ends by an abort. */
 const TOO_LATE = /\btook longer than\b/
-/** Digests of control flow begin so; see `controlFlowDigest`. */
+/** Prefix of control flow digests; see `controlFlowDigest`. */
 const CONTROL_FLOW_DIGEST = 'millrace:'
-/** Control flow as pages name it that were brought over from Next.js, in tabs that are still open. */
+/** Control flow of Next.js, for pages that were migrated from it, in tabs that are still open. */
 const FOREIGN_CONTROL_FLOW = /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK;40[134])(?:$|;)/
-/** What SDKs make of an answer with an error status, if they are told to. */
+/** The SDKs' message for an answer with an error status, if they are configured to report it. */
 const HTTP_CLIENT_ERROR = /^HTTP Client Error with status code: (\d{3})$/
 
-/** How browsers tell of an error that they do not hand over, and what SDKs then make a message or value of. */
+/** Browsers' text for an uncaught error without its object, which SDKs use as message or value. */
 const TOLD_ERROR = /^(?:uncaught (?:exception: )?)?(\w+): (.*)$/is
 
-/** Statuses that are answers and no failures: redirects, refusals, and a client that has gone away (499, nginx's). */
+/** Statuses that are answers and not failures: redirects, refusals, and a disconnected client (499, nginx's). */
 export const QUIET_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 401, 403, 404, 499])
 
-/** Whether something that was thrown is to be reported. */
+/** Whether a thrown value should be reported. */
 export function isReportable(thrown: unknown): boolean {
   if (controlFlowOf(thrown) !== undefined || isQuietDigest(digestOf(thrown))) return false
   if (!isRecord(thrown)) return !isQuietMessage(textOf(thrown))
   return !isQuietError(textOf(thrown['name']), textOf(thrown['message']))
 }
 
-/** Whether an error event is to be reported, as the service's SDKs write it. What does not look like one is. */
+/** Whether an error event of the service's SDKs should be reported. Unrecognised events are. */
 export function isReportableError(event: unknown): boolean {
   if (!isRecord(event)) return true
   if (isQuietDigest(tagOf(event['tags'], 'digest'))) return false
@@ -71,7 +71,7 @@ function isQuietDigest(digest: string | undefined): boolean {
   return digest !== undefined && (digest.startsWith(CONTROL_FLOW_DIGEST) || FOREIGN_CONTROL_FLOW.test(digest))
 }
 
-/** Causes come first: the last one is what was thrown. The service also takes an exception without a list. */
+/** Causes are listed first: the last one was thrown. The service also accepts an exception without a list. */
 function outermostException(event: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined {
   const { exception } = event
   const values = isRecord(exception) && 'values' in exception ? exception['values'] : exception

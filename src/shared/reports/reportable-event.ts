@@ -3,9 +3,9 @@ import { isRecord } from './json-values.ts'
 import { reportableTransaction } from './reportable-spans.ts'
 
 /**
- * An event as it may be reported: the same object, a transaction without some of its spans, or `undefined` for what is
- * no error and no work worth tracing. The shape of an SDK's `beforeSend` and `beforeSendTransaction`.
- * @param relayPath path of the relay, where it is not one of the runtime's prefix.
+ * The reportable part of an event: the same object, a transaction without some of its spans, or `undefined` if it is
+ * not an error and not worth tracing. Usable as an SDK's `beforeSend` and `beforeSendTransaction`.
+ * @param relayPath path of the relay, unless it has the runtime's prefix.
  */
 export function reportableEvent<Event>(event: Event, relayPath = ''): Event | undefined {
   if (!isRecord(event)) return event

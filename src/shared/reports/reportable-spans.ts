@@ -1,17 +1,17 @@
 /**
- * Transactions and spans that are never reported: those that end in a redirect, a refusal or an abort, those of the
- * runtime's own URLs (assets, health, the relay), and prefetches. By the forms in which the service's SDKs write them:
- * a transaction with its spans inside, and spans sent by themselves, whose attributes carry their type.
+ * Filters transactions and spans that are never reported: those that end in a redirect, a refusal or an abort, those of
+ * the runtime's own URLs (assets, health, the relay), and prefetches. Covers the forms of the service's SDKs: a
+ * transaction that contains its spans, and standalone spans, whose attributes have a type.
  */
 import { QUIET_STATUSES } from './is-reportable.ts'
 import { isRecord, tagOf, textOf } from './json-values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Set to `true` on the span of a prefetch; one that answers or makes a request with `Sec-Purpose` is known by that. */
+/** Set to `true` on the span of a prefetch. Requests with `Sec-Purpose` are recognised by that header. */
 export const PREFETCH_ATTRIBUTE = 'millrace.prefetch'
 
-/** Names of statuses as SDKs derive them from 404, 403, 401 and 499. */
+/** Names that SDKs derive from the statuses 404, 403, 401 and 499. */
 const QUIET_STATUS_NAMES: ReadonlySet<string> = new Set([
   'not_found',
   'permission_denied',
@@ -19,19 +19,19 @@ const QUIET_STATUS_NAMES: ReadonlySet<string> = new Set([
   'cancelled',
 ])
 const STATUS_CODES = ['http.response.status_code', 'http.status_code', 'status_code']
-/** Where SDKs before their version 8 write it, and of a redirect nowhere else. */
+/** Where SDKs before version 8 write the status; for a redirect, the only place. */
 const STATUS_TAG = 'http.status_code'
 const STATUS_NAMES = ['sentry.status.message', 'status', 'sentry.status']
 const TARGETS = ['url.path', 'url.full', 'http.url', 'http.target', 'http.route', 'url']
 const PURPOSE = 'http.request.header.sec-purpose'
 const PURPOSES = [PURPOSE, 'http.request.header.sec_purpose']
 const RUNTIME_URL = /^(?:\/_m\/(?:assets|reports)\/|\/_m\/build\.json$|\/(?:healthz|readyz)$)/
-/** `GET /path`, `/path` or a whole URL; the path is taken, whatever follows it is not. */
+/** `GET /path`, `/path` or a whole URL; captures the path without query and fragment. */
 const NAMED_URL = /^(?:[A-Z]+ )?(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/
 
 /**
- * Whether a span sent by itself is to be reported. What does not look like one is.
- * @param relayPath path of the relay, where it is not one of the runtime's prefix.
+ * Whether a standalone span should be reported. Unrecognised ones are.
+ * @param relayPath path of the relay, unless it has the runtime's prefix.
  */
 export function isReportableSpan(span: unknown, relayPath = ''): boolean {
   if (!isRecord(span)) return true
@@ -42,8 +42,8 @@ export function isReportableSpan(span: unknown, relayPath = ''): boolean {
 }
 
 /**
- * A transaction as it may be reported: the same object, one without some of its spans, or `undefined`. The spans inside
- * a span that is left out hang from the one around it.
+ * The reportable part of a transaction: the same object, one without some of its spans, or `undefined`. Children of a
+ * removed span move to its parent.
  */
 export function reportableTransaction(transaction: Json, relayPath = ''): Json | undefined {
   if (!isReportableRoot(transaction, relayPath)) return undefined
@@ -53,9 +53,7 @@ export function reportableTransaction(transaction: Json, relayPath = ''): Json |
   return kept === spans ? transaction : { ...transaction, spans: kept }
 }
 
-/**
- * Spans as they may be reported, the same array where all may. Those of a segment whose own span is left out go with it.
- */
+/** The reportable spans, the same array if all are. A segment whose own span is removed is removed completely. */
 export function reportableSpans(spans: readonly unknown[], relayPath = ''): readonly unknown[] {
   const left = new Set(spans.filter((span) => !isReportableSpan(span, relayPath)))
   if (left.size === 0) return spans
@@ -67,7 +65,7 @@ export function reportableSpans(spans: readonly unknown[], relayPath = ''): read
     parents.set(id, span['parent_span_id'])
     if (span['is_segment'] === true) segments.add(id)
   }
-  // What has no id is nobody's parent and nobody's segment.
+  // A span without an id cannot be a parent or a segment.
   parents.delete('')
   segments.delete('')
   const remaining = remainingParents(parents)
@@ -117,7 +115,9 @@ function isOwnUrl(name: string, relayPath: string): boolean {
   return path !== undefined && (RUNTIME_URL.test(path) || path === relayPath)
 }
 
-/** A number, or a text of one. Anything else is not made a text of: it comes from anybody, and may have none. */
+/**
+ * A number, or a string with a number. Other values are not converted: they are from anybody, and conversion may throw.
+ */
 function isQuietCode(code: unknown): boolean {
   return QUIET_STATUSES.has(typeof code === 'number' ? code : Number(textOf(code) || Number.NaN))
 }
@@ -128,7 +128,7 @@ function isPrefetch(purpose: unknown): boolean {
   return values.some((value) => textOf(value).includes('prefetch'))
 }
 
-/** Attributes of spans that are sent by themselves come as `{ type, value }`. */
+/** Attributes of standalone spans are `{ type, value }`. */
 function valueOf(attribute: unknown): unknown {
   return isRecord(attribute) && 'value' in attribute ? attribute['value'] : attribute
 }
@@ -145,9 +145,9 @@ function segmentOf(span: Json): string {
 }
 
 /**
- * What hangs from a span that is left out hangs from this instead. Each way is walked once, however many spans hang at its
- * end. Ids that lead in a circle come from nobody's SDK: what hangs from one hangs from nothing.
- * @param parents of the spans that are left out, by id.
+ * The new parents for children of removed spans. Each path is walked once, however many spans end in it. No SDK writes
+ * circular ids: such children have no parent.
+ * @param parents of the removed spans, by id.
  */
 function remainingParents(parents: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
   const remaining = new Map<string, unknown>()

@@ -1,16 +1,15 @@
 /**
- * The two headers by which SDKs of the error service hand a trace on: `sentry-trace` (trace, span, decision) and the
- * `sentry-` members of W3C `baggage`, which say how the trace was sampled.
- * https://develop.sentry.dev/sdk/telemetry/traces/
+ * The two headers by which the error service's SDKs continue a trace: `sentry-trace` (trace, span, decision) and the
+ * `sentry-` members of W3C `baggage`, which describe the sampling. https://develop.sentry.dev/sdk/telemetry/traces/
  */
 
-/** The span that something happens inside of. */
+/** The parent span of a piece of work. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string
   /** 16 hexadecimal digits. */
   readonly spanId: string
-  /** Whether the trace is kept; `undefined` where that is left to whoever continues it. */
+  /** Whether the trace is sampled; `undefined` if the receiver may decide. */
   readonly sampled: boolean | undefined
 }
 
@@ -19,7 +18,7 @@ const MEMBER_PREFIX = 'sentry-'
 const MOST_BAGGAGE_CHARACTERS = 8_192 // W3C's own limit
 const MOST_MEMBERS = 16 // SDKs write nine
 
-/** Reads `sentry-trace`. @returns `undefined` for anything else. */
+/** Parses `sentry-trace`. @returns `undefined` for an invalid one. */
 export function parseTraceHeader(text: string | undefined): TraceParent | undefined {
   if (text === undefined) return undefined
   const [, traceId, spanId, flag] = TRACE.exec(text) ?? []
@@ -31,12 +30,12 @@ export function parseTraceHeader(text: string | undefined): TraceParent | undefi
   }
 }
 
-/** Writes `sentry-trace`. */
+/** Formats `sentry-trace`. */
 export function traceHeader({ traceId, spanId, sampled }: TraceParent): string {
   return `${traceId}-${spanId}${sampled === undefined ? '' : sampled ? '-1' : '-0'}`
 }
 
-/** What `baggage` says of the trace, by name without prefix; what others have put there is left out. */
+/** The trace's members of `baggage`, by name without prefix; other members are ignored. */
 export function parseBaggage(text: string | undefined): Readonly<Record<string, string>> {
   const members: Record<string, string> = {}
   if (text === undefined || text.length > MOST_BAGGAGE_CHARACTERS) return members
@@ -50,7 +49,7 @@ export function parseBaggage(text: string | undefined): Readonly<Record<string, 
   return members
 }
 
-/** Writes `baggage`. */
+/** Formats `baggage`. */
 export function baggageHeader(members: Readonly<Record<string, string>>): string {
   return Object.entries(members)
     .map(([name, value]) => `${MEMBER_PREFIX}${name}=${encodeURIComponent(value)}`)

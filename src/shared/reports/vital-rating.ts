@@ -1,7 +1,7 @@
-/** How good a web vital is, by the bounds of https://web.dev/articles/vitals. */
+/** Rating of a web vital, by the bounds of https://web.dev/articles/vitals. */
 export type VitalRating = 'good' | 'needs-improvement' | 'poor'
 
-/** The last value that is good, and the last that is not poor. Milliseconds; `cls` has no unit. */
+/** The largest good value, and the largest that is not poor. Milliseconds; `cls` has no unit. */
 export const VITAL_BOUNDS = {
   lcp: [2_500, 4_000],
   inp: [200, 500],

@@ -1,11 +1,11 @@
 import { decodeSegment, encodeSegment } from '../route-segment.ts'
 import { escapeUrlText } from '../url-text.ts'
 
-/** What a source or a condition has captured under one name. */
+/** A text that a source or a condition has captured under one name. */
 export interface Capture {
-  /** A list where the source's param repeats or the query's key does. */
+  /** A list if the source's param or the query's key repeats. */
   readonly value: string | readonly string[]
-  /** Text of the path is as written in the URL, still encoded; what conditions capture is plain. */
+  /** Text from the path is as written in the URL, still encoded; captures of conditions are plain. */
   readonly encoded: boolean
 }
 
@@ -26,7 +26,9 @@ export function plainParts(capture: Capture): readonly string[] {
   return capture.encoded ? parts.map((part) => decodeSegment(part) ?? part) : parts
 }
 
-/** The values as text of a path: what was written there stays as it is, plain text cannot begin another segment. */
+/**
+ * The values as text for a path: encoded ones unchanged, plain ones encoded so that they cannot begin another segment.
+ */
 export function pathParts(capture: Capture): readonly string[] {
   const parts = captureParts(capture)
   if (!capture.encoded) return parts.map((part) => encodeSegment(part.toWellFormed()))

@@ -1,23 +1,23 @@
-/** How often an upstream may decode what it gets: servers do it once, those behind a proxy that does it too twice. */
+/** How often an upstream may decode a path: servers do it once, and a decoding proxy in front of them once more. */
 const MOST_DECODINGS = 4
 
-/** As one byte each, so that bytes that are no UTF-8 are decoded too; `%uXXXX` is IIS's own. */
+/** Decodes to one character per byte, so that invalid UTF-8 is decoded too; `%uXXXX` is an IIS extension. */
 const ESCAPE = /%(?:u00)?([\da-f]{2})/gi
 
-/** Two bytes that some servers take for `.`, `/` and `\`, though UTF-8 allows no such spelling. */
+/** Two bytes that some servers read as `.`, `/` and `\`, though they are invalid UTF-8. */
 const OVERLONG: Readonly<Record<string, string>> = { '\u00c0\u00ae': '.', '\u00c0\u00af': '/', '\u00c1\u009c': '\\' }
 
 /**
- * "Here" or "one up"; what follows a semicolon is a parameter to servers in Java. Servers on Windows drop blanks around
- * dots, and others drop control characters.
+ * `.` or `..`. Java servers treat text after a semicolon as a parameter, Windows servers drop blanks around dots, and
+ * others drop control characters.
  */
 // oxlint-disable-next-line no-control-regex -- see above
 const DOT_SEGMENT = /(?:^|[/\\])[\u0001- \u007f]*\.[\u0001- \u007f]*(?:\.[\u0001- \u007f]*)?(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
- * Whether a server could read a path as one that climbs: some segment is `.` or `..` in whatever way of decoding it, with
- * encoded slashes and backslashes as separators. What is encoded more than 4 times over counts as climbing,
- * and so does a null byte, at which a server in C ends the path.
+ * Whether a server could read a path as one that leaves its folder: some segment is `.` or `..` in any decoding, with
+ * encoded slashes and backslashes as separators. A path that is encoded more than 4 times counts as well, and so does a
+ * null byte, at which a server in C ends the path.
  * @param pathname percent-encoded.
  */
 export function mayClimb(pathname: string): boolean {

@@ -1,10 +1,10 @@
-/** A set of code points: pairs of first and last one, in order, without overlap. */
+/** A set of code points: sorted pairs of first and last one, without overlap. */
 export type CodePointSet = readonly (readonly [first: number, last: number])[]
 
-/** The last code point there is. */
+/** The last valid code point. */
 const LAST = 0x10_ff_ff
 
-/** Puts ranges in order and joins those that touch. */
+/** Sorts ranges and joins those that touch. */
 export function codePointSet(ranges: CodePointSet): CodePointSet {
   const set: [number, number][] = []
   for (const [first, last] of ranges.toSorted(([left], [right]) => left - right)) {

@@ -13,25 +13,25 @@ import { compileSource } from './rule-source.ts'
 import { createRuleTable } from './rule-table.ts'
 import { compileTemplate } from './text-template.ts'
 
-/** A redirect, ready to be tried. */
+/** A compiled redirect. */
 export interface CompiledRedirect extends ConditionalRule {
   readonly status: number
   readonly destination: Destination
 }
 
-/** A rewrite, ready to be tried. */
+/** A compiled rewrite. */
 export interface CompiledRewrite extends ConditionalRule {
   /** Whether pages of other sites may open WebSockets through it. */
   readonly crossSite: boolean
   readonly destination: Destination
 }
 
-/** A header rule, ready to be tried. */
+/** A compiled header rule. */
 export interface CompiledHeaders extends ConditionalRule {
   readonly headers: readonly { readonly key: TextTemplate; readonly value: TextTemplate }[]
 }
 
-/** All rules of an application, checked and ready. */
+/** All rules of an application, validated and compiled. */
 export interface CompiledRules {
   readonly redirects: RuleTable<CompiledRedirect>
   readonly headers: RuleTable<CompiledHeaders>
@@ -44,9 +44,9 @@ const LISTS = ['redirects', 'rewrites', 'headers']
 const PHASES = ['beforeFiles', 'afterFiles', 'fallback']
 
 /**
- * Checks and compiles the rules of an application; for the build and for the start of the server.
+ * Validates and compiles the rules of an application, in the build and at the start of the server.
  * @param loadEngine not called for rules without an expression.
- * @throws {RuleError} for the first fault found.
+ * @throws {RuleError} for the first fault.
  */
 export function compileRules(rules: RuleSet | undefined, loadEngine: LoadEngine): CompiledRules {
   const site = { for: 'redirect', list: 'rules', index: -1 } as const
@@ -125,7 +125,7 @@ function compileHeaders(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngi
   const headers = checkHeaders(fields['headers'], refuse)
   const rule = compileConditional(source, fields, refuse, loadEngine)
   const names = namesOf(rule)
-  // As in Next.js: what needs no backslash to be itself keeps the one that it has. Header values are no URLs.
+  // As in Next.js: an unnecessary backslash stays. Header values are not URLs.
   const compile = (text: string): TextTemplate => compileTemplate(text, names, (name) => names.has(name))
   return {
     ...rule,

@@ -1,6 +1,6 @@
 /**
- * The `has` and `missing` of a rule. A key that is there without text counts as there, and a value's expression is
- * grouped before it is anchored, so that `1|2` is `1` or `2` and not `12`.
+ * The `has` and `missing` of a rule. A key without text counts as present, and a value's expression is grouped before
+ * it is anchored, so that `1|2` means `1` or `2`.
  */
 import type { Capture, Captures } from './captures.ts'
 import type { LoadEngine } from './expression-engine.ts'
@@ -10,17 +10,17 @@ import { NO_CAPTURES } from './captures.ts'
 import { compileExpression } from './expression.ts'
 import { ExpressionError } from './linear-syntax.ts'
 
-/** Conditions ready to be tried. */
+/** Compiled conditions. */
 export interface Conditions {
-  /** What `has` may capture. */
+  /** Possible captures of `has`. */
   readonly names: ReadonlySet<string>
-  /** @returns what `has` captured; `undefined` where the rule does not apply. */
+  /** @returns the captures of `has`; `undefined` if the rule does not apply. */
   readonly match: (subject: RuleSubject) => Captures | undefined
 }
 
 interface Condition {
   readonly names: readonly string[]
-  /** @returns whether it holds; adds what it captures. */
+  /** @returns whether it holds; adds its captures. */
   readonly holds: (subject: RuleSubject, captured: Map<string, Capture>) => boolean
 }
 
@@ -31,7 +31,7 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i
 
 const TYPES = ['header', 'cookie', 'query', 'host']
 
-/** @throws whatever `refuse` throws, for a condition of the wrong shape. */
+/** @throws the errors of `refuse`, for a malformed condition. */
 export function compileConditions(has: unknown, missing: unknown, refuse: Refuse, loadEngine: LoadEngine): Conditions {
   const required = compileList(has, 'has', refuse, loadEngine)
   const refused = compileList(missing, 'missing', refuse, loadEngine)
@@ -98,16 +98,16 @@ function compileCondition(
   }
 }
 
-/** What a condition's value accepts. */
+/** Accepted values of a condition. */
 interface ExpectedValue {
   readonly names: readonly string[]
-  /** @returns what the groups with a name have captured, where the whole text fits. */
+  /** @returns the captures of the named groups, if the whole text matches. */
   readonly match: (text: string) => ReadonlyMap<string, string> | undefined
 }
 
 const NO_GROUPS: ReadonlyMap<string, string> = new Map()
 
-/** Text in which nothing means anything to an expression. */
+/** Text without special characters of expressions. */
 const LITERAL = /^[^\\^$.*+?()[\]{}|]*$/
 
 function compileValue(
@@ -137,7 +137,7 @@ function compileValue(
   }
 }
 
-/** The value must match as a whole; of several values the last one is compared. */
+/** The whole value must match; of several values the last one is compared. */
 function compare(
   read: (subject: RuleSubject) => Found,
   expected: ExpectedValue,

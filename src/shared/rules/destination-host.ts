@@ -16,17 +16,17 @@ export interface HostTemplate {
 const AUTHORITY = /^(https?:\/\/)(\[[0-9a-f:.]+\]|(?:[0-9a-z_.-]|:[a-z_]\w*)+)(:\d{1,5})?$/i
 const PARAM = /:([a-z_]\w*)/gi
 
-/** RFC 1035, section 2.3.1: what stands between two dots of a host's name. */
+/** RFC 1035, section 2.3.1: one label of a host name. */
 const LABEL = /^[0-9a-z](?:[0-9a-z-]{0,61}[0-9a-z])?$/i
 
-/** Browsers and Node read a host that ends so as an IPv4 address, whatever stands before it. */
+/** Browsers and Node read a host with such an ending as an IPv4 address, whatever precedes it. */
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/i
 
 const MAX_PORT = 65_535
 
 /**
  * @param authority scheme, host and port as written in the table.
- * @throws whatever `refuse` throws.
+ * @throws the errors of `refuse`.
  */
 export function compileHost(authority: string, names: ReadonlySet<string>, refuse: Refuse): HostTemplate {
   const [, scheme = '', host = '', port = ''] = AUTHORITY.exec(authority) ?? []
@@ -50,9 +50,9 @@ export function compileHost(authority: string, names: ReadonlySet<string>, refus
 }
 
 /**
- * Every param must be a host label, so that a request chooses a name inside the host that the table wrote and nothing
- * else: no port, path, credentials or address.
- * @returns `undefined` for captured text that is no label.
+ * Every param must be a host label, so that a request can only choose a name inside the table's host: no port, path,
+ * credentials or address.
+ * @returns `undefined` if a capture is not a label.
  */
 export function fillHost({ scheme, template, port }: HostTemplate, captures: Captures): string | undefined {
   for (const part of template) {

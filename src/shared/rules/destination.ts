@@ -1,6 +1,6 @@
 /**
- * The `destination` of a redirect or rewrite. Captured text of the path is written as it was, never encoded again; what
- * conditions captured is plain text and is encoded. A param that was not captured takes its segment with it.
+ * The `destination` of a redirect or rewrite. Text captured from the path is inserted unchanged, never encoded again;
+ * captures of conditions are plain text and are encoded. A param without a capture removes its segment.
  */
 import type { Key, Token } from 'path-to-regexp'
 import { parse } from 'path-to-regexp'
@@ -15,14 +15,14 @@ import { parseQuery, queryPair } from './query-pairs.ts'
 import { compileTemplate, fillTemplate, isAbsent, lacksStar } from './text-template.ts'
 import { escapeUrlText } from '../url-text.ts'
 
-/** A destination, ready to be filled in. */
+/** A compiled destination. */
 export interface Destination {
   /** Absent for a destination on this site. */
   readonly host: HostTemplate | undefined
   readonly path: readonly Token[]
   readonly query: readonly QueryTemplate[]
   readonly hash: TextTemplate
-  /** The params that path, host or hash use; one that is captured keeps a rewrite from appending captures. */
+  /** The params used in path, host or hash; if one of them is captured, a rewrite does not append captures. */
   readonly placed: ReadonlySet<string>
 }
 
@@ -34,22 +34,22 @@ interface QueryTemplate {
 
 /** Why a request's captures do not fit a destination. */
 export type DestinationFault =
-  /** A list was captured where the destination has no star: the table's fault. */
+  /** A list was captured for a param without a star: the table's fault. */
   | 'multi-match-needs-star'
-  /** What was captured is no host label: the request's fault. */
+  /** A capture is not a host label: the request's fault. */
   | 'bad-host-value'
-  /** What was captured would climb out of the path of another origin: the request's fault. */
+  /** A capture would leave the path of another origin by `..`: the request's fault. */
   | 'bad-path-value'
-  /** The finished text is no URL that a Location may carry. */
+  /** The finished text is not a URL that a Location may contain. */
   | 'unsafe-location'
 
-/** A destination filled in, part by part. */
+/** A filled destination, part by part. */
 export interface FilledDestination {
   /** `''`, or scheme and authority of another origin. */
   readonly origin: string
   /** Begins with a slash; ASCII; slashes not repeated. */
   readonly pathname: string
-  /** The request's pairs that the destination does not replace, then its own. */
+  /** The request's pairs, except those that the destination replaces, then its own. */
   readonly query: readonly QueryPair[]
   /** `''`, or the hash with its `#`. */
   readonly hash: string
@@ -57,8 +57,8 @@ export interface FilledDestination {
 }
 
 /**
- * @param names what the rule can capture.
- * @throws whatever `refuse` throws, for a destination of the wrong form or one that uses unknown params.
+ * @param names possible captures of the rule.
+ * @throws the errors of `refuse`, for a malformed destination or unknown params.
  */
 export function compileDestination(text: string, names: ReadonlySet<string>, refuse: Refuse): Destination {
   const [beforeHash = '', ...hashParts] = text.split('#')
@@ -85,7 +85,7 @@ export function compileDestination(text: string, names: ReadonlySet<string>, ref
 function parsePath(text: string, names: ReadonlySet<string>, refuse: Refuse): readonly Token[] {
   let tokens: readonly Token[]
   try {
-    // A backslash quotes what would mean something in a pattern; any other one is a slash, as browsers take it.
+    // A backslash escapes pattern characters; any other backslash is a slash, as in browsers.
     tokens = parse(text.replace(/\\(?![(){}:*+?\\])/g, '/'), { delimiter: '/' })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -102,7 +102,7 @@ function parsePath(text: string, names: ReadonlySet<string>, refuse: Refuse): re
   return tokens
 }
 
-/** A backslash before a colon makes it one, as in a path. */
+/** A backslash makes the following colon literal, as in a path. */
 function compileHash(text: string, names: ReadonlySet<string>, refuse: Refuse): TextTemplate {
   for (const [, name = ''] of text.matchAll(/(?<!\\):(\w+)/g)) if (!names.has(name)) refuseUnknown(`:${name}`, refuse)
   return compileTemplate(text, names)
@@ -117,8 +117,8 @@ function refuseUnknown(param: string, refuse: Refuse): never {
 }
 
 /**
- * @param query the request's.
- * @param appending whether captures that the destination does not place are appended to the query, as rewrites do.
+ * @param query of the request.
+ * @param appending whether unused captures are appended to the query, as for rewrites.
  */
 export function fillDestination(
   destination: Destination,
@@ -158,7 +158,7 @@ function fillQuery(destination: Destination, captures: Captures, appending: bool
   return pairs
 }
 
-/** @returns `undefined` where a list stands without a star. */
+/** @returns `undefined` for a list without a star. */
 function fillPath(tokens: readonly Token[], captures: Captures): string | undefined {
   let path = ''
   for (const [index, token] of tokens.entries()) {
@@ -175,7 +175,7 @@ function fillPath(tokens: readonly Token[], captures: Captures): string | undefi
   return escapeUrlText(`/${path}`.replace(/[\\/]+/g, '/'))
 }
 
-/** Plain text may span segments where the destination repeats, as a list does; its slashes come here encoded. */
+/** Plain text may span segments if the destination repeats, as a list does; its slashes are encoded here. */
 function segmentsOf(capture: Capture, token: Key): readonly string[] {
   const parts = pathParts(capture)
   const segments = repeats(token) && !capture.encoded ? parts.flatMap((part) => part.split('%2F')) : parts
@@ -186,7 +186,7 @@ function repeats({ modifier }: Key): boolean {
   return modifier === '*' || modifier === '+'
 }
 
-/** Whether the token before stood for a whole segment, which goes with it. */
+/** Whether the preceding token was a whole segment, which is removed with it. */
 function endsSegment(next: Token | undefined): boolean {
   return next === undefined || (typeof next === 'string' ? next : next.prefix).startsWith('/')
 }

@@ -1,11 +1,11 @@
 import type { RegExpParser } from '@eslint-community/regexpp'
 import type { RE2JS } from 're2js'
 
-/** The libraries behind expressions: one that reads the syntax of JavaScript, one that matches in linear time. */
+/** The libraries for expressions: one parses the syntax of JavaScript, one matches in linear time. */
 export interface ExpressionEngine {
   readonly RegExpParser: typeof RegExpParser
   readonly RE2JS: typeof RE2JS
 }
 
-/** Called when a rule has an expression, so that a server without one does not load the libraries. */
+/** Called if a rule has an expression, so that other servers do not load the libraries. */
 export type LoadEngine = () => ExpressionEngine

@@ -1,24 +1,24 @@
 /**
- * Regular expressions of rules, matched in time proportional to the text. Texts come from visitors, so no expression
- * is ever run by the platform's engine, which backtracks.
+ * Regular expressions of rules, matched in time proportional to the text. Texts are from visitors, so the platform's
+ * backtracking engine never runs an expression.
  */
 import type { AST } from '@eslint-community/regexpp'
 import type { LoadEngine } from './expression-engine.ts'
 import type { ReadingOptions } from './linear-syntax.ts'
 import { ExpressionError, ancestryOf, fixedCount, writeLinear } from './linear-syntax.ts'
 
-/** Start and end of group `n` at `2n` and `2n + 1`; -1 for a group that took no part. */
+/** Start and end of group `n` at `2n` and `2n + 1`; -1 for a group that did not match. */
 export type Ranges = ArrayLike<number>
 
-/** An expression, ready to be matched. */
+/** A compiled expression. */
 export interface Expression {
-  /** The name of each group that captures, from group 1 on. */
+  /** The name of each capturing group, from group 1 on. */
   readonly names: readonly (string | undefined)[]
-  /** @returns the groups' ranges where the whole text matches. */
+  /** @returns the groups' ranges if the whole text matches. */
   readonly match: (text: string) => Ranges | undefined
 }
 
-/** The one look-ahead of an expression, and what stands before it. */
+/** The only look-ahead of an expression, and the elements before it. */
 interface LookAhead {
   readonly node: AST.LookaheadAssertion
   readonly before: readonly AST.Element[]
@@ -28,10 +28,11 @@ interface LookAhead {
  * Compiles an expression of JavaScript without flags. A character outside the Basic Multilingual Plane counts as one,
  * as with the flag `u`.
  *
- * One negative look-ahead at the start of a group is a match without it, and a non-match of what it refuses behind the
- * text that stands before it. That is the same thing where there is only one place at which that text can end.
+ * One negative look-ahead at the start of a group is supported, as two matches: the expression without it must match,
+ * and the elements before it followed by the refused text must not. This is equivalent if the elements before it can
+ * end at only one place.
  * @param options captures count only outside of repeats and look-aheads.
- * @throws {ExpressionError} for what has no bounded match.
+ * @throws {ExpressionError} for an expression without a bounded match.
  */
 export function compileExpression(source: string, options: ReadingOptions, loadEngine: LoadEngine): Expression {
   const { RE2JS, RegExpParser } = loadEngine()
@@ -65,7 +66,7 @@ function parsePattern(
   parser: { parsePattern(source: string, start: number, end: number, flags: { unicode: boolean }): AST.Pattern },
 ): AST.Pattern {
   try {
-    // Without the flag such a character would be two, and a text's is one.
+    // Without the flag such a character would be two, but texts count it as one.
     const unicode = !ignoreCase && SURROGATE_PAIR.test(source)
     return parser.parsePattern(source, 0, source.length, { unicode })
   } catch (error) {
@@ -73,7 +74,7 @@ function parsePattern(
   }
 }
 
-/** @returns the look-ahead that can be a non-match; others stay where they are, and are refused when they are written. */
+/** @returns the look-ahead that can become a second match; others stay, and are refused when they are written. */
 function lookAheadOf(pattern: AST.Pattern, options: ReadingOptions): LookAhead | undefined {
   const node = firstLookAhead(pattern)
   if (node === undefined || !node.negate) return undefined
@@ -104,7 +105,7 @@ function firstLookAhead(node: AST.Node): AST.LookaheadAssertion | undefined {
   return undefined
 }
 
-/** Whether all ways of matching what stands before a look-ahead end at the same place of a text. */
+/** Whether all matches of the elements before a look-ahead end at the same place of a text. */
 function endsAtOnePlace(before: readonly AST.Element[], options: ReadingOptions): boolean {
   const isFixed = (of: 'slashes' | 'characters'): boolean =>
     before.every((element) => fixedCount(element, of, options) !== undefined)

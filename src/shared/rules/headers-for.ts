@@ -13,9 +13,9 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i
 const UNSAFE_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/gu
 
 /**
- * The headers that the table sets for a request: those of every rule that applies. Where two set the same header the
- * later one counts; `Set-Cookie` is kept from both.
- * @param subject of the request, where there is one already.
+ * The headers of all rules that match a request. If two set the same header, the later one wins; `Set-Cookie` is kept
+ * from both.
+ * @param subject of the request, if it exists already.
  */
 export function headersFor(
   rules: CompiledRules,
@@ -30,7 +30,7 @@ export function headersFor(
   for (let hit: typeof first | undefined = first; hit; hit = rules.headers.find(subject, hit.index + 1)) {
     for (const { key, value } of hit.rule.headers) {
       const name = fillTemplate(key, hit.captures, headerParts)
-      // A visitor's text may have made it no name at all.
+      // A visitor's text may have made it an invalid name.
       if (!HEADER_NAME.test(name)) continue
       const field = [name, fillTemplate(value, hit.captures, headerParts)] as const
       if (name.toLowerCase() === 'set-cookie') cookies.push(field)
@@ -40,7 +40,7 @@ export function headersFor(
   return [...fields.values(), ...cookies]
 }
 
-/** As captured; what no header may carry, line breaks before all, is percent-encoded. */
+/** As captured; characters that a header must not contain, above all line breaks, are percent-encoded. */
 function headerParts(capture: Capture): readonly string[] {
   return captureParts(capture).map((part) => part.toWellFormed().replace(UNSAFE_IN_VALUE, encodeURIComponent))
 }

@@ -1,15 +1,15 @@
 /**
- * Writes an expression of JavaScript in the syntax of RE2, which has other ideas of `\s`, `.`, case and how often
- * something may repeat. Every character is written as a set of code points, so nothing is left to those ideas.
+ * Converts an expression of JavaScript to the syntax of RE2, which differs in `\s`, `.`, case and the limits of
+ * repeats. Every character is written as a set of code points, which avoids those differences.
  */
 import type { AST } from '@eslint-community/regexpp'
 import type { CodePointSet } from './code-point-set.ts'
 import { codePointSet, complementOf, includesCodePoint, withBothCases } from './code-point-set.ts'
 
-/** An expression that cannot be matched in bounded time, or that would not mean here what it means elsewhere. */
+/** An expression that cannot be matched in bounded time, or that would have another meaning here. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
-  /** What to write in its place, without a full stop. */
+  /** What to write instead, without a full stop. */
   readonly wayOut: string
 
   constructor(broken: string, wayOut: string) {
@@ -20,16 +20,16 @@ export class ExpressionError extends Error {
 
 /** How an expression is read. */
 export interface ReadingOptions {
-  /** Whether case does not matter. Texts must be ASCII then. */
+  /** Whether to ignore case. Texts must be ASCII then. */
   readonly ignoreCase: boolean
   /** Which groups capture. */
   readonly captures: 'all' | 'named'
 }
 
-/** What of an expression is written. */
+/** Result of writing an expression. */
 export interface Written {
   readonly text: string
-  /** The name of each group that captures, in order; a repeat of more than 1,000 has the groups in it several times. */
+  /** The name of each capturing group, in order; a repeat of more than 1,000 contains its groups several times. */
   readonly names: readonly (string | undefined)[]
 }
 
@@ -38,7 +38,7 @@ interface Flags {
   readonly dotAll: boolean
 }
 
-/** RE2 allows no repeat above this, and no product of repeats inside each other. */
+/** RE2's limit for a repeat, and for the product of nested repeats. */
 const MOST_REPEATS = 1_000
 
 /** The time for one text is at most proportional to this; counted repeats are written out. */
@@ -78,7 +78,7 @@ export type ExpressionPart = AST.Node | readonly AST.Alternative[]
 /**
  * Writes parts of an expression, one after the other.
  * @param skipped a look-ahead to leave out.
- * @throws {ExpressionError} for what has no bounded match.
+ * @throws {ExpressionError} for a part without a bounded match.
  */
 export function writeLinear(parts: readonly ExpressionPart[], options: ReadingOptions, skipped?: AST.Node): Written {
   const names: (string | undefined)[] = []
@@ -133,13 +133,13 @@ export function writeLinear(parts: readonly ExpressionPart[], options: ReadingOp
     const body = `(?:${write(node.element, flags)})`
     const groups = names.splice(groupsBefore)
     const pieces = countsOf(node).map((count) => body + count)
-    // What is written twice captures twice.
+    // A group that is written twice captures twice.
     for (const _ of pieces) names.push(...groups)
     return pieces.join('')
   }
 }
 
-/** The counts of a repeat, in pieces that RE2 allows; the last one of `{2,}` is a star. */
+/** The counts of a repeat, split to RE2's limit; the last one of `{2,}` is a star. */
 function countsOf({ element, min, max, greedy }: AST.Quantifier): readonly string[] {
   const lazy = greedy ? '' : '?'
   if (min < 2 && max === Infinity) return [(min === 0 ? '*' : '+') + lazy]
@@ -194,7 +194,7 @@ function refusalOf(node: AST.Node): ExpressionError {
   return new ExpressionError(`${written} is not supported`, 'List the characters in brackets')
 }
 
-/** In JavaScript each round of a repeat forgets what the round before has captured; RE2 remembers it. */
+/** In JavaScript each round of a repeat resets the captures of the previous one; RE2 keeps them. */
 function refuseForgetful(group: AST.CapturingGroup): void {
   let mayBeLeftOut = false
   for (const [, parent] of ancestryOf(group)) {
@@ -210,7 +210,7 @@ function refuseForgetful(group: AST.CapturingGroup): void {
   }
 }
 
-/** What a character, class or escape accepts. */
+/** Characters that match a character, class or escape. */
 function setOf(
   node: AST.Character | AST.CharacterClass | AST.CharacterSet | AST.CharacterClassRange,
   { ignoreCase, dotAll }: Flags,
@@ -274,7 +274,7 @@ function sizeOf(node: AST.Node): number {
   return 'alternatives' in node ? inside + node.alternatives.length - 1 + 2 * Number(node.type === 'CapturingGroup') : 1
 }
 
-/** The largest product of counted repeats inside each other that stays written as one. */
+/** The largest product of nested counted repeats that is written as one. */
 function repeatsIn(node: AST.Node): number {
   const inside = Math.max(1, ...childrenOf(node).map(repeatsIn))
   if (node.type !== 'Quantifier') return inside
@@ -289,7 +289,7 @@ function childrenOf(node: AST.Node): readonly AST.Node[] {
   return []
 }
 
-/** How many slashes, or how many characters, every text of a part has; `undefined` where that varies. */
+/** The number of slashes, or of characters, in every text that a part matches; `undefined` if it varies. */
 export function fixedCount(node: AST.Node, of: 'slashes' | 'characters', options: ReadingOptions): number | undefined {
   switch (node.type) {
     case 'Character':

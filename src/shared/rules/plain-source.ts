@@ -1,15 +1,15 @@
 import type { Key, Token } from 'path-to-regexp'
 import type { Ranges } from './expression.ts'
 
-/** What the parser gives a param without an expression of its own. */
+/** The parser's expression for a param without its own. */
 const WHOLE_SEGMENT = '[^\\/]+?'
 
-/** One segment of a source: text in lower case, or a param of a number of segments. */
+/** One segment of a source: text in lower case, or a param for a number of segments. */
 type Part = string | { readonly group: number; readonly least: 0 | 1; readonly most: number }
 
 /**
  * Matches a source whose params are whole segments, at most one of them optional or repeated: most sources are. Each
- * path has one reading then, which is found by counting segments.
+ * path then has one reading, found by counting segments.
  * @returns `undefined` for a source that needs an expression.
  */
 export function compilePlainSource(tokens: readonly Token[]): ((path: string) => Ranges | undefined) | undefined {
@@ -70,7 +70,7 @@ function startsSegment(token: string | Key): boolean {
   return (typeof token === 'string' ? token : token.prefix).startsWith('/')
 }
 
-/** Where each segment ends; a slash at the end does not begin another one. */
+/** Where each segment ends; a trailing slash does not begin another one. */
 function segmentEnds(path: string): readonly number[] {
   const ends: number[] = []
   const length = path.endsWith('/') ? path.length - 1 : path.length

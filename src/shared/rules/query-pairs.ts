@@ -7,7 +7,7 @@ export interface QueryPair {
   readonly key: string
   /** Decoded; empty for a key alone. */
   readonly value: string
-  /** As it stands in a URL; a visitor's pairs keep their spelling. */
+  /** As in a URL; a visitor's pairs keep their spelling. */
   readonly raw: string
 }
 
@@ -24,7 +24,7 @@ export function parseQuery(search: string): readonly QueryPair[] {
   return pairs
 }
 
-/** Encodes a pair so that nothing in it can begin another one. */
+/** Encodes a pair so that it cannot begin another one. */
 export function queryPair(key: string, value: string): QueryPair {
   return { key, value, raw: `${encodeComponent(key)}=${encodeComponent(value)}` }
 }

@@ -12,15 +12,15 @@ import { subjectOf } from './rule-request.ts'
 export interface RuleRedirect {
   /** 301, 302, 303, 307 or 308. */
   readonly status: number
-  /** ASCII, and past the Location guard. */
+  /** ASCII, checked by the Location guard. */
   readonly location: string
   readonly fault?: undefined
 }
 
 /**
- * The redirect that the table has for a request. The runtime's own URLs are never redirected.
- * @param subject of the request, where there is one already.
- * @returns `undefined` where no rule applies.
+ * The redirect of the first rule that matches a request. The runtime's own URLs are never redirected.
+ * @param subject of the request, if it exists already.
+ * @returns `undefined` if no rule applies.
  */
 export function redirectFor(
   rules: CompiledRules,

@@ -1,6 +1,6 @@
 /**
- * From a request to what answers it, in the order of Next.js: `beforeFiles`, pages of that very path, `afterFiles`,
- * pages with params, `fallback`. A rewrite to no page goes on with the rules below it.
+ * Resolves a request, in the order of Next.js: `beforeFiles`, pages of exactly that path, `afterFiles`, pages with
+ * params, `fallback`. After a rewrite that matches no page, the following rules apply.
  */
 import type { CompiledRewrite, CompiledRules } from './compile-rules.ts'
 import type { FaultyDestination } from './destination-fault.ts'
@@ -12,20 +12,20 @@ import { fillDestination } from './destination.ts'
 import { formatQuery } from './query-pairs.ts'
 import { rewrittenSubject, subjectOf } from './rule-request.ts'
 
-/** What the route table finds for a path; `RouteMatch` is one. */
+/** The route table's result for a path; `RouteMatch` is one. */
 export interface RouteOutcome {
-  /** The route fits, but a value does not decode. */
+  /** The route matches, but a value does not decode. */
   readonly error?: 'undecodable' | undefined
 }
 
-/** What answers a request. */
+/** Result for a request. */
 export type Resolution<Found extends RouteOutcome> =
   | {
       readonly kind: 'route'
       readonly match: Exclude<Found, { readonly error: 'undecodable' }>
       /** After rewriting; still percent-encoded. */
       readonly pathname: string
-      /** After rewriting; raw: `''`, or the query after its `?`. */
+      /** After rewriting, raw: `''`, or the query after its `?`. */
       readonly search: string
     }
   /** Another origin answers. */
@@ -35,17 +35,17 @@ export type Resolution<Found extends RouteOutcome> =
       /** Whether pages of other sites may open WebSockets there. */
       readonly crossSite: boolean
     }
-  /** 400: the path of a route does not decode. */
+  /** 400: the path of a matching route does not decode. */
   | { readonly kind: 'undecodable' }
-  /** A rewrite applies and its destination cannot be used. */
+  /** A rewrite applies, but its destination is unusable. */
   | ({ readonly kind: 'bad-destination' } & FaultyDestination)
   /** 404. */
   | { readonly kind: 'none' }
 
-/** Finds the route for a normalised, still encoded path; all routes, or only those without or with params. */
+/** Finds the route for a normalised, still encoded path; among all routes, or only those without or with params. */
 export type FindRoute<Found> = (pathname: string, only?: 'static' | 'dynamic') => Found | undefined
 
-/** Where a request stands between two phases. */
+/** State of a request between two phases. */
 interface Stand {
   readonly subject: RuleSubject
   readonly pathname: string
@@ -56,8 +56,8 @@ type Rewritten = { readonly stand: Stand; readonly end?: undefined } | { readonl
 type Ending = Extract<Resolution<never>, { kind: 'proxy' | 'bad-destination' }>
 
 /**
- * Resolves a request by rewrites and routes. The caller has settled redirects before.
- * @param asked subject of the request, where there is one already.
+ * Resolves a request by rewrites and routes, after redirects.
+ * @param asked subject of the request, if it exists already.
  */
 export function resolveRoute<Found extends RouteOutcome>(
   rules: CompiledRules,
@@ -85,7 +85,7 @@ export function resolveRoute<Found extends RouteOutcome>(
   return 'kind' in last ? last : { kind: 'none' }
 }
 
-/** Applies the rules of one phase in turn, and stops at the first that leads to a route or another origin. */
+/** Applies the rules of one phase in order, up to the first that leads to a route or another origin. */
 function walk<Found extends RouteOutcome>(
   table: RuleTable<CompiledRewrite>,
   stand: Stand,

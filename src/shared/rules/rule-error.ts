@@ -35,16 +35,16 @@ export interface RuleSite {
   readonly index: number
 }
 
-/** Thrown for a faulty rule when the application is built or started. The message names the rule and the way out. */
+/** Thrown for a faulty rule when the application is built or started. The message names the rule and the remedy. */
 export class RuleError extends Error {
   override readonly name = 'RuleError'
   readonly kind: RuleFault
   /** The kind of the rule's list. */
   readonly for: RuleKind
-  /** The rule's place in its list, from 0; -1 where the list itself is at fault. */
+  /** The rule's place in its list, from 0; -1 if the list itself is at fault. */
   readonly index: number
 
-  /** @param site where the rule is, and its `source` if it has one. */
+  /** @param site place of the rule, and its `source` if it has one. */
   constructor(kind: RuleFault, site: RuleSite & { readonly source?: unknown }, broken: string, wayOut: string) {
     const { source } = site
     const place = site.index === -1 ? site.list : `${site.list}[${site.index}]`
@@ -56,10 +56,10 @@ export class RuleError extends Error {
   }
 }
 
-/** Throws a `RuleError` for one rule: what is wrong, then the way out, both without a full stop. */
+/** Throws a `RuleError` for one rule: the fault, then the remedy, both without a full stop. */
 export type Refuse = (kind: RuleFault, broken: string, wayOut: string) => never
 
-const LONGEST_NAMED = 120 // characters; a source over the limit is thousands
+const LONGEST_NAMED = 120 // characters; a source over the limit has thousands
 
 function abbreviate(text: string): string {
   return text.length > LONGEST_NAMED ? `${text.slice(0, LONGEST_NAMED)}…` : text

@@ -1,19 +1,19 @@
 import { escapeUrlText } from '../url-text.ts'
 
 /**
- * A request's path as rules see it. Escapes that a path could do without (`%61` for `a`) are decoded for matching, so
- * that no spelling of a page's URL gets past its rules; what is captured is still the text as it was written.
+ * A request's path for matching. Unnecessary escapes (`%61` for `a`) are decoded, so that no spelling of a page's URL
+ * evades its rules; captures still have the original text.
  */
 export interface RulePath {
-  /** What sources are matched against. Encoded slashes, percent signs and everything outside ASCII stay encoded. */
+  /** Text for matching sources. Encoded slashes, percent signs and everything outside ASCII stay encoded. */
   readonly canonical: string
   /** The canonical text before the second slash, in lower case: the key of the pre-filter. */
   readonly firstSegment: string
-  /** The text as written that stands behind a range of the canonical one. */
+  /** The original text of a range of the canonical one. */
   readonly written: (start: number, end: number) => string
 }
 
-// Of the characters a path may hold as they are, those that an escape means no differently: neither `/` nor `%`.
+// Escapes of characters that are literal in a path and mean the same encoded: neither `/` nor `%`.
 const NEEDLESS_ESCAPE = /%(?:2[146-9a-e]|3[0-9abd]|4[0-9a-f]|5[0-9abdf]|6[1-9a-f]|7[0-9ace])/gi
 const ESCAPE_LENGTH = 3
 
@@ -30,9 +30,9 @@ export function readRulePath(pathname: string): RulePath {
 }
 
 /**
- * Where each place of a canonical text stands in the written one. All at once: a rule may ask for each of the thousands of
- * segments of a path.
- * @param escapes where those stand in the written text that decoding has made one character of.
+ * The position in the original text for each position of the canonical one. Computed at once: a rule may need it for
+ * each of the thousands of segments of a path.
+ * @param escapes positions in the original text of escapes that decoding has made one character of.
  */
 function writtenPlaces(length: number, escapes: readonly number[]): Uint32Array {
   const places = new Uint32Array(length + 1)
@@ -46,7 +46,7 @@ function writtenPlaces(length: number, escapes: readonly number[]): Uint32Array 
   return places
 }
 
-/** The same text without needless escapes; `escape` also encodes what a path cannot hold raw, for a rule's own text. */
+/** The same text without needless escapes; `escape` also encodes invalid characters, for a rule's own text. */
 export function canonicalText(text: string, escape: 'as-is' | 'escape' = 'as-is'): string {
   const escaped = escape === 'escape' ? escapeUrlText(text) : text
   return escaped.includes('%') ? escaped.replace(NEEDLESS_ESCAPE, decodeURIComponent) : escaped

@@ -3,25 +3,25 @@ import type { RulePath } from './rule-path.ts'
 import { parseQuery } from './query-pairs.ts'
 import { readRulePath } from './rule-path.ts'
 
-/** What rules need to know of a request. */
+/** The facts about a request that rules need. */
 export interface RuleRequest {
   /** Normalised and still percent-encoded. */
   readonly pathname: string
   /** Raw: `''`, or the query after its `?`. */
   readonly search: string
-  /** The host the request is for, with its port if it names one. */
+  /** The requested host, with its port if given. */
   readonly host: string
   /** @param name in lower case. */
   readonly header: (name: string) => string | undefined
-  /** Decoded; without a prototype. Called only where a rule asks for a cookie. */
+  /** Decoded; without a prototype. Called only if a rule needs a cookie. */
   readonly cookies: () => Readonly<Record<string, string>>
 }
 
-/** A request between two rules: path and query as the rules before have left them. */
+/** A request between two rules: path and query as changed by the previous rules. */
 export interface RuleSubject {
   readonly request: RuleRequest
   readonly path: RulePath
-  /** Parsed when first asked for. */
+  /** Parsed on first use. */
   readonly query: () => readonly QueryPair[]
 }
 

@@ -1,7 +1,7 @@
-/** The form of rules, before their texts are compiled. The application's table is not trusted to have been typed. */
+/** The shape of rules, before their texts are compiled. Applications may have written their tables without types. */
 import type { Refuse, RuleKind } from './rule-error.ts'
 
-/** A rule of which only the form of its fields is known. */
+/** A rule after the check of its shape. */
 export type RuleFields = Readonly<Record<string, unknown>>
 
 const COMMON_FIELDS = ['source', 'has', 'missing', 'basePath', 'locale']
@@ -13,14 +13,14 @@ const FIELDS: Readonly<Record<RuleKind, readonly string[]>> = {
 
 const REDIRECT_STATUSES: readonly unknown[] = [301, 302, 303, 307, 308]
 
-/** RFC 9110, section 5.6.2. A colon may stand in a table's key, where it begins a param. */
+/** RFC 9110, section 5.6.2. In a table, a colon may begin a param. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z:]+$/i
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** They say how long a message is and whose connection it is on; the server alone knows. */
+/** Only the server knows the length of a message and the state of a connection. */
 const FRAMING_HEADERS = ['connection', 'content-length', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
 
-/** @throws whatever `refuse` throws. */
+/** @throws the errors of `refuse`. */
 export function checkFields(rule: unknown, kind: RuleKind, refuse: Refuse): asserts rule is RuleFields {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) {
     return refuse('rule-not-object', 'the rule is not an object', 'Write { source, … }')
@@ -42,7 +42,7 @@ export function checkFields(rule: unknown, kind: RuleKind, refuse: Refuse): asse
   }
 }
 
-/** @throws whatever `refuse` throws. */
+/** @throws the errors of `refuse`. */
 export function checkSource(source: unknown, refuse: Refuse): string {
   if (source === undefined || source === null || source === '') {
     return refuse('source-missing', 'the rule has no source', 'Add the path that it is about, such as "/old/:id"')
@@ -54,7 +54,7 @@ export function checkSource(source: unknown, refuse: Refuse): string {
   return source
 }
 
-/** @throws whatever `refuse` throws. */
+/** @throws the errors of `refuse`. */
 export function checkDestination(destination: unknown, refuse: Refuse): string {
   if (destination === undefined || destination === null || destination === '') {
     return refuse('destination-missing', 'the rule has no destination', 'Add the path or URL that it leads to')
@@ -72,7 +72,7 @@ export function checkDestination(destination: unknown, refuse: Refuse): string {
   return destination
 }
 
-/** @throws whatever `refuse` throws. */
+/** @throws the errors of `refuse`. */
 export function checkStatus({ permanent, statusCode }: RuleFields, refuse: Refuse): number {
   if (statusCode !== undefined) {
     if (typeof statusCode === 'number' && REDIRECT_STATUSES.includes(statusCode)) return statusCode
@@ -88,7 +88,7 @@ export function checkStatus({ permanent, statusCode }: RuleFields, refuse: Refus
   return permanent ? 308 : 307
 }
 
-/** @throws whatever `refuse` throws. */
+/** @throws the errors of `refuse`. */
 export function checkHeaders(
   headers: unknown,
   refuse: Refuse,

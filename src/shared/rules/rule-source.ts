@@ -12,23 +12,23 @@ import { compilePlainSource } from './plain-source.ts'
 import { withoutOwnLookAheads } from './segment-without.ts'
 import { canonicalText, firstSegmentOf } from './rule-path.ts'
 
-/** A rule's `source`, ready to be matched. Without case, anchored at both ends. */
+/** A rule's compiled `source`. Ignores case, anchored at both ends. */
 export interface RuleSource {
   /** As written in the table. */
   readonly text: string
-  /** The params it captures. Unnamed groups match and are not captured. */
+  /** The names of its captures. Unnamed groups match but are not captured. */
   readonly names: ReadonlySet<string>
-  /** How many groups have no name. */
+  /** Number of unnamed groups. */
   readonly unnamed: number
-  /** The first segment of every path it matches, in lower case; `undefined` where that varies. */
+  /** The common first segment of all paths that match, in lower case; `undefined` if it varies. */
   readonly firstSegment: string | undefined
-  /** @returns `undefined` where the path does not match. */
+  /** @returns `undefined` if the path does not match. */
   readonly match: (path: RulePath) => Captures | undefined
 }
 
 const LONGEST_EXPRESSION = 4_096 // characters of the compiled expression, as in Next.js
 
-/** @throws whatever `refuse` throws, for a source that cannot be compiled. */
+/** @throws the errors of `refuse`, for a source that cannot be compiled. */
 export function compileSource(text: string, refuse: Refuse, loadEngine: LoadEngine): RuleSource {
   const parsed = parseTokens(text, refuse)
   const tokens = parsed.map((token) =>
@@ -68,7 +68,7 @@ function canonicalKey(key: Key): Key {
 
 function expressionOf(tokens: readonly Token[], keys: Key[], refuse: Refuse): string {
   try {
-    // Not strict, so that `/:path*` is the root too, whose path is all slash.
+    // Not strict, so that `/:path*` also matches the root, whose path is only a slash.
     return tokensToRegexp([...tokens], keys, { delimiter: '/', strict: false, sensitive: false }).source
   } catch (error) {
     return refuse('source-unparsable', `source does not compile: ${messageOf(error)}`, ESCAPING)

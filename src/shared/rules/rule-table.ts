@@ -3,13 +3,13 @@ import type { Conditions } from './conditions.ts'
 import type { RuleSubject } from './rule-request.ts'
 import type { RuleSource } from './rule-source.ts'
 
-/** What every compiled rule has. */
+/** Members of every compiled rule. */
 export interface ConditionalRule {
   readonly source: RuleSource
   readonly conditions: Conditions
 }
 
-/** A rule that applies to a request. */
+/** A rule that matches a request. */
 export interface RuleHit<Rule> {
   readonly rule: Rule
   /** Its place in the table. */
@@ -17,13 +17,13 @@ export interface RuleHit<Rule> {
   readonly captures: Captures
 }
 
-/** One list of rules. Rules whose first segment is static are only tried for paths that begin with it. */
+/** One list of rules. Rules with a static first segment are tried only for paths that begin with it. */
 export interface RuleTable<Rule extends ConditionalRule> {
-  /** How many rules it holds. */
+  /** Number of rules. */
   readonly size: number
   /**
-   * Finds the first rule, in the order of the table, that applies.
-   * @param from the place to begin at.
+   * Finds the first matching rule, in the order of the table.
+   * @param from index at which to start.
    */
   readonly find: (subject: RuleSubject, from: number) => RuleHit<Rule> | undefined
 }
@@ -35,7 +35,7 @@ interface Placed<Rule> {
 
 const NONE: readonly never[] = []
 
-/** Arranges a list of rules by their first segments. */
+/** Indexes a list of rules by their first segments. */
 export function createRuleTable<Rule extends ConditionalRule>(rules: readonly Rule[]): RuleTable<Rule> {
   const bySegment = new Map<string, Placed<Rule>[]>()
   const anywhere: Placed<Rule>[] = []

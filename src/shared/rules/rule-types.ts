@@ -1,6 +1,6 @@
 /**
- * Route rules in Next.js's shapes, so that a table can be brought over as it is.
- * Source: the public documentation of `redirects`, `rewrites` and `headers` in `next.config.js`.
+ * Route rules in the format of Next.js, so that tables can be copied unchanged. Source: the public documentation of
+ * `redirects`, `rewrites` and `headers` in `next.config.js`.
  */
 
 /** A condition on the request. `value` is a regular expression, anchored at both ends; named groups are captured. */
@@ -9,7 +9,7 @@ export type RuleCondition =
   | { readonly type: 'host'; readonly value: string; readonly key?: undefined }
 
 interface Conditional {
-  /** A path pattern such as `/old/:slug*`; without case. */
+  /** A path pattern such as `/old/:slug*`; ignores case. */
   readonly source: string
   /** All must hold. */
   readonly has?: readonly RuleCondition[]
@@ -21,23 +21,23 @@ interface Conditional {
   readonly locale?: false
 }
 
-/** Sends the visitor elsewhere: `permanent` gives 308 or 307, `statusCode` any redirect status. */
+/** Redirects the visitor: `permanent` gives 308 or 307, `statusCode` any redirect status. */
 export type RedirectRule = Conditional & { readonly destination: string } & (
     | { readonly permanent: boolean; readonly statusCode?: undefined }
     | { readonly statusCode: number; readonly permanent?: undefined }
   )
 
-/** Answers with another page, or proxies to another origin, under the URL that was asked for. */
+/** Answers with another page, or proxies to another origin, under the requested URL. */
 export type RewriteRule = Conditional & {
   readonly destination: string
   /**
-   * Passes handshakes of WebSockets on that pages of other sites begin, with the visitor's cookies; 403 without. Not
-   * known to Next.js.
+   * Forwards WebSocket handshakes from pages of other sites, with the visitor's cookies; without it they get 403. Not
+   * part of Next.js.
    */
   readonly websocket?: 'cross-site'
 }
 
-/** Sets headers on every answer under `source`. */
+/** Sets headers on every answer whose path matches `source`. */
 export type HeaderRule = Conditional & { readonly headers: readonly { readonly key: string; readonly value: string }[] }
 
 /** Rewrites by phase; a plain list means `afterFiles`. */

@@ -1,14 +1,14 @@
 /**
- * The expression of a param behind a text in the same segment, such as `:b` in `/:a-to-:b`: path-to-regexp writes it
- * with a look-ahead at each character, so that the param does not hold the text. Here it has none.
+ * The expression of a param after a text in the same segment, such as `:b` in `/:a-to-:b`: path-to-regexp uses a
+ * look-ahead at each character, so that the param does not contain the text. This one has none.
  */
 import type { Token } from 'path-to-regexp'
 import { ExpressionError } from './linear-syntax.ts'
 
 /**
- * Replaces the parser's own look-aheads. Expressions of the author stay as they are.
- * @param parsed the tokens as the parser has made them; its look-aheads hold its spelling of the text.
- * @throws {ExpressionError} where a look-ahead could also see what comes behind the param.
+ * Replaces the parser's own look-aheads. Expressions of the author are unchanged.
+ * @param parsed the parser's tokens; its look-aheads contain its spelling of the text.
+ * @throws {ExpressionError} if a look-ahead could also match text after the param.
  */
 export function withoutOwnLookAheads(tokens: readonly Token[], parsed: readonly Token[]): readonly Token[] {
   return tokens.map((token, at) => {
@@ -37,7 +37,7 @@ function escapeText(text: string): string {
   return text.replace(/[.+*?=^!:${}()[\]|/\\]/g, '\\$&')
 }
 
-/** What can stand directly behind a param: where it repeats, and where what is next may be left out. */
+/** The texts that may directly follow a param: if it repeats, and if the next tokens are optional. */
 function textsBehind(tokens: readonly Token[], at: number): readonly string[] {
   const texts: string[] = []
   const token = tokens[at]
@@ -51,20 +51,20 @@ function textsBehind(tokens: readonly Token[], at: number): readonly string[] {
   return [...texts, `${suffix}/`]
 }
 
-/** Whether the end of a text can lie in what comes behind the param that its start lies in. */
+/** Whether the text may begin inside the param and end in the text after it. */
 function couldGoOn(text: string, behind: string): boolean {
   const ends = Array.from({ length: text.length - 1 }, (_, at) => text.slice(at + 1))
   return ends.some((end) => behind.startsWith(end) || end.startsWith(behind))
 }
 
 /**
- * One character or more of a segment, without a text in them. The states of a search for the text (how much of it the
- * last characters are) are taken out one by one, the deepest first, until the first one is left.
+ * An expression for one or more characters of a segment that do not contain a text. The states of a search for the text
+ * (how much of it has just matched) are eliminated one by one, the deepest first, until the first one is left.
  * @param text in lower case.
  */
 export function segmentWithout(text: string): string {
   const characters = [...new Set(text)]
-  /** By state: the ways that lead from it to itself and to each earlier one, and those after which the segment may end. */
+  /** By state: the transitions to itself and to each earlier one, and the endings after which the segment may end. */
   const states = Array.from({ length: text.length }, (_, state) => {
     const targets = new Map(characters.map((each) => [each, longestStart(text, text.slice(0, state) + each)]))
     const ways = Array.from({ length: state + 1 }, (_, target): string[] => {

@@ -1,23 +1,23 @@
 import type { Capture, Captures } from './captures.ts'
 
 /**
- * Text with params in it, outside of a path: `:id`, `:path*`. A colon before anything else is a colon, and so is one behind a
- * backslash, which goes.
+ * Text with params, outside a path: `:id`, `:path*`. A colon before anything else is literal, and so is one after a
+ * backslash, which is removed.
  */
 export type TextTemplate = readonly (string | TemplateParam)[]
 
 /** One param of a template. */
 export interface TemplateParam {
   readonly name: string
-  /** Whether a list may stand here, its values joined by slashes. */
+  /** Whether a list is allowed, joined by slashes. */
   readonly repeats: boolean
 }
 
 const PARAM = /(?<!\\):(\w+)([*+?]?)/g
 
 /**
- * @param names what the rule can capture; a colon before any other name stays as written.
- * @param isQuoted before which names a backslash goes; all of them where absent.
+ * @param names possible captures of the rule; a colon before any other name is literal.
+ * @param isQuoted names before which a backslash is removed; default: all.
  */
 export function compileTemplate(
   text: string,
@@ -43,12 +43,12 @@ export function compileTemplate(
   return parts
 }
 
-/** Whether a template is nothing but params, none of which was captured. */
+/** Whether a template consists only of params without captures. */
 export function isAbsent(template: TextTemplate, captures: Captures): boolean {
   return template.length > 0 && template.every((part) => typeof part === 'object' && !captures.has(part.name))
 }
 
-/** Whether a list would stand where the template has no star. */
+/** Whether there is a list for a param without a star. */
 export function lacksStar(template: TextTemplate, captures: Captures): boolean {
   return template.some((part) => {
     const capture = typeof part === 'object' && !part.repeats ? captures.get(part.name) : undefined
@@ -56,7 +56,7 @@ export function lacksStar(template: TextTemplate, captures: Captures): boolean {
   })
 }
 
-/** @param textOf how a captured value is written here; what was not captured is left out. */
+/** @param textOf formats a captured value; params without a capture are left out. */
 export function fillTemplate(
   template: TextTemplate,
   captures: Captures,
