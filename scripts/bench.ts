@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: builds, then measures the reference application beside a bare Express server that renders the same
  * pages, and its client router in a Chromium beside React alone. Ratios are of one run on one machine; absolute figures
- * only show what they were made of.
+ * only show what they are made of.
  */
 import { BenchUsageError, parseOptions, USAGE } from '../tests/bench/options.ts'
 import { PROJECT } from '../tests/bench/bundle.ts'

@@ -1,7 +1,7 @@
 /**
- * `node scripts/capacity-plan.ts [--visitors n] [--seconds n] [--measure]`: what it takes to serve so many visitors at
- * once, each of whom opens a page every so many seconds. Prints the tables of docs/capacity.md. `--measure` measures the
- * costs on this machine first, from the build in `dist`.
+ * `node scripts/capacity-plan.ts [--visitors n] [--seconds n] [--measure]`: the instances needed for a number of
+ * simultaneous visitors, each of whom opens a page every few seconds. Prints the tables of docs/capacity.md.
+ * `--measure` first measures the costs on this machine, with the build in `dist`.
  */
 import { parseArgs } from 'node:util'
 import { MEASURED_COSTS, REQUEST_KINDS, type Costs } from './capacity/costs.ts'

@@ -1,10 +1,10 @@
 /**
- * `node scripts/container-check.ts [--twice] [--chapter] [--keep <folder>]`: builds the Dockerfile with buildah and tests
- * what comes out: what is in the image, its size, and the running container as another user, with a root that cannot be
- * written to and a limit of memory. debootstrap makes a stand-in for the image of Node, so no registry of images is asked.
- * `--twice` builds a second time and compares, `--keep` keeps the image, and `--chapter` follows the first section of
- * docs/deployment.md instead. For root on Debian or Ubuntu. Ends with code 0 when all holds, and where it cannot be run,
- * which REQUIRE_PROGRAMS=1 makes a fault.
+ * `node scripts/container-check.ts [--twice] [--chapter] [--keep <folder>]`: builds the Dockerfile with buildah and
+ * tests the result: the content of the image, its size, and the running container as another user, with a read-only
+ * root and a memory limit. debootstrap makes a substitute for Node's image, so no image registry is needed. `--twice`
+ * builds a second time and compares, `--keep` keeps the image, and `--chapter` follows the first section of
+ * docs/deployment.md instead. For root on Debian or Ubuntu. Exits with 0 if all checks pass, and also if it cannot run,
+ * unless REQUIRE_PROGRAMS=1.
  */
 import { mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const { values } = parseArgs({
   options: { twice: { type: 'boolean' }, chapter: { type: 'boolean' }, keep: { type: 'string' } },
 })
 
-// `node` of the chapter is the one that runs this file, which is the pinned one.
+// The chapter's `node` is the one that runs this file, which is the pinned one.
 process.env['PATH'] = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`
 
 async function timed<Value>(title: string, work: Promise<Value>): Promise<Value> {
@@ -49,7 +49,7 @@ async function checkImage(engine: Engine, work: string): Promise<boolean> {
     ...checkContents(image, pinnedNode()),
     ...(await checkContext(engine, join(context, '.dockerignore'), join(work, 'sent'))),
   ]
-  // One that is made wrongly is not run: as another user it may not even start.
+  // A faulty image is not run: as another user it may not even start.
   if (faults.length === 0) {
     faults.push(...(await checkRunning(image, join(work, 'data'))))
     faults.push(...(await checkSettings(image, join(work, 'settings'))))

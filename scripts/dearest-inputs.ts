@@ -1,7 +1,7 @@
 /**
- * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends each input of the build in `dist`, and those whose
- * bodies may be compressed in each coding, and prints those that cost most processor time for each KiB on the wire. Run
- * it on a quiet machine; only its order means something on another one.
+ * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends every kind of input to the build in `dist`,
+ * compressible bodies in each coding, and prints those that cost most processor time per KiB on the wire. Run it on a
+ * quiet machine; on another one only the order of the results is meaningful.
  */
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import { costTable, dearest, middle, type InputCost } from './dearest/ranking.ts
 
 const PROBE = resolve(import.meta.dirname, 'dearest/cpu-probe.ts')
 const RELAY = '/reports-in'
-const SETTLE_MS = 30 // what is done behind an answer belongs to it
+const SETTLE_MS = 30 // work after an answer belongs to it
 const NOTHING: DearInput = { name: 'nothing', request: Buffer.from(getRequest('/healthz', { Connection: 'close' })) }
 
 const { values } = parseArgs({
@@ -61,7 +61,7 @@ async function measure(rounds: number): Promise<readonly InputCost[]> {
     for (let round = 0; round <= rounds; round += 1) {
       for (const [at, input] of [NOTHING, ...inputs].entries()) {
         const cost = await costOf(server, input)
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) measured[at]?.push(cost)
       }
     }

@@ -1,6 +1,6 @@
 /**
  * `npm run dev [-- --app <folder>]`: serves an application from its sources, on this machine only. Saving a file
- * refreshes open pages, and what fails is shown in them.
+ * refreshes open pages, and failures are shown in them.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'

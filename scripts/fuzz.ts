@@ -1,7 +1,7 @@
 /**
- * `node scripts/fuzz.ts <target> [--seconds 30] [--seed 1]`: feeds a parser with inputs that are changed again and again,
- * and goes on from those that reach code that no other has reached. They are kept in `tests/fixtures/fuzz-corpus`, which
- * the unit tests replay. Stops at the first input that breaks a promise, keeps it, and exits with 1.
+ * `node scripts/fuzz.ts <target> [--seconds 30] [--seed 1]`: feeds a parser with mutated inputs, and continues with
+ * those that reach new code. They are kept in `tests/fixtures/fuzz-corpus`, which the unit tests replay. Stops at the
+ * first input that breaks a promise, keeps it, and exits with 1.
  */
 import { parseArgs } from 'node:util'
 import { watchBlocks } from '../tests/fuzz/block-coverage.ts'
@@ -10,7 +10,10 @@ import { mutate } from '../tests/fuzz/mutate.ts'
 import { seededRandom } from './seeded-random.ts'
 import { FUZZ_TARGETS, type FuzzTarget } from '../tests/fuzz/targets.ts'
 
-/** Reading the counters costs as much as many runs: they are read once a batch, and again for each input of one that showed something. */
+/**
+ * Reading the coverage counters costs as much as many runs: once per batch, and for each input of a batch with new
+ * coverage.
+ */
 const BATCH = 64
 const SLOW_MS = 1_000 // an input of 4 KB that takes longer is a fault as well
 
@@ -71,7 +74,7 @@ async function fuzz({ run, seeds, words }: FuzzTarget, milliseconds: number, see
       if (fault !== undefined) return report(input, fault)
     }
     if ((await coverage.take()) === 0) continue
-    // Which of them it was: the others reach nothing new beside it.
+    // Find the input that did it: the others reach nothing new beside it.
     const before = coverage.covered
     const shown = await whichOf(batch)
     for (const input of shown) {
@@ -84,7 +87,7 @@ async function fuzz({ run, seeds, words }: FuzzTarget, milliseconds: number, see
   console.log(`${name}: ${counts.runs} runs, ${counts.kept} inputs kept, ${coverage.covered} characters covered`)
   return true
 
-  /** The inputs of a batch that reach what the corpus does not, each after those before it. */
+  /** The inputs of a batch that reach code beyond the corpus, each after those before it. */
   async function whichOf(batch: readonly Buffer[]): Promise<readonly Buffer[]> {
     const fresh = watch.record()
     for (const input of corpus) await faultOf(input)

@@ -5,7 +5,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 export type Random = () => number
 
 /**
- * A generator of pseudo-random numbers that gives the same ones again for a seed.
+ * A generator of pseudo-random numbers, repeatable by its seed.
  * @param seed a whole number; its lower 32 bits count.
  */
 export function seededRandom(seed: number): Random {

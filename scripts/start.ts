@@ -1,7 +1,7 @@
 /**
- * `npm start`: serves the production build, and makes it first when it is missing or older than its sources. The
- * server runs in this very process, so that signals reach it; a build runs in one of its own, so that the server does not
- * keep what the build has taken.
+ * `npm start`: serves the production build, after building it if it is missing or outdated. The server runs in this
+ * process, so that signals reach it; a build runs in a separate one, so that the server does not keep the build's
+ * memory.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,8 +29,8 @@ async function start(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Speaks on stderr: stdout belongs to the server's log.
- * @returns whether there is a build now; if not, the fault has been told.
+ * Prints on stderr: stdout is for the server's log.
+ * @returns whether there is a build now; if not, the fault has been printed.
  */
 async function buildFirst(
   args: readonly string[],
@@ -41,9 +41,9 @@ async function buildFirst(
   console.error(`The build in ${out} is ${reason === 'missing' ? 'missing' : 'older than its sources'}; building.`)
   const end = (signal: NodeJS.Signals): void => {
     child.kill(signal)
-    process.kill(process.pid, signal) // nobody listens any more: it ends this process
+    process.kill(process.pid, signal) // the handlers are gone: this ends the process
   }
-  // Before there is something to end: what comes in between would end this process alone.
+  // Before the build starts: a signal in between would end this process alone.
   for (const signal of SIGNALS) process.once(signal, end)
   const child = spawn(process.execPath, [join(import.meta.dirname, `build${extname(import.meta.filename)}`), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],

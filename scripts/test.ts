@@ -1,6 +1,6 @@
 /**
- * `npm test`: what must hold before a commit. `npm test -- --help` lists the arguments. Each suite gets a line with its
- * count and its time; the last line is `N passed, N failed`, where each check counts as one.
+ * `npm test`: the checks and tests that must pass before a commit. `npm test -- --help` lists the arguments. Each suite
+ * prints a line with its count and its time; the last line is `N passed, N failed`, where each check counts as one.
  */
 import { resolve } from 'node:path'
 import { sourceSuites } from './checks/source-checks.ts'

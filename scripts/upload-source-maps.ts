@@ -1,8 +1,8 @@
 /**
- * `node scripts/upload-source-maps.ts [--out <build>] [--write <folder>]`: gives the source maps of a build to the error
- * service, so that it shows the stacks of browsers in the sources. The service's own command uploads them, and reads where
- * to from the environment: SENTRY_AUTH_TOKEN, SENTRY_ORG, SENTRY_PROJECT, and SENTRY_URL for a service of your own.
- * `--write` sends nothing: it writes scripts and maps to a folder, with the comments by which other tools know them.
+ * `node scripts/upload-source-maps.ts [--out <build>] [--write <folder>]`: uploads the source maps of a build to the
+ * error service, so that it shows the sources in browsers' stacks. The service's own command does the upload, with its
+ * settings from the environment: SENTRY_AUTH_TOKEN, SENTRY_ORG, SENTRY_PROJECT, and SENTRY_URL for a self-hosted
+ * service. `--write` uploads nothing: it writes scripts and maps to a folder, with the comments that other tools read.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFile, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { namedScript } from './build/debug-ids.ts'
 
 const SERVICE = 'https://sentry.io'
 
-/** The upload cannot begin, or has failed. */
+/** The upload cannot start, or has failed. */
 class UploadError extends Error {
   override readonly name = 'UploadError'
 }
@@ -48,7 +48,7 @@ async function upload(buildId: string): Promise<void> {
   const options = ['--release', release, '--url-prefix', `~${PUBLIC_PATH}`, '--wait', '--strict']
   const { status, error } = spawnSync(SentryCli.getPath(), ['sourcemaps', 'upload', ...options, folder.path], {
     stdio: 'inherit',
-    // It would also read a `.env` file, and ask for newer versions of itself.
+    // Otherwise it would read a `.env` file, and check for newer versions of itself.
     env: { ...process.env, SENTRY_URL: url, SENTRY_LOAD_DOTENV: '0', SENTRY_DISABLE_UPDATE_CHECK: '1' },
   })
   if (status !== 0) throw new UploadError(`sentry-cli has not uploaded the maps${error ? `: ${error.message}` : '.'}`)
@@ -56,9 +56,9 @@ async function upload(buildId: string): Promise<void> {
 }
 
 /**
- * Copies the browser's scripts and their maps, with the comments that lead from one to the other. The server's are left
- * out: Node itself shows its stacks in the sources.
- * @returns how many scripts there are.
+ * Copies the browser's scripts and their maps, with the comments that link them. The server's are left out: Node itself
+ * resolves its stacks.
+ * @returns the number of scripts.
  */
 async function writeTo(folder: string): Promise<number> {
   const maps = (await readdir(join(out, 'maps'))).filter((name) => name.endsWith('.js.map'))

@@ -4,9 +4,9 @@ import { displayPath } from './build-options.ts'
 import { TSCONFIG } from './bundle-options.ts'
 
 /**
- * The names that a module with actions exports, read without running it; types are not among them.
+ * The names that a module with actions exports, except types, read without running it.
  * @param file absolute path of the module.
- * @throws {BuildFault} for an export that no reference can be made for; esbuild's failure where it does not compile.
+ * @throws {BuildFault} for an export that cannot have a reference; esbuild's failure if it does not compile.
  */
 export async function actionExports(root: string, file: string): Promise<readonly string[]> {
   const { metafile, outputFiles } = await build({
@@ -19,7 +19,7 @@ export async function actionExports(root: string, file: string): Promise<readonl
     format: 'esm',
     legalComments: 'none',
     tsconfigRaw: TSCONFIG,
-    // Strings then never span lines, so that a line which looks like a statement is one.
+    // Strings then never span lines, so that every line that looks like a statement is one.
     supported: { 'template-literal': false },
   })
   const [output] = Object.values(metafile.outputs)

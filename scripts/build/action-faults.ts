@@ -5,16 +5,16 @@ import { actionModules } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 
-/** An action as its author knows it. */
+/** An action's names in the source. */
 export interface ActionName {
   /** Path of the module in the application's folder, with forward slashes. */
   readonly module: string
-  /** What it is exported as. */
+  /** Name of the export. */
   readonly name: string
 }
 
 /**
- * Checks what can be said of an application's actions without running them.
+ * Checks an application's actions without running them.
  * @throws {BuildFault} or esbuild's failure, as `actionExports`.
  */
 export async function checkActionNames({ root, app }: Pick<BuildOptions, 'root' | 'app'>): Promise<void> {
@@ -28,9 +28,9 @@ export async function checkActionNames({ root, app }: Pick<BuildOptions, 'root' 
 }
 
 /**
- * Two actions with one id would be one action to every browser.
- * @param folder the application's, for the message.
- * @param idOf `actionId`, where it is not under test.
+ * Refuses two actions with one id, because browsers could not tell them apart.
+ * @param folder of the application, for the message.
+ * @param idOf `actionId`, except in tests.
  * @throws {BuildFault} naming both.
  */
 export function requireOwnIds(

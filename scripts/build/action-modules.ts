@@ -17,21 +17,21 @@ export function actionModules(app: string): readonly string[] {
   return paths.filter(declaresActions).toSorted()
 }
 
-/** The same path for one file; `undefined` for a file that is none of them. */
+/** The same path for one file; `undefined` if it does not declare actions. */
 export function actionModule(app: string, file: string): string | undefined {
   const path = relative(app, file)
-  if (isAbsolute(path)) return undefined // on another drive; what is elsewhere on this one begins with `..`
+  if (isAbsolute(path)) return undefined // on another drive; paths outside on the same drive begin with `..`
   const module = path.split(sep).join('/')
   return declaresActions(module) ? module : undefined
 }
 
-/** Packages have no actions, hidden folders no sources, and `..` is not the application. */
+/** Excludes packages, hidden folders and everything outside the application. */
 function declaresActions(module: string): boolean {
   const parts = module.split('/')
   return parts.at(-1) === ACTIONS_FILE && parts.every((part) => part !== 'node_modules' && !part.startsWith('.'))
 }
 
-/** Gives the server's main module all of them, as `millrace:actions`. */
+/** Provides all of them to the server's main module, as `millrace:actions`. */
 export function actionRegistry(app: string): Plugin {
   return {
     name: 'action-registry',

@@ -7,12 +7,12 @@ import { BuildFault } from './build-fault.ts'
 import type { BuildOptions } from './build-options.ts'
 import { isEsbuildFailure } from './esbuild-messages.ts'
 
-/** The namespace of esbuild in which a module with actions is what browsers get of it. */
+/** esbuild's namespace for the references that browsers get instead of a module with actions. */
 export const ACTION_REFERENCES = 'action-references'
 
 /**
- * What browsers get in the place of a module with actions: its names, each with a reference to the action. Imports of
- * this text resolve from the project.
+ * The browser's version of a module with actions: each export is a reference to its action. Imports of this text
+ * resolve from the project.
  * @param file absolute path of an `actions.server.ts` in the application's folder.
  * @throws as `actionExports`.
  */
@@ -23,7 +23,7 @@ export async function actionReferences(
   const module = actionModule(app, file)
   if (module === undefined) throw new Error(`${file} is no actions.server.ts of the application`)
   const names = await actionExports(root, file)
-  // Names in quotes: an action may be called `delete`, which no variable can be. A page takes only what it uses.
+  // Quoted names: an action may be called `delete`, which is not a valid variable. Pages tree-shake unused ones.
   const references = names.map(
     (name, index) =>
       `const action${index} = /* @__PURE__ */ actionReference(${JSON.stringify(actionId(module, name))})\n` +
@@ -33,7 +33,7 @@ export async function actionReferences(
 }
 
 /**
- * The same as an answer for esbuild.
+ * The same as esbuild's load result.
  * @param key the module's path in the project.
  */
 export async function loadReferences(
@@ -55,7 +55,7 @@ export function referencesKey(key: string): string {
   return `${ACTION_REFERENCES}:${key}`
 }
 
-/** The path in the project of the source behind a key of a metafile; other keys are given back as they are. */
+/** The path in the project of the source behind a metafile's key; other keys are unchanged. */
 export function withoutReferences(key: string): string {
   return key.startsWith(`${ACTION_REFERENCES}:`) ? key.slice(ACTION_REFERENCES.length + 1) : key
 }

@@ -4,9 +4,9 @@ import { ACTION_REFERENCES } from './action-references.ts'
 import type { RouteSources } from './inspect-application.ts'
 
 /**
- * The segments of a table whose modules import an action, themselves or by what they import: their pages take `POST`.
+ * The segments of a table whose modules import an action, directly or indirectly: their pages accept `POST`.
  * @param metafile of the browser's scripts, where actions are references.
- * @param entry key of the browser's entry. Where the document itself has an action, all pages have.
+ * @param entry key of the browser's entry. If the document itself has an action, all pages do.
  */
 export function actionSegments({ inputs }: Metafile, entry: string, sources: RouteSources): readonly string[] {
   const inDocument = importsAction(inputs, entry, ['import-statement'])
@@ -16,7 +16,7 @@ export function actionSegments({ inputs }: Metafile, entry: string, sources: Rou
   ])
 }
 
-/** @param kinds of imports that are followed: the entry imports all pages, when they are needed. */
+/** @param kinds of imports to follow: the entry imports all pages dynamically. */
 function importsAction(
   inputs: Metafile['inputs'],
   from: string,

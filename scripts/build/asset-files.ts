@@ -11,14 +11,17 @@ const ASSET = /\.(?:svg|png|jpe?g|gif|webp|avif|ico|woff2?|mp3|mp4|webm|pdf)$/
 
 const NAMESPACE = 'asset-url'
 
-/** Turns imports of images, fonts and the like into URLs: by content, and so the same in every bundle of a build. */
+/**
+ * Turns imports of images, fonts and the like into URLs that depend on content only, so that all bundles of a build
+ * agree.
+ */
 export interface AssetFiles {
   readonly plugin: Plugin
   /** Everything imported so far: contents by file name below `PUBLIC_PATH`. */
   readonly emitted: ReadonlyMap<string, Uint8Array>
 }
 
-/** Makes the plugin for one build; all its bundles share it. */
+/** Creates the plugin for one build; all its bundles share it. */
 export function createAssetFiles(): AssetFiles {
   const emitted = new Map<string, Uint8Array>()
 
@@ -35,7 +38,7 @@ export function createAssetFiles(): AssetFiles {
     setup(build) {
       build.onResolve({ filter: ASSET }, async (args) => {
         if (isLookUp(args) || /^(?:[a-z]{2,}:|\/\/)/i.test(args.path)) return undefined
-        // In a stylesheet a leading slash names a URL of the site, nothing that a build could find.
+        // In a stylesheet a leading slash means a URL of the site, not a file of the build.
         if (args.kind === 'url-token' && args.path.startsWith('/')) return { path: args.path, external: true }
         const file = await locate(build, args)
         if (file === undefined) return undefined
@@ -51,7 +54,7 @@ export function createAssetFiles(): AssetFiles {
   return { plugin, emitted }
 }
 
-/** @returns `undefined` where the file is missing: esbuild's own resolver then says so, with the line. */
+/** @returns `undefined` if the file is missing: esbuild's own resolver then reports it, with the line. */
 async function locate(build: PluginBuild, args: OnResolveArgs): Promise<string | undefined> {
   const beside = resolve(args.resolveDir, args.path)
   if (args.path.startsWith('.') || args.kind === 'url-token') return existsSync(beside) ? beside : undefined

@@ -8,7 +8,7 @@ import type { BuiltStyles } from './build-styles.ts'
 import type { RouteSources } from './inspect-application.ts'
 import type { StyleGroups } from './style-groups.ts'
 
-/** What the manifest is made of. */
+/** Sources of the manifest. */
 export interface ManifestParts {
   /** Of the browser's scripts. */
   readonly metafile: Metafile
@@ -25,7 +25,7 @@ export interface ManifestParts {
 /** Table members whose modules only the server loads. */
 export const SERVER_KINDS: ReadonlySet<string> = new Set(['loader', 'layoutLoader', 'handler'])
 
-/** The modules that the table names for the browser, each once, in the table's order. */
+/** The browser modules of the table, each once, in the table's order. */
 export function browserModules(sources: RouteSources): readonly string[] {
   const modules = Object.values(sources).flatMap((kinds) =>
     Object.entries(kinds).flatMap(([kind, source]) => (SERVER_KINDS.has(kind) ? [] : [source])),
@@ -34,8 +34,8 @@ export function browserModules(sources: RouteSources): readonly string[] {
 }
 
 /**
- * Tells of each module of the table which files a browser needs for it, beyond the entry and what that imports.
- * @throws {BuildFault} where a module lacks the component that the table promises.
+ * Lists the files that a browser needs for each module of the table, besides the entry and its imports.
+ * @throws {BuildFault} if a module lacks the component that the table promises.
  */
 export function assetManifest(
   buildId: string,
@@ -81,7 +81,7 @@ export function assetManifest(
   }
 }
 
-/** Every chunk that the browser must have before this one runs, breadth first; without the chunk itself. */
+/** Every chunk that must be loaded before this one runs, breadth first; without the chunk itself. */
 export function staticImports(metafile: Metafile, chunk: string): readonly string[] {
   const reached = new Set([chunk])
   for (const key of reached) {

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { readBuildInputs } from './build-inputs.ts'
 import type { BuildOptions } from './build-options.ts'
 
-/** `build-info.json` beside a build: what it was made from. */
+/** `build-info.json` beside a build: the inputs of the build. */
 export interface BuildInfo {
   /** Hash of all sources and public variables. */
   readonly inputHash: string
   /** As in the manifest. */
   readonly buildId: string
-  /** Versions of what made it, for people. */
+  /** Versions of the build tools, for people. */
   readonly tools: Readonly<Record<string, string>>
 }
 
 /** Name of the file in the output folder. */
 export const BUILD_INFO = 'build-info.json'
 
-/** Why a folder has to be built before it can be served; `undefined` when it need not be. */
+/** Why a folder has to be built before it can be served; `undefined` if it is up to date. */
 export function staleness(
   options: BuildOptions,
   env: Readonly<Record<string, string | undefined>>,

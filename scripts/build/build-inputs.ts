@@ -10,15 +10,15 @@ const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]+\b/g
 /** What a build depends on in its project. */
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'] as const
 
-/** Everything that decides what a build gives. */
+/** Everything that determines the output of a build. */
 export interface BuildInputs {
-  /** Equal as long as no source and no public variable has changed. */
+  /** Changes with every change of a source or a public variable. */
   readonly hash: string
   /** Public variables that the sources name. */
   readonly publicNames: readonly string[]
 }
 
-/** Reads all sources once; takes milliseconds, and needs nothing installed. */
+/** Reads all sources once; takes milliseconds, and works without installed packages. */
 export function readBuildInputs(
   { root, app, runtime = OWN_RUNTIME }: Pick<BuildOptions, 'root' | 'app' | 'runtime'>,
   env: Readonly<Record<string, string | undefined>>,

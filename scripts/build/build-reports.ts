@@ -4,7 +4,7 @@ import type { ReportAssets } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from './build-options.ts'
 import { recorderOptions, reportOptions, type BundleContext } from './bundle-options.ts'
 
-/** What browsers need for error reports. */
+/** The browser's code for error reports. */
 export interface BuiltReports {
   /** The SDK and its source map. */
   readonly outputFiles: readonly OutputFile[]

@@ -12,14 +12,17 @@ export interface BuiltStyles {
   readonly metafile?: Metafile
   /** Key of each group's stylesheet in the metafile's outputs. */
   readonly outputs: ReadonlyMap<StyleGroup, string>
-  /** What browsers will not understand in plain stylesheets. Those of modules come with the scripts' warnings. */
+  /**
+   * CSS that browsers will not understand in plain stylesheets. Warnings about CSS modules are among those of the
+   * scripts.
+   */
   readonly warnings: readonly Message[]
 }
 
 const GROUP = 'style-group'
 const MODULE = 'css-module'
 
-/** Bundles each group of stylesheets into one file; `url()` goes through the plugin for assets. */
+/** Bundles each group of stylesheets into one file; the assets plugin resolves `url()`. */
 export async function buildStyles(
   context: BundleContext,
   groups: readonly StyleGroup[],

@@ -9,7 +9,7 @@ import { isLookUp, lookUp } from './look-up.ts'
 export const CSS_FILE = 'css-file'
 
 /**
- * Stylesheets as scripts see them: a module's class names, and nothing of the rules, which `buildStyles` bundles by
+ * Stylesheets as scripts see them: a module's class names without its rules. `buildStyles` bundles the rules, following
  * the imports that this plugin leaves in the metafile.
  */
 export function cssFiles(root: string, modules: CssModules): Plugin {
@@ -32,7 +32,7 @@ export function cssFiles(root: string, modules: CssModules): Plugin {
 async function describeModule(root: string, file: string, modules: CssModules): Promise<OnLoadResult> {
   try {
     const { names, composed, warnings } = await modules.compile(file)
-    // Relative, because the text ends in a source map, which must not tell where the project lies.
+    // Relative, because the text ends in a source map, which must not contain the project's location.
     const imports = composed.map((other) => `import ${JSON.stringify(`./${displayPath(root, other)}`)}\n`)
     return {
       contents: `${imports.join('')}export default ${JSON.stringify(names)}`,

@@ -5,30 +5,30 @@ import { build, type Message, type Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
 import { shortHash } from './content-hash.ts'
 
-/** Stylesheets whose class names are their own. */
+/** Stylesheets with local class names. */
 export const CSS_MODULE = /\.module\.css$/
 
-/** A `*.module.css`, compiled. */
+/** A compiled `*.module.css`. */
 export interface CssModule {
-  /** What the importing module gets: local name to one or more class names. */
+  /** Exports for the importing module: local name to one or more class names. */
   readonly names: Readonly<Record<string, string>>
-  /** The stylesheet with its names replaced; `url()` and `@import` as they were written. */
+  /** The stylesheet with its names replaced; `url()` and `@import` are unchanged. */
   readonly css: string
-  /** Files named by `composes … from`; their styles must come first. */
+  /** Files named by `composes … from`; their styles must precede. */
   readonly composed: readonly string[]
   readonly warnings: readonly Message[]
 }
 
-/** Compiles each `*.module.css` once, apart from all bundles, so that every bundle sees the same names. */
+/** Compiles each `*.module.css` once, separately from all bundles, so that every bundle sees the same names. */
 export interface CssModules {
   compile(file: string): Promise<CssModule>
-  /** Forgets everything: the files may have changed. */
+  /** Clears the cache: the files may have changed. */
   clear(): void
 }
 
 /**
  * Names are `<file>_<hash of its path in the project>_<name>`: equal on every machine, and unique without a counter
- * that would depend on what else is bundled.
+ * that would depend on other files.
  * @param root the project.
  */
 export function createCssModules(root: string): CssModules {
@@ -107,7 +107,7 @@ function scopeName(root: string, file: string): string {
   return `${basename(file).replace(CSS_MODULE, '')}-${shortHash(displayPath(root, file))}`
 }
 
-/** A composed class may itself compose others: its own name, the last of its list, stands for the whole list. */
+/** A composed class may itself compose others: its own name, the last of its list, represents the whole list. */
 function joinComposed(names: Record<string, string>, composed: readonly CssModule[]): Record<string, string> {
   const lists = new Map<string, string>()
   for (const { names: others } of composed) {

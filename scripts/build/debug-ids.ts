@@ -5,8 +5,8 @@ const MAP = /\.js\.map$/
 const MAP_COMMENT = '//# sourceMappingURL='
 
 /**
- * Writes into the maps of the browser's scripts which debug ids they have. The scripts themselves stay as they are: each
- * would grow by 45 bytes that cannot be compressed, a dozen times before a page is alive.
+ * Adds debug ids to the maps of the browser's scripts. The scripts themselves are unchanged: each would grow by 45
+ * incompressible bytes, a dozen times before a page is hydrated.
  */
 export function nameBrowserMaps(maps: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   return new Map(
@@ -17,7 +17,9 @@ export function nameBrowserMaps(maps: ReadonlyMap<string, Uint8Array>): Readonly
   )
 }
 
-/** Writes debug ids into the server's scripts and their maps: from their contents, as the name of one has no hash. */
+/**
+ * Adds debug ids to the server's scripts and their maps, derived from their contents, because the names have no hash.
+ */
 export function nameServerFiles(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   const named = new Map(files)
   for (const [name, script] of files) {
@@ -30,7 +32,9 @@ export function nameServerFiles(files: ReadonlyMap<string, Uint8Array>): Readonl
   return named
 }
 
-/** A script with the comment that names it, before the one that leads to its map: tools look for that at the very end. */
+/**
+ * A script with a comment that contains its id, before the one with its map's URL, which tools expect at the very end.
+ */
 export function namedScript(script: Uint8Array, id: string): Uint8Array {
   const text = new TextDecoder().decode(script).trimEnd()
   const lastLine = text.lastIndexOf('\n') + 1

@@ -1,13 +1,13 @@
 import { declaredAction } from '../../src/server/routes/actions/action.ts'
 
-/** Loads what a module with actions exports. */
+/** Loads the exports of a module with actions. */
 export type LoadActions = () => Promise<Readonly<Record<string, unknown>>>
 
 /**
  * Evaluates the modules that declare actions.
- * @param modules by the path in the project of the module.
- * @param evaluating told of each module before it is evaluated.
- * @returns what is wrong with their exports, in words for their author; `undefined` when nothing is.
+ * @param modules by the module's path in the project.
+ * @param evaluating called with each module before it is evaluated.
+ * @returns the fault of their exports, for the author; `undefined` if there is none.
  */
 export async function inspectActions(
   modules: Readonly<Record<string, LoadActions>>,

@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own, given the bundle that `readApplication` made: the application's modules are evaluated
- * there, and whatever they open or leave running ends with it.
+ * Runs in a separate process with the bundle of `readApplication`: the application's modules are evaluated there, and
+ * everything that they open or leave running ends with it.
  */
 import { pathToFileURL } from 'node:url'
 import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
@@ -13,24 +13,24 @@ import { inspectActions, type LoadActions } from './inspect-actions.ts'
 /** The modules of one table entry: kind (`page`, `layout`, …) to the source's path in the project. */
 export type SegmentSources = Readonly<Record<string, string>>
 
-/** What the parent process is told. */
+/** Result for the parent process. */
 export type InspectionReport =
   | { readonly sources: Readonly<Record<string, SegmentSources>> }
   | { readonly fault: string }
   | { readonly failure: string }
 
-/** All that the parent process is told: the report is the last of it. */
+/** Messages to the parent process: the report is the last one. */
 export type InspectionMessage =
   | InspectionReport
-  /** Path in the project of the module that is evaluated from here on; it is `app.ts` at first. */
+  /** Path in the project of the module that is evaluated next; `app.ts` at first. */
   | { readonly evaluating: string }
 
-/** Thrown here for what the shared checks cannot know. */
+/** Thrown here for faults that the shared checks cannot know. */
 class ApplicationFault extends Error {
   override readonly name = 'ApplicationFault'
 }
 
-/** Errors that speak to the application's author by themselves. */
+/** Errors whose messages the application's author can understand. */
 const FAULTS = new Set(['ApplicationFault', 'RouteTableError', 'RuleError'])
 
 interface ApplicationBundle {
@@ -59,7 +59,7 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
   }
 }
 
-/** The browser takes `routes.ts`, the server `app.ts`: with two tables they would disagree about every URL. */
+/** The browser uses `routes.ts`, the server `app.ts`: with different tables they would disagree about every URL. */
 function requireSameTable(ofApp: RouteDefinitions, ofRoutes: RouteDefinitions): void {
   const [app, routes] = [ofApp, ofRoutes].map((table) => Object.keys(table))
   const odd = app?.find((key) => !routes?.includes(key)) ?? routes?.find((key) => !app?.includes(key))
@@ -69,7 +69,7 @@ function requireSameTable(ofApp: RouteDefinitions, ofRoutes: RouteDefinitions): 
   )
 }
 
-/** In this bundle every `import()` of a table gives a marker that names its source. */
+/** In this bundle every `import()` of a table resolves to a marker that names its source. */
 async function readSources(routes: RouteDefinitions): Promise<Record<string, SegmentSources>> {
   const sources: Record<string, SegmentSources> = {}
   for (const [pattern, definition] of Object.entries(routes)) {

@@ -1,14 +1,14 @@
 import type { OnResolveArgs, PluginBuild, ResolveResult } from 'esbuild'
 
-/** Marks a plugin's own question to the resolver, so that no plugin answers it with a question of its own. */
+/** Marks a plugin's own resolution, so that plugins do not call each other endlessly. */
 const LOOK_UP = Symbol('look-up')
 
-/** Whether this resolution was asked for by a plugin: every plugin here leaves those to esbuild. */
+/** Whether a plugin requested this resolution: every plugin here leaves those to esbuild. */
 export function isLookUp({ pluginData }: Pick<OnResolveArgs, 'pluginData'>): boolean {
   return pluginData === LOOK_UP
 }
 
-/** What esbuild itself would resolve this import to; `undefined` when it finds nothing. */
+/** esbuild's own resolution of an import; `undefined` if it finds nothing. */
 export async function lookUp(
   build: PluginBuild,
   { path, kind, importer, resolveDir }: Pick<OnResolveArgs, 'path' | 'kind' | 'importer' | 'resolveDir'>,

@@ -4,29 +4,29 @@ import { keepBuild, pruneKeptBuilds, readKeptBuilds } from '../../src/server/ass
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import type { BuildOptions } from './build-options.ts'
 
-/** Where a build is put together before it takes the place of the former one. */
+/** A folder in which a build is assembled before it replaces the former one. */
 export interface OutputFolder {
-  /** The temporary folder; beside the final one, so that it can be renamed and packages are found from it. */
+  /** The temporary folder; beside the final one, so that it can be renamed and packages resolve from it. */
   readonly staging: string
   /** Writes files by their path in the build. */
   write(files: ReadonlyMap<string, Uint8Array | string>): Promise<void>
   /**
-   * Keeps the files of the build that is to be replaced, and of those that it has kept itself, as far as they are no
-   * files of the staged one. See `src/server/assets/kept-builds.ts`.
+   * Keeps the files of the replaced build, and of those that it has kept itself, except for files that the staged build
+   * has too. See `src/server/assets/kept-builds.ts`.
    */
   keepFormer(build: KeptOutput): Promise<void>
-  /** Replaces the former build. Until then that is untouched. */
+  /** Replaces the former build, which is untouched until then. */
   publish(): Promise<void>
-  /** Removes what was staged; harmless after `publish`. */
+  /** Removes the staging folder; harmless after `publish`. */
   discard(): Promise<void>
 }
 
-/** The build that the others are kept for. */
+/** The build for which the others are kept. */
 export interface KeptOutput {
   readonly buildId: string
   /** Names of its public files. */
   readonly names: Iterable<string>
-  /** Milliseconds since the epoch: when it takes the former one's place. */
+  /** Milliseconds since the epoch: when it replaces the former one. */
   readonly now: number
   /** Milliseconds; 0 keeps nothing. */
   readonly keepMs: number
@@ -37,9 +37,9 @@ const STAGING = '.building-'
 const FORMER = '.former-'
 
 /**
- * Prepares the staging folder and removes those that killed builds have left behind.
+ * Creates the staging folder and removes those of killed builds.
  * @param options the project, and the final folder.
- * @param builder who builds: tells the folders of builds running side by side apart.
+ * @param builder the process; distinguishes the folders of concurrent builds.
  */
 export async function openOutputFolder(
   { root, out }: Pick<BuildOptions, 'root' | 'out'>,
@@ -81,7 +81,7 @@ export async function openOutputFolder(
         if (former === replaced) continue
         await keepBuild(kept, { buildId: former, from: folder, lastUsed, without })
       }
-      // What has been built again is no former build.
+      // A build that was made again is not a former build.
       await rm(join(kept, buildId), { recursive: true, force: true })
       await pruneKeptBuilds(kept, { now, keepMs })
     },
@@ -115,7 +115,7 @@ export const THIS_PROCESS: BuilderProcess = {
   },
 }
 
-/** Of the build in a folder, if there is a whole one. */
+/** Of the build in a folder, if there is a complete one. */
 async function readBuildId(folder: string): Promise<string | undefined> {
   const text = await readFile(join(folder, BUILD_INFO), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : (JSON.parse(text) as Partial<BuildInfo>).buildId

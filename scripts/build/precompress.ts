@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 
-/** One file in all the forms that a server may send. Sizes that are absent were no smaller than the file itself. */
+/** One file in all the forms that a server may send. Absent forms were not smaller than the file itself. */
 export interface CompressedFile {
   readonly name: string
   readonly contents: Uint8Array
@@ -10,13 +10,13 @@ export interface CompressedFile {
   readonly gzip?: Uint8Array
 }
 
-/** Files whose format is text; images and fonts are compressed already. */
+/** Text formats; images and fonts are already compressed. */
 const COMPRESSIBLE = /\.(?:js|css|svg|ico|json|txt|html)$/
 
 const ZSTD_LEVEL = 19 // the highest that needs no larger window in the browser
 const GZIP_LEVEL = 9
 
-/** Compresses as strongly as each format can: a build has the time that a request has not. */
+/** Compresses at the highest levels: a build has time that a request does not have. */
 export async function precompress(name: string, contents: Uint8Array): Promise<CompressedFile> {
   if (!COMPRESSIBLE.test(name)) return { name, contents }
   const [zstd, brotli, gzipped] = await Promise.all([
@@ -43,13 +43,13 @@ export async function precompress(name: string, contents: Uint8Array): Promise<C
   }
 }
 
-/** A file that is only told the size of: nobody sends it. */
+/** A file of which only the size matters: nobody sends it. */
 export type WeighedFile = Pick<CompressedFile, 'name' | 'contents' | 'brotli' | 'gzip'>
 
 const QUICK_BROTLI = 5
 const QUICK_GZIP = 4
 
-/** Compresses for the size alone. Brotli's is an eighth larger than it could be, at a fiftieth of the time. */
+/** Compresses to measure the size. Brotli's is an eighth too large, but takes a fiftieth of the time. */
 export async function weigh(name: string, contents: Uint8Array): Promise<WeighedFile> {
   const [brotli, gzipped] = await Promise.all([
     promisify(brotliCompress)(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: QUICK_BROTLI } }),
@@ -58,7 +58,7 @@ export async function weigh(name: string, contents: Uint8Array): Promise<Weighed
   return { name, contents, brotli, gzip: gzipped }
 }
 
-/** The file and its compressed forms, by the name each has on disk. */
+/** The file and its compressed forms by file name. */
 export function compressedForms({
   name,
   contents,

@@ -3,9 +3,8 @@ import type { Plugin } from 'esbuild'
 const NAME = 'node:http'
 
 /**
- * Has Node's HTTP module required where the sources import it. An import reads all that a module exports, and three of the
- * names of this one bring Node's HTTP client along, with HTTP/2 and web streams: 14 MiB of each server, most of which never
- * ask anybody.
+ * Makes the bundle `require` Node's HTTP module instead of importing it. An import reads all exports, and three of them
+ * load Node's HTTP client, with HTTP/2 and web streams: 14 MiB for each server, most of which never send a request.
  */
 export function requiredHttp(): Plugin {
   return {

@@ -1,4 +1,4 @@
-/** Files that state the route table, or a part of it. */
+/** Files that contain the route table, or a part of it. */
 const ROUTES_FILE = /(?:^|[\\/])routes\.tsx?$/
 
 /** Whether this file may name server modules by dynamic import. */

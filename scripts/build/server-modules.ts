@@ -5,7 +5,7 @@ import { BuildFault } from './build-fault.ts'
 import type { RouteSources } from './inspect-application.ts'
 const METHOD = /^[A-Z]+$/
 
-/** For each member of the table that names a server module: what is wrong with what that exports, if anything. */
+/** For each member of the table that names a server module: the fault of its exports, if any. */
 const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | undefined>> = {
   loader: (exported) =>
     exported.includes('loader') || exported.includes('search')
@@ -25,10 +25,10 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
 }
 
 /**
- * Checks that each server module of the table exports what it is asked for. A guard by another name would never run.
+ * Checks that each server module of the table has the required exports. A misspelled guard would never run.
  * @param root the project.
  * @param metafile of the server's bundle.
- * @throws {BuildFault} for the first that does not.
+ * @throws {BuildFault} for the first faulty module.
  */
 export function checkServerModules(root: string, metafile: Metafile, sources: RouteSources): void {
   const exported = new Map(Object.values(metafile.outputs).map(({ entryPoint, exports }) => [entryPoint, exports]))
@@ -45,7 +45,7 @@ export function checkServerModules(root: string, metafile: Metafile, sources: Ro
 
 const STAR = /^[ \t]*export[ \t]*\*[ \t]*from[ \t]*(['"])(.+?)\1/gm
 
-/** A package that Node loads hands no name on by a star: esbuild's chunk of a module has the names that it knows. */
+/** `export *` from an external package adds no names: esbuild's chunk exports only the names that it knows. */
 function starFault(root: string, { inputs }: Metafile, source: string): string | undefined {
   const packages = (inputs[source]?.imports ?? []).flatMap(({ path, external }) => (external === true ? path : []))
   if (packages.length === 0) return undefined

@@ -4,18 +4,18 @@ import { dirname, join, sep } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { isLookUp, lookUp } from './look-up.ts'
 
-/** Packages of which there must be one copy, in production mode whatever the environment says. */
+/** Packages that must have one copy, in production mode regardless of the environment. */
 const BUNDLED = new Set(['react', 'react-dom', 'scheduler'])
 
 const NODE_MODULES = `${sep}node_modules${sep}`
 
-/** Imports of files that Node itself cannot run; they are bundled wherever they come from. */
+/** Imports of files that Node cannot run; they are always bundled. */
 const NEVER_EXTERNAL = /\.(?:css|[jt]sx)$/
 
 /**
- * Leaves to Node at run time what a production install has: the `dependencies` of the project's package.json. All other
- * packages become part of the bundle, and so do React and what is built on it, wherever they are listed: a component
- * library that Node loaded would bring a second React, and hooks would fail.
+ * Leaves the packages of a production install, the `dependencies` of the project's package.json, to Node at run time.
+ * All other packages become part of the bundle, and so do React and everything built on it, wherever they are listed: a
+ * component library loaded by Node would load a second React, and hooks would fail.
  * @param root the project, from which the bundle will import.
  */
 export function serverPackages(root: string): Plugin {
@@ -27,12 +27,12 @@ export function serverPackages(root: string): Plugin {
       build.onResolve({ filter: /^[^./#]/ }, async (args) => {
         if (args.kind === 'entry-point' || isLookUp(args) || isBuiltin(args.path)) return undefined
         const found = await lookUp(build, args)
-        // Unknown to esbuild: either it says so, or a plugin owns the name.
+        // Unknown to esbuild: it reports the error, or a plugin resolves the name.
         if (found === undefined || found.namespace !== 'file' || found.external) return undefined
         if (NEVER_EXTERNAL.test(found.path) || !found.path.includes(NODE_MODULES)) return undefined
         const folder = packageFolder(found.path)
         if (!installed.has(packageName(folder)) || usesReact(folder)) return undefined
-        // A bundled package's own copy of a dependency is out of the bundle's reach: it is bundled too.
+        // The bundle cannot reach a bundled package's own copy of a dependency: it is bundled too.
         const { importer } = args
         const fromRoot = importer.includes(NODE_MODULES) ? await lookUp(build, { ...args, resolveDir: root }) : found
         return fromRoot?.path === found.path ? { path: args.path, external: true } : undefined
@@ -58,14 +58,14 @@ interface PackageManifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-/** Tells of a package's folder whether React is among its dependencies, direct or not; reads each manifest once. */
+/** Whether a package depends on React, directly or not; reads each manifest once. */
 function reactUsers(): (folder: string) => boolean {
   const known = new Map<string, boolean>()
 
   function usesReact(folder: string): boolean {
     const answer = known.get(folder)
     if (answer !== undefined) return answer
-    known.set(folder, false) // a cycle of dependencies ends here
+    known.set(folder, false) // ends cycles of dependencies
     const { name = '', dependencies, peerDependencies }: PackageManifest = readManifest(folder)
     const needs = Object.keys({ ...dependencies, ...peerDependencies })
     const uses =

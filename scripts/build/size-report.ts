@@ -30,7 +30,7 @@ function measure({ name, contents, gzip, brotli }: WeighedFile, notes: ReadonlyM
   return note === undefined ? { name, ...sizes } : { name, ...sizes, note }
 }
 
-/** What each chunk holds: the module it was split off for, or else its largest source. */
+/** Content of each chunk: the module for which it was split off, or else its largest source. */
 export function chunkNotes(...metafiles: readonly (Metafile | undefined)[]): ReadonlyMap<string, string> {
   const notes = new Map<string, string>()
   for (const metafile of metafiles) {

@@ -1,14 +1,14 @@
 /** One line of the table. Sizes are in bytes. */
 export interface SizedFile {
   readonly name: string
-  /** What is in it, where the name does not tell. */
+  /** Its content, if the name does not tell. */
   readonly note?: string
   readonly raw: number
   readonly gzip: number
   readonly brotli: number
 }
 
-/** Files of one kind, and what to call them. */
+/** Files of one kind, with a title. */
 export interface SizeSection {
   readonly title: string
   readonly files: readonly SizedFile[]
@@ -16,7 +16,7 @@ export interface SizeSection {
 
 const COLUMNS = ['raw', 'gzip', 'brotli'] as const
 
-/** Sizes in kB (1,000 bytes), the largest file of each section first, columns aligned, a total a section. */
+/** Sizes in kB (1,000 bytes), the largest file of each section first, columns aligned, a total per section. */
 export function sizeTable(sections: readonly SizeSection[]): string {
   const present = sections.filter(({ files }) => files.length > 0)
   const rows = present.flatMap(({ title, files }) => [

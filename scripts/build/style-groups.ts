@@ -9,7 +9,7 @@ export interface StyleGroup {
   readonly files: readonly string[]
 }
 
-/** Which groups the document and each route module need. */
+/** The groups that the document and each route module need. */
 export interface StyleGroups {
   readonly groups: readonly StyleGroup[]
   /** The document's own groups. */
@@ -19,8 +19,8 @@ export interface StyleGroups {
 }
 
 /**
- * Splits an application's styles by who needs them, as code splitting does with scripts. Each stylesheet is in exactly
- * one group: if it came twice, a later copy would win over rules that were written to come after it.
+ * Splits an application's styles by their users, as code splitting does with scripts. Each stylesheet is in exactly one
+ * group: a second, later copy would override rules that were written to follow it.
  * @param entry key of the browser's entry in the metafile.
  * @param routeModules keys of the modules that the table names.
  */
@@ -41,7 +41,7 @@ export function groupStyles(metafile: Metafile, entry: string, routeModules: rea
     group.files.push(file)
     byUsers.set(key, group)
   }
-  // What more modules share is more general, and comes first.
+  // Styles with more users are more general, and precede.
   const shared = [...byUsers.values()]
 
     .toSorted((a, b) => b.users.length - a.users.length)
@@ -61,9 +61,9 @@ export function groupStyles(metafile: Metafile, entry: string, routeModules: rea
 }
 
 /**
- * The stylesheets that one module brings, each after those that it needs first.
- * @param cuts where to stop: the table loads these modules, with their own styles. Any other dynamic import counts as
- * a static one, because nothing would load its styles later.
+ * The stylesheets of one module, each after those that it depends on.
+ * @param cuts where to stop: the table loads these modules, with their own styles. Any other dynamic import counts as a
+ * static one, because nothing would load its styles later.
  */
 export function reachedStyles(metafile: Metafile, from: string, cuts: ReadonlySet<string>): readonly string[] {
   const seen = new Set<string>()

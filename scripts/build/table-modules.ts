@@ -4,9 +4,9 @@ import type { RouteSources } from './inspect-application.ts'
 import { isServerModule } from './server-wall.ts'
 
 /**
- * Checks that the table's modules are named for the side that loads them. The wall goes by names: it would hand out a loader
- * that has no server's name, with all that is in it.
- * @throws {BuildFault} for the first one that is not.
+ * Checks that the names of the table's modules fit the side that loads them. The server wall judges by names: a loader
+ * without a server module's name would be sent to browsers with all its code.
+ * @throws {BuildFault} for the first misnamed module.
  */
 export function checkTableModules(sources: RouteSources): void {
   for (const [pattern, kinds] of Object.entries(sources)) {

@@ -1,4 +1,4 @@
-/** What is asked of a server, by what it costs. */
+/** Kinds of requests by their cost. */
 export const REQUEST_KINDS = [
   'light document',
   'content document',
@@ -13,14 +13,14 @@ export type RequestKind = (typeof REQUEST_KINDS)[number]
 /** CPU time of the server process for one request of each kind, in ms. */
 export type Costs = Readonly<Record<RequestKind, number>>
 
-/** A page that stands for a kind of request. */
+/** A page that represents a kind of request. */
 export interface CostSample {
   readonly path: string
-  /** Status that it must answer with. */
+  /** Expected status of its answer. */
   readonly status: number
 }
 
-/** What `--measure` asks for. A refusal is measured by the cheapest page there is: it is cheaper still. */
+/** The requests of `--measure`. The cheapest page represents a refusal, which is cheaper still. */
 export const SAMPLES: Readonly<Record<RequestKind, CostSample>> = {
   'light document': { path: '/lab/bench/hello', status: 200 },
   'content document': { path: '/docs/routes', status: 200 },
@@ -32,8 +32,8 @@ export const SAMPLES: Readonly<Record<RequestKind, CostSample>> = {
 
 /**
  * Printed by `node scripts/capacity-plan.ts --measure` on 2026-11-21: two cores of an Intel Xeon in a virtual machine,
- * Node 26.10, log lines on, no compression. Others used the machine, at ten waiting processes a core: a calm run of
- * `npm run bench` on it gave 0.06 ms for the light page and 2.0 for the heavy one. So these are upper bounds.
+ * Node 26.10, log lines on, no compression. The machine was busy, with ten waiting processes per core: a calm run of
+ * `npm run bench` on it measured 0.06 ms for the light page and 2.0 for the heavy one. So these are upper bounds.
  */
 export const MEASURED_COSTS: Costs = {
   'light document': 0.28,

@@ -8,17 +8,17 @@ export interface Behaviour {
   readonly secondsPerPage: number
   /** Share of page views that are documents; the rest are navigations of the client router. */
   readonly documentShare: number
-  /** Shares of light, content and heavy ones among documents; together 1. */
+  /** Shares of light, content and heavy pages among documents; together 1. */
   readonly mix: Readonly<Record<'light document' | 'content document' | 'heavy document', number>>
-  /** Fetches of route data ahead of a click, for each page view. */
+  /** Prefetches of route data per page view. */
   readonly prefetchesPerPage: number
-  /** Share of navigations that a prefetch has answered already. */
+  /** Share of navigations whose data is already prefetched. */
   readonly prefetchHits: number
-  /** Files of a document that the browser does not have yet, on average. */
+  /** Average number of a document's files that the browser does not have yet. */
   readonly assetsPerDocument: number
-  /** Share of files that never reach an instance, because a proxy or a delivery network has them. */
+  /** Share of files that never reach an instance, because a proxy or CDN has them. */
   readonly assetsInFront: number
-  /** Share of documents that a shared cache answers: 0 as long as no loader allows it. */
+  /** Share of documents that a shared cache answers: 0 unless a loader allows it. */
   readonly documentsInFront: number
 }
 
@@ -35,10 +35,10 @@ export const READERS: Behaviour = {
   documentsInFront: 0,
 }
 
-/** Requests a second that reach the instances, by kind. */
+/** Requests per second that reach the instances, by kind. */
 export type Demand = Readonly<Record<Exclude<RequestKind, 'refusal'>, number>>
 
-/** What visitors who behave like that ask of all instances together. */
+/** The load that such visitors put on all instances together. */
 export function demandOf(behaviour: Behaviour): Demand {
   const { visitors, secondsPerPage, documentShare, mix, prefetchesPerPage, prefetchHits } = behaviour
   const pages = visitors / secondsPerPage

@@ -9,9 +9,9 @@ const SECONDS = 4
 const CONNECTIONS = 8
 
 /**
- * Loads the built server with one kind of request after another and divides the CPU time that its process has used by
- * the answers. Linux only.
- * @throws {Error} where a page does not answer as it should: what fails is no cost.
+ * Loads the built server with one kind of request after another and divides the CPU time of its process by the number
+ * of answers. Linux only.
+ * @throws {Error} if a page does not answer as expected.
  */
 export async function measureCosts(): Promise<Costs> {
   const server = await startBuiltServer()

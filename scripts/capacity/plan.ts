@@ -3,11 +3,11 @@ import { demandOf, type Behaviour, type Demand } from './demand.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { simulateInstance, type SimulationResult } from './simulate-instance.ts'
 
-/** What a plan has to keep. */
+/** Constraints of a plan. */
 export interface PlanRules {
   /** Share of its core that an instance may use on an ordinary day. */
   readonly utilisation: number
-  /** Zones; with one of them gone the rest still has to serve. */
+  /** Number of zones; without any one of them, the rest must still serve. */
   readonly zones: number
   /** `MAX_PENDING_RENDERS` of an instance. */
   readonly mostPending: number
@@ -16,17 +16,17 @@ export interface PlanRules {
 /** As deploy/kubernetes has it. */
 export const RULES: PlanRules = { utilisation: 0.6, zones: 3, mostPending: 256 }
 
-/** One load of the plan, simulated. */
+/** One simulated load of the plan. */
 export interface PlannedLoad extends SimulationResult {
   readonly title: string
-  /** Instances that serve. */
+  /** Number of serving instances. */
   readonly instances: number
 }
 
 /** The plan for one behaviour of visitors. */
 export interface Plan {
   readonly demand: Demand
-  /** Cores that are busy all the time, for all requests. */
+  /** Number of cores that the load keeps busy. */
   readonly cores: number
   readonly instances: number
   readonly loads: readonly PlannedLoad[]
@@ -36,7 +36,7 @@ const REQUESTS = 100_000 // the 99th percentile is then of 1,000 requests
 const SEED = 20_261_121
 const OVERLOADS = [1.5, 2, 5, 10] as const
 
-/** How many instances it takes, and how these do on good and bad days. */
+/** The required number of instances, and their results on good and bad days. */
 export function planFor(behaviour: Behaviour, costs: Costs, rules: PlanRules = RULES): Plan {
   const demand = demandOf(behaviour)
   const cores =

@@ -1,17 +1,18 @@
 /**
- * One instance as a queue: requests arrive at random, one core works on one after another, and what comes while too
- * many wait is refused. The instances of a balancer that chooses by the visitor's address are such queues side by side.
+ * Simulates one instance as a queue: requests arrive at random, one core works on one after another, and while too many
+ * wait, new ones are refused. The instances of a balancer that chooses by the visitor's address are independent queues
+ * like this.
  */
 
 /** A kind of request in the simulation. */
 export interface Flow {
-  /** Requests a second at this instance. */
+  /** Requests per second at this instance. */
   readonly rate: number
-  /** CPU time of one, in ms, on average; single ones vary exponentially, which is more than measured. */
+  /** Average CPU time of one, in ms; it varies exponentially, which is more than measured. */
   readonly costMs: number
 }
 
-/** How a run is set up. */
+/** Options of a run. */
 export interface SimulationOptions {
   readonly flows: readonly Flow[]
   /** As `MAX_PENDING_RENDERS`. */
@@ -24,16 +25,16 @@ export interface SimulationOptions {
   readonly random: () => number
 }
 
-/** What has come out; times in ms from arrival to the end of the answer. */
+/** Results; times in ms from arrival to the end of the answer. */
 export interface SimulationResult {
-  /** Share of the time in which the core worked. */
+  /** Busy share of the core. */
   readonly utilisation: number
   /** Share of requests that were refused. */
   readonly refused: number
   readonly meanMs: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Good answers a second. */
+  /** Successful answers per second. */
   readonly goodput: number
 }
 
@@ -43,10 +44,10 @@ export function simulateInstance(options: SimulationOptions): SimulationResult {
   const rate = flows.reduce((sum, flow) => sum + flow.rate, 0) / 1000
   const exponential = (mean: number): number => -Math.log(1 - random()) * mean
   const times: number[] = []
-  const ends: number[] = [] // when those that are waiting or being worked on will be done, in order
+  const ends: number[] = [] // sorted end times of the waiting and running requests
   let first = 0
   let now = 0
-  let free = 0 // when the core has done all it has taken on
+  let free = 0 // when the core has finished all accepted requests
   let worked = 0
   let refused = 0
   for (let count = 0; count < requests; count += 1) {

@@ -1,20 +1,20 @@
 /**
- * The order of the rooms inside of each part of the house: a file may import from its own room and from lower floors.
- * Circles of single files are oxlint's business (`import/no-cycle`). Pure: takes the sources, gives the faults.
+ * The order of the rooms inside each part of the project: a file may import from its own room and from lower floors.
+ * oxlint checks cycles of single files (`import/no-cycle`). Pure: takes the sources, returns the faults.
  */
 import { posix } from 'node:path'
 import { listImports } from './import-list.ts'
 import type { SourceFile } from './house-rules.ts'
 
-/** Rooms of one floor: folders or files of the tower. `*` is every one that no floor names. */
+/** Rooms of one floor: folders or files of the tower. `*` means all that no floor names. */
 type Floor = readonly string[]
 
 /** The floors of a folder, lowest first. */
 export type Tower = readonly Floor[]
 
 /**
- * Every tower of the project by its folder. Rooms of one floor do not import each other; files of a `*` floor may,
- * folders of it may not.
+ * All towers of the project by folder. Rooms of one floor do not import each other; files of a `*` floor may, folders
+ * of it may not.
  */
 export const TOWERS: Readonly<Record<string, Tower>> = {
   'src/shared': [
@@ -88,7 +88,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
 
 const MODULE = /\.tsx?$/
 
-/** The room of a file in a tower: its folder, or its own name without what follows the first dot. */
+/** The room of a file in a tower: its folder, or its own name up to the first dot. */
 function roomOf(folder: string, path: string): string | undefined {
   if (!path.startsWith(`${folder}/`)) return undefined
   const [room = ''] = path.slice(folder.length + 1).split('/')
@@ -101,10 +101,10 @@ function floorOf(tower: Tower, room: string): number {
 }
 
 /**
- * Finds imports that lead up, or across a floor.
+ * Finds imports of a higher floor, or of another room on the same floor.
  * @param files sources of the project.
- * @param towers the order to hold them against.
- * @returns one line a fault: file, line, import and rule.
+ * @param towers the order to check.
+ * @returns one line per fault: file, line, import and rule.
  */
 export function floorFaults(files: readonly SourceFile[], towers: Readonly<Record<string, Tower>> = TOWERS): string[] {
   return Object.entries(towers).flatMap(([folder, tower]) =>

@@ -7,7 +7,7 @@ import { hasTower } from './tower-diagram.ts'
 
 const FOLDERS = ['src', 'scripts', 'tests'] as const
 
-/** Reads every file of the project's own folders, build output and test data aside. */
+/** Reads every file of the project's own folders, except build output and test data. */
 async function readSources(root: string): Promise<SourceFile[]> {
   const entries = await Promise.all(
     FOLDERS.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
@@ -26,10 +26,10 @@ async function readSources(root: string): Promise<SourceFile[]> {
 }
 
 /**
- * Checks the walls of the house and prints what breaks them.
+ * Checks the house rules and prints violations.
  * @param root the project's folder.
- * @param print gets a line for each fault.
- * @returns whether nothing does.
+ * @param print receives a line for each fault.
+ * @returns whether there are none.
  */
 export async function checkHouse(root: string, print: (text: string) => void = console.log): Promise<boolean> {
   const sources = await readSources(root)

@@ -2,7 +2,7 @@
 export interface ImportStatement {
   /** As written between the quotes. */
   readonly specifier: string
-  /** Vanishes when the types do. */
+  /** Whether it is removed with the types. */
   readonly typeOnly: boolean
   /** Counted from 1. */
   readonly line: number
@@ -15,16 +15,16 @@ const DYNAMIC = /(\btypeof\s+)?\bimport\(\s*['"]([^'"]+)['"]/g
 const ALL_NAMES_ARE_TYPES = /^\s*\{(?:\s*type\s[^,}]*,?)+\s*\}\s*$/
 
 /**
- * Blanks the lines that are only comment; line numbers stay as they are.
- * @param text a source file as prettier leaves it.
+ * Blanks lines that contain only a comment; line numbers are unchanged.
+ * @param text a source file formatted by prettier.
  */
 export function withoutCommentLines(text: string): string {
   return text.replace(/^[ \t]*(?:\/\/|\/\*|\*).*$/gm, '')
 }
 
 /**
- * Lists what a module imports, in no particular order.
- * @param text a TypeScript source file as prettier leaves it.
+ * Lists the imports of a module, in no particular order.
+ * @param text a TypeScript source file formatted by prettier.
  */
 export function listImports(text: string): ImportStatement[] {
   const code = withoutCommentLines(text)

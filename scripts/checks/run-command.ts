@@ -1,27 +1,27 @@
 import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 
-/** How a command is run. */
+/** Options of a command. */
 export interface CommandOptions {
   /** Working directory; also where `node_modules/.bin` is looked up. */
   readonly cwd: string
-  /** Set on top of this process's environment. */
+  /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** `inherit` shows the output as it comes, `collect` keeps it for the caller. Default `inherit`. */
+  /** `inherit` shows the output at once, `collect` keeps it for the caller. Default: `inherit`. */
   readonly output?: 'inherit' | 'collect'
-  /** After so many ms the command is ended, which counts as failed; for what must not hang a pipeline. */
+  /** After this many ms the command is ended and counts as failed; for commands that must not block a pipeline. */
   readonly timeoutMs?: number
 }
 
 /** How a command ended. */
 export interface CommandResult {
-  /** Exit code; 1 where a signal ended it. */
+  /** Exit code; 1 if a signal ended it. */
   readonly code: number
-  /** stdout and stderr in the order they came; empty unless collected. */
+  /** stdout and stderr in the order of output; empty unless collected. */
   readonly output: string
 }
 
-/** This process's environment with the project's own tools first, so that scripts also work when not run by npm. */
+/** This process's environment with the project's own tools first, so that scripts also work outside npm. */
 export function toolEnvironment(cwd: string): NodeJS.ProcessEnv {
   const bin = join(cwd, 'node_modules', '.bin')
   return { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
@@ -29,7 +29,7 @@ export function toolEnvironment(cwd: string): NodeJS.ProcessEnv {
 
 /**
  * Runs a command of the project to its end.
- * @throws {Error} when the command cannot be started at all.
+ * @throws {Error} if the command cannot be started at all.
  */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
   const collect = options.output === 'collect'

@@ -1,4 +1,4 @@
-/** What can be said of the sources without running them: types, lint and format, house rules. */
+/** Checks of the sources without running them: types, lint and format, house rules. */
 import { typecheck } from './typecheck.ts'
 import { checkHouse } from './house.ts'
 import { runCommand } from './run-command.ts'
@@ -6,10 +6,10 @@ import type { Print, Suite, SuiteCount } from './suite.ts'
 
 const LIMIT_MS = 300_000 // a lint that takes longer hangs
 
-/** Only files that changed since the last run are parsed again. Lies in `node_modules/.cache/prettier`. */
+/** Parses only files that changed since the last run. The cache is `node_modules/.cache/prettier`. */
 const PRETTIER = ['--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content', '.'] as const
 
-/** The suites of `npm run check`. They may run at once. */
+/** The suites of `npm run check`. They may run concurrently. */
 export function sourceSuites(root: string): readonly Suite[] {
   return [
     { title: 'Types', counts: 'check', run: async (print) => asCount(await typecheck(root, print)) },

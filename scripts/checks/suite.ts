@@ -1,21 +1,21 @@
 import type { TestCount } from './vitest-run.ts'
 
-/** Shows a line, or several with line breaks between them. */
+/** Prints a line, or several with line breaks between them. */
 export type Print = (text: string) => void
 
-/** A part of a test run that gets a line of its own. */
+/** A part of a test run that prints a line of its own. */
 export interface Suite {
   readonly title: string
-  /** What it counts: tests, or itself as one. A run without any test has failed. */
+  /** Whether it counts tests, or itself as one check. A run without any test has failed. */
   readonly counts: 'tests' | 'check'
   /**
-   * @param print shows a line. What a suite runs may also write to the terminal, unless it runs beside others.
-   * @throws {Error} when it could not run, which counts as one failure.
+   * @param print prints a line. Unless suites run concurrently, their programs may also write to the terminal.
+   * @throws {Error} if it could not run, which counts as one failure.
    */
   run(print: Print): Promise<SuiteCount>
 }
 
-/** What a suite counted: tests, or the checks that it is. */
+/** Result of a suite: number of tests, or of checks. */
 export interface SuiteCount extends TestCount {
   /** Why nothing ran, or what was left out: one line. */
   readonly note?: string
@@ -33,10 +33,10 @@ const COUNT_COLUMN = 26
 const TIME_COLUMN = 9
 
 /**
- * Runs suites one after the other, whether or not they fail.
+ * Runs suites one after the other, even after a failure.
  * @param suites in the order in which they run.
- * @param print gets a heading before each suite, and its line after it.
- * @param now milliseconds of a clock that only goes forward.
+ * @param print receives a heading before each suite, and its line after it.
+ * @param now monotonic milliseconds.
  */
 export async function runSuites(suites: readonly Suite[], print: Print, now: () => number): Promise<SuiteResult[]> {
   const results: SuiteResult[] = []
@@ -49,7 +49,7 @@ export async function runSuites(suites: readonly Suite[], print: Print, now: () 
   return results
 }
 
-/** As `runSuites`, but all at once: what a suite prints is shown when it has ended, in the order of the suites. */
+/** As `runSuites`, but concurrently: the output of each suite is printed after its end, in the order of the suites. */
 export async function runSuitesAtOnce(
   suites: readonly Suite[],
   print: Print,
@@ -85,7 +85,7 @@ export function hasTests(results: readonly SuiteResult[]): boolean {
   return results.some(({ counts, passed, failed }) => counts === 'tests' && passed + failed > 0)
 }
 
-/** One line: how it ended, name, count and time. */
+/** One line: result, name, count and time. */
 export function suiteLine({ title, passed, failed, skipped = 0, elapsedMs, note }: SuiteResult): string {
   const state = failed > 0 ? 'FAILED' : passed > 0 ? 'ok' : 'skipped'
   const counts = [`${passed} passed`]
@@ -97,7 +97,7 @@ export function suiteLine({ title, passed, failed, skipped = 0, elapsedMs, note 
 }
 
 /**
- * The end of a run: a line for each suite, the time of all, and `N passed, N failed` alone on the last line.
+ * The end of a run: a line for each suite, the total time, and `N passed, N failed` alone on the last line.
  * @param elapsedMs from the start of the first suite to the end of the last one.
  */
 export function suiteSummary(results: readonly SuiteResult[], elapsedMs: number): string[] {

@@ -1,12 +1,12 @@
 /** What `npm test` runs. */
 export type TestMode = 'quick' | 'all' | 'words'
 
-/** The arguments of `npm test`, read. */
+/** The parsed arguments of `npm test`. */
 export interface TestArguments {
   readonly mode: TestMode
-  /** Parts of paths, or-ed; empty except in the mode `words`. */
+  /** Parts of paths, any of which may match; empty except in the mode `words`. */
   readonly words: readonly string[]
-  /** Options that vitest gets as they are. */
+  /** Options that are passed to vitest. */
   readonly vitest: readonly string[]
 }
 
@@ -27,7 +27,7 @@ Options of vitest: --retry=0, -t <name of a test>, --bail=1, --reporter=verbose,
 --hookTimeout=<ms>, --maxWorkers=<n>, --sequence.shuffle, --sequence.seed=<n>, --silent, --no-file-parallelism.
 For anything else run \`npx vitest --help\`.`
 
-/** The options of vitest that make sense here, and whether a value follows. */
+/** The options of vitest that are useful here, and whether a value follows. */
 const VITEST_OPTIONS: ReadonlyMap<string, 'flag' | 'value'> = new Map([
   ['-t', 'value'],
   ['--testNamePattern', 'value'],
@@ -46,9 +46,9 @@ const VITEST_OPTIONS: ReadonlyMap<string, 'flag' | 'value'> = new Map([
 ])
 
 /**
- * Reads the arguments of `npm test`.
- * @returns `help` where they ask for it.
- * @throws {ArgumentFault} for an option that neither this command nor vitest knows, or arguments that contradict.
+ * Parses the arguments of `npm test`.
+ * @returns `help` if they request it.
+ * @throws {ArgumentFault} for an option that neither this command nor vitest knows, or contradictory arguments.
  */
 export function readTestArguments(args: readonly string[]): TestArguments | 'help' {
   const words: string[] = []

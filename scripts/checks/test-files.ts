@@ -16,10 +16,10 @@ const BUILT_SERVER = 'tests/support/built-server.ts'
 /**
  * Lists the test files of all projects.
  * @param root the project's folder.
- * @returns paths from there, with `/`, in order.
+ * @returns paths relative to it, with `/`, sorted.
  */
 export async function listTestFiles(root: string): Promise<string[]> {
-  // An application that begins with a clone takes out the folders that it does not need.
+  // Applications that start as a clone may remove folders that they do not need.
   const folders = PROJECTS.map((project) => join(root, 'tests', project)).filter((folder) => existsSync(folder))
   const entries = await Promise.all(folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true })))
   return entries
@@ -30,11 +30,11 @@ export async function listTestFiles(root: string): Promise<string[]> {
 }
 
 /**
- * Chooses the files whose path contains one of the words, in any case of letters.
- * @param files as `listTestFiles` gives them.
+ * Chooses the files whose path contains one of the words, ignoring case.
+ * @param files from `listTestFiles`.
  * @param words may also be paths: relative to the project, or absolute.
  * @param root the project's folder.
- * @throws {ArgumentFault} for a word that is in no path, since its tests would be missed without a sign.
+ * @throws {ArgumentFault} for a word that matches nothing, because its tests would silently not run.
  */
 export function chooseFiles(files: readonly string[], words: readonly string[], root: string): string[] {
   const wanted = words.map((word) => {
@@ -55,9 +55,10 @@ export function groupByProject(files: readonly string[]): (readonly [TestProject
 }
 
 /**
- * Whether a test file looks at the build of the reference application: it imports, by whatever way, the server's build.
- * @param file from the project's folder.
- * @param read gives the text of a file of the project.
+ * Whether a test file uses the build of the reference application: it imports, directly or indirectly, the server's
+ * build.
+ * @param file path in the project.
+ * @param read returns the text of a file of the project.
  */
 export function needsBuild(file: string, read: (path: string) => string): boolean {
   const seen = new Set<string>()
@@ -74,7 +75,7 @@ export function needsBuild(file: string, read: (path: string) => string): boolea
   return false
 }
 
-/** Reads a file of the project, for `needsBuild`: `''` for one that a test only quotes. */
+/** Reads a file of the project, for `needsBuild`: `''` for a path that a test only quotes. */
 export function projectReader(root: string): (path: string) => string {
   return (path) => {
     const file = resolve(root, path)

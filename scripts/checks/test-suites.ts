@@ -1,4 +1,4 @@
-/** The suites of `npm test`, by its arguments. */
+/** The suites of `npm test` for its arguments. */
 import { findChromium, HOW_TO_GET_CHROMIUM } from '../../tests/support/chromium.ts'
 import { findProgram, howToGet, PROGRAMS } from '../../tests/support/programs.ts'
 import { staleness } from '../build/build-info.ts'
@@ -18,7 +18,7 @@ import {
 import { runVitest } from './vitest-run.ts'
 
 const BUILD_LIMIT_MS = 300_000 // a build that takes longer hangs
-const CONTAINER_LIMIT_MS = 1_200_000 // the image is built from packages that have to be fetched
+const CONTAINER_LIMIT_MS = 1_200_000 // the image is built from packages that must be downloaded
 const SMOKE = 'tests/browser/smoke.test.ts'
 
 const TITLES: Readonly<Record<TestProject, string>> = {
@@ -29,20 +29,20 @@ const TITLES: Readonly<Record<TestProject, string>> = {
   ops: 'Operations',
 }
 
-/** What every suite is made from. */
+/** Parts of every suite. */
 interface TestSetup {
   /** The project's folder. */
   readonly root: string
-  /** `REQUIRE_*`, `CHROMIUM_PATH` and what a build reads. */
+  /** `REQUIRE_*`, `CHROMIUM_PATH` and the variables of the build. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Options of vitest. */
   readonly options: readonly string[]
 }
 
 /**
- * Lists what runs after the checks of the sources.
+ * Lists the suites that run after the checks of the sources.
  * @param root the project's folder.
- * @throws {ArgumentFault} for a word that chooses nothing.
+ * @throws {ArgumentFault} for a word that matches nothing.
  */
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
   const setup: TestSetup = { root, env, options: args.vitest }
@@ -87,7 +87,7 @@ function inBrowser(setup: TestSetup, title: string, files?: readonly string[]): 
   }
 }
 
-/** What tests need that npm does not bring. Those that need it skip where it is missing. */
+/** Programs that tests need besides npm packages. Tests skip if their program is missing. */
 function programs({ env }: TestSetup): Suite {
   return {
     title: 'Programs',
@@ -116,7 +116,7 @@ function build({ root }: TestSetup): Suite {
   }
 }
 
-/** Says by itself what it looked at, and why it cannot run where it cannot. */
+/** Prints its own checks, or the reason why it cannot run. */
 function container({ root }: TestSetup): Suite {
   return {
     title: 'Container',

@@ -1,4 +1,6 @@
-/** Draws the floors of `src/server` into ARCHITECTURE.md, from the order that the rules check. `npm run format` runs it. */
+/**
+ * Draws the floors of `src/server` into ARCHITECTURE.md, in the order that the rules check. `npm run format` runs it.
+ */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TOWERS } from './floors.ts'
@@ -23,7 +25,7 @@ function named(room: string): string {
 }
 
 /**
- * Puts the diagram between its two marks.
+ * Inserts the diagram between its two marks.
  * @throws {Error} for a text without the marks.
  */
 export function withTower(text: string, folder: string): string {
@@ -33,7 +35,7 @@ export function withTower(text: string, folder: string): string {
   return `${text.slice(0, from)}${BEGIN}\n\n${towerDiagram(folder)}\n\n${text.slice(to)}`
 }
 
-/** @returns whether ARCHITECTURE.md shows the floors as they are. */
+/** @returns whether the diagram in ARCHITECTURE.md is up to date. */
 export async function hasTower(root: string, print: (text: string) => void): Promise<boolean> {
   const text = await readFile(resolve(root, DOCUMENT), 'utf8')
   if (withTower(text, DRAWN) === text) return true

@@ -1,4 +1,4 @@
-/** `npm run typecheck`: the compiler over every folder, each under the walls of its own tsconfig. */
+/** `npm run typecheck`: runs the compiler on every folder, with the restrictions of its tsconfig. */
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { runCommand } from './run-command.ts'
@@ -6,12 +6,12 @@ import { runCommand } from './run-command.ts'
 /** Folders with a tsconfig of their own. */
 const FOLDERS = ['src/shared', 'src/client', 'src/server', 'src/app', 'scripts', 'tests'] as const
 
-const MAX_COMPILERS = 2 // each of them uses threads of its own
+const MAX_COMPILERS = 2 // each uses several threads
 
 /**
- * Type-checks all folders and prints what is wrong.
+ * Type-checks all folders and prints errors.
  * @param root the project's folder.
- * @param print gets the result of each folder.
+ * @param print receives the result of each folder.
  * @returns whether there were no errors.
  */
 export async function typecheck(root: string, print: (text: string) => void = console.log): Promise<boolean> {

@@ -7,11 +7,11 @@ import { runCommand } from './run-command.ts'
 export interface TestCount {
   readonly passed: number
   readonly failed: number
-  /** Tests that did not run although their files did. */
+  /** Skipped tests in files that ran. */
   readonly skipped?: number
 }
 
-/** The part of vitest's JSON report that is read here. Source: vitest, `JsonTestResults`. */
+/** The parts of vitest's JSON report that we read. Source: vitest, `JsonTestResults`. */
 export interface VitestReport {
   readonly numPassedTests: number
   readonly numFailedTests: number
@@ -21,17 +21,17 @@ export interface VitestReport {
     readonly assertionResults: readonly {
       readonly status: string
       readonly fullName?: string
-      /** Of every attempt: a test that passed at its second one has some, too. */
+      /** Of all attempts: a test that passed at its second attempt has some, too. */
       readonly failureMessages?: readonly string[]
     }[]
   }[]
 }
 
 /**
- * Counts a run. A file that could not be loaded counts as one failure, and so does a run that ended badly without
- * naming any test (an unhandled rejection, a crash).
- * @param report `undefined` where the run wrote none.
- * @param exitCode how vitest ended.
+ * Counts a run. A file that could not be loaded counts as one failure, and so does a run that failed without naming any
+ * test (an unhandled rejection, a crash).
+ * @param report `undefined` if the run wrote none.
+ * @param exitCode of vitest.
  */
 export function countTests(report: VitestReport | undefined, exitCode: number): TestCount {
   const passed = report?.numPassedTests ?? 0
@@ -43,7 +43,7 @@ export function countTests(report: VitestReport | undefined, exitCode: number): 
   return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, ...(skipped > 0 && { skipped }) }
 }
 
-/** The names of tests that failed before they passed, where the project's settings let them try again. */
+/** The names of tests that failed before they passed, if the project's settings allow retries. */
 export function passedAtSecondAttempt(report: VitestReport | undefined): readonly string[] {
   return (report?.testResults ?? [])
     .flatMap((file) => file.assertionResults)
@@ -51,18 +51,18 @@ export function passedAtSecondAttempt(report: VitestReport | undefined): readonl
     .map((test) => test.fullName ?? 'a test without a name')
 }
 
-/** What a run of vitest is made of. */
+/** Options of a run of vitest. */
 export interface VitestRun {
   /** From `vitest.config.ts`. */
   readonly project: string
-  /** Paths from the project's folder; all of the project unless given. */
+  /** Paths in the project; default: all files of the project in `vitest.config.ts`. */
   readonly files?: readonly string[]
   /** Options of vitest. */
   readonly options: readonly string[]
 }
 
 /**
- * Runs a vitest project, showing its output as it comes.
+ * Runs a vitest project and shows its output at once.
  * @param root the project's folder.
  */
 export async function runVitest(root: string, { project, files = [], options }: VitestRun): Promise<TestCount> {
@@ -92,6 +92,6 @@ async function readReport(file: string): Promise<VitestReport | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as VitestReport
   } catch {
-    return undefined // vitest ended before it could write; its exit code says so
+    return undefined // vitest ended before it could write; its exit code tells
   }
 }

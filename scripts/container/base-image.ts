@@ -4,28 +4,28 @@ import { findExecutable } from '../../tests/support/programs.ts'
 import { collectOutput } from './collect-output.ts'
 import type { Engine } from './engine.ts'
 
-/** What the base image is made of cannot be found on this machine. */
+/** The parts of the base image are not available on this machine. */
 export class BaseImageError extends Error {
   override readonly name = 'BaseImageError'
 }
 
 const BUNDLE = '/etc/ssl/certs/ca-certificates.crt'
-/** Loaded by Node, and in no minimal Debian. */
+/** Needed by Node, and missing in a minimal Debian. */
 const LIBRARIES = ['libatomic1']
-/** What is thrown away need not survive a power cut: writing every file through to the disk costs half a minute. */
+/** A temporary folder need not survive a power cut: syncing every file to the disk takes half a minute. */
 const UNSYNCED = { DPKG_FORCE: 'unsafe-io' }
-/** How npm reaches its registry. Not its keys: a registry that asks for a login cannot be used here. */
+/** npm's settings for its registry, without keys: a registry that requires a login is not supported. */
 const NPM_SETTINGS = ['registry', 'cafile', 'proxy', 'https-proxy', 'noproxy', 'strict-ssl'] as const
-/** How apt reaches its mirror. */
+/** apt's settings for its mirror. */
 const APT_SETTINGS = /^Acquire::(?:https?::(?!Proxy-Auto-Detect|User-Agent)|Check-|Retries|ForceIPv)[^\n]* "[^"\n]+";$/
 
 /**
- * Makes a stand-in for the official image of Node, where no registry of images can be reached: the Debian of this machine
- * from its own mirror, the Node that package.json pins, and the npm of this machine. How apt and npm reach their
- * registries, the certificates among it, is read from the settings and the environment of this machine.
+ * Makes a substitute for the official image of Node, because no image registry may be reachable: the Debian of this
+ * machine from its own mirror, the Node that package.json pins, and the npm of this machine. Settings and environment
+ * of this machine determine how apt and npm reach their registries, including certificates.
  * @param context absolute path of the project, with its packages installed.
- * @param root absolute path of the folder that it is laid out in; not there yet.
- * @throws {BaseImageError} saying what is missing; `ProgramError` where something cannot be fetched.
+ * @param root absolute path of the folder to create.
+ * @throws {BaseImageError} naming the missing part; `ProgramError` if a download fails.
  */
 export async function makeBaseImage(engine: Engine, context: string, root: string, tag: string): Promise<void> {
   const release = /^VERSION_CODENAME="?([\w-]+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]
@@ -62,12 +62,12 @@ async function findMirror(release: string): Promise<{ readonly mirror: string; r
   const own = rows.filter(([suite, site]) => suite === release && site !== undefined)
   const [, mirror] = own[0] ?? []
   if (mirror === undefined) throw new BaseImageError(`apt has no mirror for ${release}`)
-  // tini is in another component in Ubuntu.
+  // In Ubuntu, tini is in another component.
   const components = new Set(own.filter(([, site]) => site === mirror).map(([, , component = 'main']) => component))
   return { mirror, component: [...components].join(' ') }
 }
 
-/** debootstrap fetches with other programs than apt, which read the environment. */
+/** debootstrap uses other download programs than apt, which read the environment. */
 function proxyOf(settings: readonly string[]): Record<string, string> {
   const proxies = settings.flatMap((line) => {
     const [, scheme, proxy] = /^Acquire::(https?)::Proxy "(.+)";$/.exec(line) ?? []
@@ -96,7 +96,7 @@ async function readNpmSettings(context: string): Promise<Readonly<Partial<Record
   return Object.fromEntries(set.map((name) => [name, String(all[name])]))
 }
 
-/** @returns variables that name certificates, which hold in the image as well: files have the same paths there. */
+/** @returns variables that name certificates, which are also valid in the image: files have the same paths there. */
 function copyCertificates(root: string, further: readonly (string | undefined)[]): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter((name) => existsSync(process.env[name] ?? ''))
   const env = Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']))

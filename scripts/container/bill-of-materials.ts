@@ -1,12 +1,12 @@
 /**
- * The software bill of materials of the image, in CycloneDX 1.5: what npm says of the packages that are in the image, as
- * folders or as parts of the bundles, and what is not npm's. Equal contents give equal text: no date, no random
- * number.
+ * The software bill of materials of the image, in CycloneDX 1.5: npm's description of the packages that are in the
+ * image, as folders or in the bundles, and everything else in the image. Equal contents give equal text: no date, no
+ * random number.
  */
 import type { InstalledPackage } from './package-closure.ts'
 import type { SystemFile } from './system-files.ts'
 
-/** A component, as far as this file looks at it. */
+/** The parts of a component that we read. */
 export interface Component {
   readonly 'bom-ref': string
   readonly type: string
@@ -24,22 +24,22 @@ export interface BillOfMaterials {
   readonly [more: string]: unknown
 }
 
-/** What is in the image. */
+/** Content of the image. */
 export interface ImageParts {
   /** Packages in its `node_modules`. */
   readonly packages: readonly InstalledPackage[]
-  /** Packages whose code is part of the bundles. */
+  /** Packages whose code is in the bundles. */
   readonly bundled: readonly InstalledPackage[]
   readonly system: readonly SystemFile[]
   readonly nodeVersion: string
 }
 
-/** A package of the image of which npm's list knows nothing. */
+/** A package in the image that npm's list lacks. */
 export class UnlistedPackageError extends Error {
   override readonly name = 'UnlistedPackageError'
 }
 
-/** @throws {UnlistedPackageError} where npm's list lacks a package that the image has. */
+/** @throws {UnlistedPackageError} if npm's list lacks a package that the image has. */
 export function billOfMaterials(fromNpm: BillOfMaterials, parts: ImageParts): BillOfMaterials {
   const { packages, bundled, system, nodeVersion } = parts
   const kept = new Set([...packages, ...bundled].map(({ name, version }) => `${name}@${version}`))
@@ -62,7 +62,7 @@ export function billOfMaterials(fromNpm: BillOfMaterials, parts: ImageParts): Bi
   }
 }
 
-/** Development dependencies in a bundle run in production: marked as npm marks them, scanners would skip them. */
+/** Development dependencies in a bundle run in production: with npm's mark, scanners would skip them. */
 function asShipped(component: Component): Component {
   const { properties: _properties, ...rest } = component
   return { ...rest, scope: 'required' }

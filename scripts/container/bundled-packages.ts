@@ -4,13 +4,13 @@ import type { InstalledPackage } from './package-closure.ts'
 
 /** Where a build keeps its source maps. */
 const MAPS = ['server', 'maps']
-/** Up to the last `node_modules`: a package may have brought its own copy of another one. */
+/** Up to the last `node_modules`: a package may contain its own copy of another one. */
 const IN_PACKAGE = /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//
 
 /**
- * The packages whose code is part of a build's bundles, as its source maps tell.
+ * The packages whose code is in a build's bundles, according to its source maps.
  * @param dist absolute path of a build.
- * @returns their folders, from the project's: `node_modules/react`.
+ * @returns their folders, relative to the project: `node_modules/react`.
  */
 export function bundledFolders(dist: string): readonly string[] {
   const folders = new Set<string>()
@@ -29,7 +29,7 @@ export function bundledFolders(dist: string): readonly string[] {
 /**
  * The same, with their versions.
  * @param root absolute path of the project whose packages were bundled.
- * @throws {Error} for a package that is not there any more.
+ * @throws {Error} for a package that is no longer there.
  */
 export function bundledPackages(dist: string, root: string): readonly InstalledPackage[] {
   return bundledFolders(dist).map((path) => {

@@ -16,9 +16,9 @@ const NO_PRODUCT =
 const SHELL = /\/(?:sh|bash|dash|ash|busybox|npm|npx|apt|apt-get|dpkg|perl|python3?)$/
 
 /**
- * Looks at an image without running it, and prints what it finds.
- * @param nodeVersion as package.json pins it.
- * @returns titles of what does not hold.
+ * Checks an image without running it, and prints the results.
+ * @param nodeVersion as pinned in package.json.
+ * @returns titles of failed checks.
  */
 export function checkContents({ root, config }: BuiltImage, nodeVersion: string): readonly string[] {
   const { check, faults } = createVerdicts()
@@ -42,7 +42,7 @@ export function checkContents({ root, config }: BuiltImage, nodeVersion: string)
   checkBill()
   return faults
 
-  /** What an engine is told of how to run it. */
+  /** The image's settings for engines. */
   function checkConfig(): void {
     check('runs as a user that is not root, by number', /^[1-9]\d*:[1-9]\d*$/.test(config.user), config.user)
     check('/data is its one volume', config.volumes.join() === '/data', config.volumes.join())
@@ -73,7 +73,7 @@ export function checkContents({ root, config }: BuiltImage, nodeVersion: string)
       missing.length === 0,
       missing.join(', ') || `${packages.length} packages, ${bundled.length} in bundles; ${listed.size} parts`,
     )
-    // A package without a file for it states its licence in the bill alone.
+    // A package without a licence file states its licence in the bill alone.
     const unlicensed = bundled.filter(
       (name) =>
         !tree.some(({ path }) => path.startsWith(`/app/licences/${name}@`)) &&

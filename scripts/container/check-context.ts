@@ -14,7 +14,7 @@ const TAKEN = [
   'docs/index.md',
   'deploy/health-check.mjs',
 ]
-/** As they lie around in the folder of somebody who has tried the server out. */
+/** Files of a developer who has tried the server out. */
 const LEFT_OUT = [
   '.env',
   '.env.local',
@@ -35,10 +35,10 @@ const LEFT_OUT = [
 ]
 
 /**
- * Sends a folder with secrets and left-overs to a build that copies all it gets, and prints what has arrived.
+ * Sends a folder with secrets and leftovers to a build that copies everything, and prints which files arrive.
  * @param ignoreList absolute path of `.dockerignore`.
- * @param work absolute path of a folder; made here.
- * @returns titles of what does not hold.
+ * @param work absolute path of a folder to create.
+ * @returns titles of failed checks.
  */
 export async function checkContext(engine: Engine, ignoreList: string, work: string): Promise<readonly string[]> {
   const { check, faults } = createVerdicts()

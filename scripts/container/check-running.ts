@@ -5,9 +5,9 @@ import type { BuiltImage } from './engine.ts'
 import { createVerdicts, type Verdicts } from './verdict.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
-const MEMORY_BYTES = 512 * 1024 * 1024 // as compose.yaml and deploy/kubernetes/deployment.yaml have it
+const MEMORY_BYTES = 512 * 1024 * 1024 // as in compose.yaml and deploy/kubernetes/deployment.yaml
 
-/** Run inside of the image: what may this user do there? */
+/** Run inside the image: what may this user do there? */
 const PROBE = `
 const fs = require('node:fs'), os = require('node:os'), dns = require('node:dns')
 const tries = (work) => { try { work(); return 'could' } catch (error) { return error.code } }
@@ -27,9 +27,9 @@ dns.lookup('localhost', (error) => console.log(JSON.stringify({
 `
 
 /**
- * Runs an image and asks it what a visitor, an engine and an attacker would ask; prints the answers.
- * @param data absolute path of a folder for its volume; made here.
- * @returns titles of what does not hold.
+ * Runs an image, tries what a visitor, an engine and an attacker would try, and prints the results.
+ * @param data absolute path of the folder for its volume, to create.
+ * @returns titles of failed checks.
  */
 export async function checkRunning(image: BuiltImage, data: string): Promise<readonly string[]> {
   const { check, faults } = createVerdicts()
@@ -106,7 +106,7 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
   }
 }
 
-/** Asks for what visitors ask for; `data` is the folder of its volume. */
+/** Sends visitors' requests; `data` is the folder of its volume. */
 async function checkAnswers({ check }: Pick<Verdicts, 'check'>, origin: string, data: string): Promise<void> {
   check('/readyz says yes', (await fetch(`${origin}/readyz`)).status === 200)
   const home = await fetch(`${origin}/`)
@@ -133,7 +133,7 @@ async function checkAnswers({ check }: Pick<Verdicts, 'check'>, origin: string, 
   )
 }
 
-/** Ends a container, whatever the checks have found. */
+/** Ends a container, whatever the results. */
 async function ends(running: RunningImage): Promise<void> {
   if ((await Promise.race([running.exited, 'running' as const])) === 'running') running.signal('SIGKILL')
   await running.exited

@@ -12,13 +12,13 @@ import { createVerdicts } from './verdict.ts'
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 const METRICS = /"port":(\d+),.*"metrics are served"/
 const ASSETS = '/assets'
-const SECOND_LOOKS = 100 // of 50 ms: what another process does in between can only be asked for
+const SECOND_LOOKS = 100 // of 50 ms: the work of another process can only be polled
 
 /**
- * Runs an image with all that is loaded only when it is set: the client of the shared store, the reports of the server,
- * metrics, workers, and the folder that instances share. Prints what comes of it.
+ * Runs an image with every setting that loads further code: the client of the shared store, the reports of the server,
+ * metrics, workers, and the folder that instances share. Prints the results.
  * @param work absolute path of an empty folder.
- * @returns titles of what does not hold.
+ * @returns titles of failed checks.
  */
 export async function checkSettings(image: BuiltImage, work: string): Promise<readonly string[]> {
   const { check, faults } = createVerdicts()
@@ -60,7 +60,10 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
   }
   return faults
 
-  /** Of a browser by the relay, of the server by its own SDK: both go to the service through the shared store. */
+  /**
+   * One report of a browser by the relay, one of the server by its own SDK: both reach the service through the shared
+   * store.
+   */
   async function keepsReports(origin: string): Promise<void> {
     const envelope = serializeEnvelope({
       header: { dsn: sink.dsn },
@@ -81,7 +84,7 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
   }
 }
 
-/** A page fails on purpose; all other lines of a warning or worse are complaints. */
+/** One page fails on purpose; all other lines at warning level or above are complaints. */
 function isComplaint(line: string): boolean {
   return /"level":[4-6]0/.test(line) && !line.includes('/lab/crash/')
 }

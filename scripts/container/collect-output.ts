@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** A program that could not be run, or ended with another code than 0; carries what it printed. */
+/** A program that could not be run, or exited with an error; contains its output. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError'
 }
@@ -9,16 +9,16 @@ export class ProgramError extends Error {
 /** How a program is run. */
 export interface CollectOptions {
   readonly cwd: string
-  /** Set on top of this process's environment. */
+  /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-const LIMIT_MS = 600_000 // a build or a download that is still at it has hung
-const MOST_OUTPUT = 64 * 1024 * 1024 // bytes; a build that prints more has run away
+const LIMIT_MS = 600_000 // a build or a download that takes longer hangs
+const MOST_OUTPUT = 64 * 1024 * 1024 // bytes; a build that prints more is out of control
 
 /**
  * Runs a program to its end.
- * @returns what it wrote to stdout, trimmed.
+ * @returns its stdout, trimmed.
  * @throws {ProgramError}
  */
 export async function collectOutput(

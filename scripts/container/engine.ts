@@ -2,32 +2,32 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { collectOutput } from './collect-output.ts'
 
-/** What an image says of how it is run. */
+/** An image's settings for running it. */
 export interface ImageConfig {
   readonly env: Readonly<Record<string, string>>
   /** Absolute path in the image. */
   readonly workdir: string
   /** `<uid>:<gid>`; empty for root. */
   readonly user: string
-  /** Absolute paths in the image at which storage of its own is mounted. */
+  /** Absolute paths of volumes in the image. */
   readonly volumes: readonly string[]
   /** `<number>/tcp`. */
   readonly ports: readonly string[]
   readonly stopSignal: string
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** Without its options; `CMD` or `CMD-SHELL` comes first. */
+  /** Without its options; `CMD` or `CMD-SHELL` is the first element. */
   readonly healthCheck: readonly string[]
 }
 
-/** A built image: a folder, and how it is run. */
+/** A built image: its folder and settings. */
 export interface BuiltImage {
   /** Absolute path of its file system. */
   readonly root: string
   readonly config: ImageConfig
 }
 
-/** How an image is built. */
+/** Options of a build. */
 export interface BuildRequest {
   /** Absolute path of the folder that is sent to the build. */
   readonly context: string
@@ -39,20 +39,20 @@ export interface BuildRequest {
   readonly args?: Readonly<Record<string, string>>
 }
 
-/** buildah with a storage of its own, which nothing on this machine shares. */
+/** buildah with a private storage. */
 export interface Engine {
-  /** @throws {ProgramError} with all that the build printed. */
+  /** @throws {ProgramError} with the whole output of the build. */
   build(request: BuildRequest): Promise<BuiltImage>
   /**
-   * Makes an image of one layer out of a folder.
-   * @param env set in it.
+   * Makes an image of one layer from a folder.
+   * @param env environment of the image.
    */
   pack(folder: string, tag: string, env: Readonly<Record<string, string>>): Promise<void>
   /** Unmounts and deletes everything. */
   close(): Promise<void>
 }
 
-/** As `buildah inspect` prints it, as far as it is read here. */
+/** The parts of `buildah inspect`'s output that we read. */
 interface Inspected {
   readonly Docker: {
     readonly config: {
@@ -70,7 +70,7 @@ interface Inspected {
 }
 
 /**
- * Steps run in a changed root with this machine's network, and layers are plain folders: that needs root, and neither a
+ * Steps run in a changed root with this machine's network, and layers are plain folders: that needs root, but neither a
  * daemon nor a kernel module.
  * @param work absolute path of an empty folder for its storage.
  */
@@ -86,7 +86,7 @@ export function createEngine(work: string): Engine {
   return {
     async build({ context, dockerfile, tag, args = {} }) {
       const values = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
-      // Docker's format: the other one has no health check.
+      // Docker's format: OCI's has no health check.
       await buildah(
         'bud',
         ...alone,

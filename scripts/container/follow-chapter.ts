@@ -14,7 +14,7 @@ const PORT_OF_CHAPTER = '3000'
 /**
  * The commands of one section of a handbook's chapter.
  * @param title of a `##` heading.
- * @throws {Error} where there is no such section, or no `bash` block in it.
+ * @throws {Error} if there is no such section, or no `bash` block in it.
  */
 export function commandsOf(chapter: string, title: string): readonly string[] {
   const section = chapter.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
@@ -24,8 +24,8 @@ export function commandsOf(chapter: string, title: string): readonly string[] {
 }
 
 /**
- * Does what the first section of docs/deployment.md says, word for word but for the port, in a folder that has nothing
- * but the sources; prints what comes of it.
+ * Follows the first section of docs/deployment.md word for word, except for the port, in a folder that contains only
+ * the sources; prints the results.
  * @param context absolute path of the sources.
  * @param work absolute path of an empty folder.
  * @returns the commands that failed.

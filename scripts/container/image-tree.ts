@@ -4,22 +4,22 @@ import { join, relative } from 'node:path'
 
 /** A file, folder or link of an image. */
 export interface TreeEntry {
-  /** Absolute, as the container sees it. */
+  /** Absolute, as seen by the container. */
   readonly path: string
   /** Absolute on this machine. */
   readonly file: string
   readonly kind: 'file' | 'folder' | 'link' | 'other'
-  /** Permissions with the bits above them, without the kind. */
+  /** Permission bits including setuid and sticky, without the file type. */
   readonly mode: number
   readonly uid: number
-  /** In bytes; 0 for all but files. */
+  /** In bytes; 0 except for files. */
   readonly size: number
 }
 
-/** Where an engine mounts something of its own. */
+/** Where an engine mounts its own files. */
 const MOUNTS = /^\/(?:(?:proc|dev|sys)(?:\/|$)|etc\/(?:hosts|resolv\.conf)$)/
 
-/** Everything below a folder in the order of its paths. */
+/** Everything below a folder, sorted by path. */
 export function readTree(root: string): readonly TreeEntry[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .map((entry): TreeEntry => {

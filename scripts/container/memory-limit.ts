@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A group of processes that may use so much memory together. */
+/** A group of processes with a common memory limit. */
 export interface MemoryGroup {
   /** A process joins by writing `0` to this file. */
   readonly processes: string
-  /** The most it has used so far, in bytes; `undefined` where the kernel does not tell. */
+  /** Its peak usage so far, in bytes; `undefined` if the kernel does not report it. */
   peak(): number | undefined
-  /** Removes it, when all of its processes have ended. */
+  /** Removes it, after all of its processes have ended. */
   close(): void
 }
 
@@ -21,9 +21,9 @@ const FIRST: GroupFiles = { limit: 'memory.limit_in_bytes', peak: 'memory.max_us
 const SECOND: GroupFiles = { limit: 'memory.max', peak: 'memory.peak' }
 
 /**
- * Makes a control group with a limit, as an engine does for `--memory`.
+ * Creates a control group with a limit, as an engine does for `--memory`.
  * @param bytes the limit.
- * @returns the reason where this machine does not let one be made.
+ * @returns the reason if this machine does not allow it.
  */
 export function limitMemory(name: string, bytes: number): MemoryGroup | string {
   const first = existsSync(join(MOUNT, 'memory'))
@@ -50,7 +50,7 @@ export function limitMemory(name: string, bytes: number): MemoryGroup | string {
   }
 }
 
-/** The group of this process in a hierarchy of the first version. */
+/** The group of this process in a hierarchy of cgroups version 1. */
 function ownGroup(controller: string): string {
   const lines = readFileSync('/proc/self/cgroup', 'utf8').split('\n')
   const own = lines.map((line) => line.split(':')).find(([, names = '']) => names.split(',').includes(controller))

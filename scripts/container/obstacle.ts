@@ -1,9 +1,9 @@
 const NEEDED = ['buildah', 'debootstrap', 'redis-server'] as const
 
 /**
- * Why the container cannot be built and run on this machine; `undefined` where it can.
- * @param find the path of a program.
- * @param user number of the user that runs this process; `undefined` where the system has none.
+ * Why the container cannot be built and run on this machine; `undefined` if it can.
+ * @param find returns the path of a program.
+ * @param user id of the user that runs this process; `undefined` on systems without user ids.
  */
 export function containerObstacle(
   find: (program: string) => string | undefined,

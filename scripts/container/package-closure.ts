@@ -11,17 +11,17 @@ export interface InstalledPackage {
   readonly folder: string
 }
 
-/** A package that the server imports and that is not installed for production. */
+/** A package that the server imports but that is not installed for production. */
 export class MissingPackageError extends Error {
   override readonly name = 'MissingPackageError'
 }
 
 /**
- * Finds the packages that a built server can load: those its bundle imports, and what these state as dependencies. All
- * others among the production dependencies are part of the bundles already.
+ * Finds the packages that a built server can load: those that its bundle imports, and their dependencies. All other
+ * production dependencies are already in the bundles.
  * @param entry absolute path of the server's bundle.
- * @param root absolute path of the folder that holds `node_modules`.
- * @throws {MissingPackageError} naming the package and who needs it.
+ * @param root absolute path of the folder that contains `node_modules`.
+ * @throws {MissingPackageError} naming the package and its dependent.
  */
 export async function packageClosure(entry: string, root: string): Promise<readonly InstalledPackage[]> {
   const found = new Map<string, InstalledPackage>()
@@ -60,12 +60,12 @@ function needsOf(manifest: PackageManifest): { name: string; needed: boolean }[]
 }
 
 /**
- * A call of what `createRequire` has made, by which a module is loaded late and at once, or of what esbuild itself puts in
- * place of a bundled package's `require`; esbuild sees no import in either.
+ * A call of a function from `createRequire`, which loads a module late and synchronously, or of esbuild's replacement
+ * for a bundled package's `require`; esbuild reports neither as an import.
  */
 const OWN_REQUIRE = /\b(?:__)?require\d*\("([^"./][^"]*)"\)/g
 
-/** Packages that the bundle and its chunks name, in whatever way. */
+/** Packages that the bundle and its chunks import in any form. */
 async function importedPackages(entry: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [entry],
@@ -91,7 +91,7 @@ function packageName(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 }
 
-/** Node's own search: the nearest `node_modules` above that has the package, and none outside of `root`. */
+/** Node's own search: the nearest `node_modules` above that has the package, inside `root`. */
 function installedFolder(from: string, name: string, root: string): string | undefined {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name)

@@ -5,37 +5,37 @@ import { createInterface } from 'node:readline'
 import type { BuiltImage } from './engine.ts'
 import type { MemoryGroup } from './memory-limit.ts'
 
-/** How an image is run. */
+/** Options for running an image. */
 export interface RunOptions {
-  /** Set on top of the image's own environment. */
+  /** Added to the image's own environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** In the place of the image's command; the entry point stays. */
+  /** Replaces the image's command; the entry point stays. */
   readonly command?: readonly string[]
-  /** Absolute path of a folder of this machine that is mounted at the image's volume. */
+  /** Absolute path of a folder of this machine, mounted at the image's volume. */
   readonly volume: string
-  /** Further folders of this machine, by the paths of the image that they are mounted at; given to its user. */
+  /** Further folders of this machine by their mount points in the image; owned by its user. */
   readonly folders?: Readonly<Record<string, string>>
-  /** Joined before the image's first process is started. */
+  /** Joined before the image's first process starts. */
   readonly memory?: MemoryGroup | undefined
 }
 
-/** A process in an image. */
+/** A running image. */
 export interface RunningImage {
-  /** Settles with the first line of its output that matches. @throws {Error} with all output, when it ends before. */
+  /** Resolves with the first line of its output that matches. @throws {Error} with all output, if it ends before. */
   line(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal to process 1 of the image. */
   signal(name: NodeJS.Signals): void
-  /** Settles with the exit code when it has ended; `null` where a signal ended it. */
+  /** Resolves with the exit code; `null` if a signal ended it. */
   readonly exited: Promise<number | null>
   /** stdout and stderr so far. */
   output(): string
 }
 
 /**
- * Runs an image as an engine would with `--read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp`: in a
- * process namespace of its own, with the image's folder as its whole file system. It shares this machine's network. Needs
- * root, and leave to mount. `buildah run` does less where there is no runtime but a changed root: its first process is not
- * process 1, and the root can be written to.
+ * Runs an image as an engine would with `--read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp`: in
+ * its own process namespace, with the image's folder as its whole file system. It shares this machine's network.
+ * Requires root, and permission to mount. `buildah run` in a changed root isolates less: its first process is not
+ * process 1, and the root is writable.
  */
 export function runImage(
   { root, config }: BuiltImage,
@@ -43,7 +43,7 @@ export function runImage(
 ): RunningImage {
   const [uid = '0', gid = uid] = config.user.split(':')
   for (const path of ['proc', 'dev', 'sys', 'tmp', 'etc']) mkdirSync(join(root, path), { recursive: true })
-  for (const path of ['etc/hosts', 'etc/resolv.conf']) writeFileSync(join(root, path), '') // places to mount at
+  for (const path of ['etc/hosts', 'etc/resolv.conf']) writeFileSync(join(root, path), '') // mount points
   const mounts = { [config.volumes[0] ?? '/data']: volume, ...folders }
   for (const folder of Object.values(mounts)) chownSync(folder, Number(uid), Number(gid))
   const inside = [...config.entrypoint, ...(command ?? config.command)]
@@ -69,7 +69,7 @@ export function runImage(
   return watch(child)
 }
 
-/** The mounts are seen by this process and its children only, and end with them. */
+/** The mounts are visible to this process and its children only, and end with them. */
 const MOUNT_AND_ENTER = `
 set -eu
 [ -z "$GROUP" ] || echo 0 > "$GROUP"

@@ -1,7 +1,7 @@
 /**
  * A step of the Dockerfile: `node scripts/container/stage-image.ts --packages <folder> --out <folder>`. Lays out the
- * file system of the image below `--out`. `--packages` holds `node_modules` and `sbom.json` of `npm ci --omit=dev`; the
- * build is taken from `dist`, all else from the working directory.
+ * file system of the image below `--out`. `--packages` contains `node_modules` and `sbom.json` of `npm ci --omit=dev`;
+ * the build is taken from `dist`, everything else from the working directory.
  */
 import {
   chmodSync,
@@ -20,12 +20,12 @@ import { bundledPackages } from './bundled-packages.ts'
 import { packageClosure, type InstalledPackage } from './package-closure.ts'
 import { systemFiles, type SystemFile } from './system-files.ts'
 
-/** What Node never reads when it runs a package: types, maps of bundled packages, prose; licences stay. */
+/** Files that Node never reads when it runs a package: types, maps of bundled packages, prose; licences stay. */
 const NOT_RUN = /\.(?:map|flow|[cm]?ts|md|markdown)$/i
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i
 
-const TEMPORARY_MODE = 0o1777 // as /tmp has it everywhere
-/** The names that are looked up by programs that run as somebody; numbers as in the official image. */
+const TEMPORARY_MODE = 0o1777 // the usual mode of /tmp
+/** Names that programs look up for their user; ids as in the official image. */
 const ACCOUNTS: Readonly<Record<string, string>> = {
   'etc/passwd': 'root:x:0:0:root:/:/nonexistent\nnode:x:1000:1000::/data:/nonexistent\n',
   'etc/group': 'root:x:0:\nnode:x:1000:\n',
@@ -53,7 +53,7 @@ function stageApplication(): void {
     cpSync(name, join(image, 'app', name), { recursive: true })
   }
   cpSync('deploy/health-check.mjs', join(image, 'app/health-check.mjs'))
-  // The handbook's chapters; what lies in folders beside them is for whoever reads the sources.
+  // Only the handbook's chapters; subfolders are for readers of the sources.
   for (const name of readdirSync('docs').filter((name) => name.endsWith('.md'))) {
     cpSync(join('docs', name), join(image, 'app/docs', name))
   }
@@ -68,7 +68,7 @@ function stagePackages(found: readonly InstalledPackage[]): void {
   }
 }
 
-/** Of packages that are part of the bundles: their code is in the image, their folders are not. */
+/** Of bundled packages: their code is in the image, their folders are not. */
 function stageLicences(found: readonly InstalledPackage[]): void {
   for (const { name, version, folder } of found) {
     for (const file of readdirSync(folder).filter((file) => LICENCE.test(file))) {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** A file of the machine that the image needs beside the application. */
+/** A file of the machine that the image needs besides the application. */
 export interface SystemFile {
   /** Absolute path of the file that is copied. */
   readonly from: string
   /** Absolute path in the image. */
   readonly to: string
-  /** The package of the system that it belongs to, where the system knows. */
+  /** The system package to which it belongs, if known. */
   readonly owner: SystemPackage | undefined
 }
 
@@ -24,7 +24,7 @@ export class SystemFileError extends Error {
 
 const TINI = '/usr/bin/tini-static'
 
-/** The running Node, the libraries that it has loaded, the dynamic loader among them, and tini. */
+/** The running Node, its loaded libraries including the dynamic loader, and tini. */
 export function systemFiles(): readonly SystemFile[] {
   if (!existsSync(TINI)) throw new SystemFileError(`${TINI} is missing: apt-get install tini`)
   const libraries = sharedObjects().filter((path) => path.startsWith('/'))
@@ -37,12 +37,12 @@ export function systemFiles(): readonly SystemFile[] {
 }
 
 function sharedObjects(): readonly string[] {
-  Object.assign(process.report, { excludeNetwork: true }) // it would look up a name for every open connection
+  Object.assign(process.report, { excludeNetwork: true }) // avoids a name lookup for every open connection
   const report = process.report.getReport() as { readonly sharedObjects?: readonly string[] }
   return report.sharedObjects ?? []
 }
 
-/** Files of packages, as they were before `/lib` became a link to `/usr/lib` and as they are since. */
+/** The package of a file, looked up by its paths before and after `/lib` became a link to `/usr/lib`. */
 function ownerOf(path: string): SystemPackage | undefined {
   const places = [path, path.startsWith('/usr/') ? path.slice('/usr'.length) : `/usr${path}`]
   for (const place of places) {
@@ -55,7 +55,7 @@ function ownerOf(path: string): SystemPackage | undefined {
   return undefined
 }
 
-/** @returns `''` where the command fails, or is not there: then the bill of materials names files and not packages. */
+/** @returns `''` if the command fails or is missing: then the bill of materials names files instead of packages. */
 function query(command: string, args: readonly string[]): string {
   try {
     return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

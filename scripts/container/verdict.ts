@@ -1,8 +1,8 @@
-/** Prints how one check went, and gathers what did not hold. */
+/** Prints the result of each check, and collects failed ones. */
 export interface Verdicts {
-  /** @param detail shown behind the title, whatever came out. */
+  /** @param detail shown after the title, whatever the result. */
   check(title: string, holds: boolean, detail?: string): void
-  /** Titles of what did not hold. */
+  /** Titles of failed checks. */
   readonly faults: readonly string[]
 }
 

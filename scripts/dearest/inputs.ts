@@ -1,26 +1,26 @@
-/** What a visitor can send, at its dearest as far as we know: each input of the server with texts that cost much. */
+/** The most expensive inputs that a visitor can send, as far as we know, for each entrance of the server. */
 import zlib from 'node:zlib'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 
-/** Where inputs are sent to. */
+/** The server under test. */
 export interface Target {
   /** Path of the relay. */
   readonly relay: string
-  /** The DSN that it takes. */
+  /** The DSN that it accepts. */
   readonly dsn: string
 }
 
-/** A request that costs much. */
+/** An expensive request. */
 export interface DearInput {
   readonly name: string
-  /** Content coding of its body, if it has any. */
+  /** Content coding of its body, if any. */
   readonly coding?: string
-  /** The whole request, as it goes out. */
+  /** The whole request in bytes. */
   readonly request: Buffer
 }
 
 const KIB = 1_024
-const URL_BYTES = 8_000 // a little below the bound
+const URL_BYTES = 8_000 // slightly below the limit
 const HEADER_BYTES = 15_000
 
 const CODINGS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
@@ -33,7 +33,7 @@ const CODINGS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 const SIGN = `/lab/guestbook?_action=${actionId('lab/guestbook/actions.server.ts', 'sign')}`
 const SIGN_DATA = `/_m/data${SIGN}`
 
-/** Text of so many bytes. */
+/** A repeated text of that many bytes. */
 const fill = (text: string, bytes: number): string =>
   text.repeat(Math.ceil(bytes / Buffer.byteLength(text))).slice(0, bytes)
 
@@ -181,7 +181,7 @@ function policyReports({ relay }: Target): readonly DearInput[] {
   ]
 }
 
-/** All of them. */
+/** All inputs. */
 export function dearInputs(target: Target): readonly DearInput[] {
   return [...urls(), ...headers(), ...forms(), ...envelopes(target), ...policyReports(target)]
 }

@@ -1,25 +1,25 @@
-/** What an input costs. */
+/** Cost of an input. */
 export interface InputCost {
   readonly name: string
   readonly coding?: string | undefined
-  /** Bytes on the wire, request line and headers too. */
+  /** Bytes on the wire, including request line and headers. */
   readonly bytes: number
-  /** Milliseconds of processor time beyond those of a request that costs nothing. */
+  /** Milliseconds of processor time beyond those of a minimal request. */
   readonly milliseconds: number
   readonly status: number
 }
 
-/** Milliseconds for each KiB on the wire. */
+/** Milliseconds per KiB on the wire. */
 export function perKib({ milliseconds, bytes }: Pick<InputCost, 'milliseconds' | 'bytes'>): number {
   return milliseconds / (bytes / 1_024)
 }
 
-/** The middle one, or the lower of the two in the middle. */
+/** The median, or the lower of the two in the middle. */
 export function middle(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
-/** The dearest by bytes, each input in its dearest coding alone. */
+/** The most expensive inputs per byte, each only in its most expensive coding. */
 export function dearest(costs: readonly InputCost[], most: number): readonly InputCost[] {
   const byName = new Map<string, InputCost>()
   for (const cost of costs) {

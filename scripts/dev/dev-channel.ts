@@ -1,30 +1,30 @@
 import type { ServerResponse } from 'node:http'
 import type { DevFailure, DevMessage } from '../../src/client/dev/dev-messages.ts'
 
-/** The event streams of all open pages, and what a page that opens now has to know. */
+/** The event streams of all open pages, and the state that a newly opened page needs. */
 export interface DevChannel {
-  /** Keeps this response open and sends events into it until its client goes. */
+  /** Keeps this response open and sends events to it until its client disconnects. */
   join(response: ServerResponse): void
   send(message: DevMessage): void
-  /** The build has failed: all pages are told, also those that open later, until it is good again. */
+  /** The build has failed: tells all pages, including those that open later, until it succeeds again. */
   buildFailed(failures: readonly DevFailure[]): void
-  /** The build is good again. */
+  /** The build has succeeded again. */
   built(): void
-  /** Something failed in a request. A page that opens soon after is told too: it may be the answer to that request. */
+  /** A request has failed. A page that opens soon after is told too, because it may be the answer to that request. */
   requestFailed(failure: DevFailure): void
-  /** What the build says now. */
+  /** Failures of the current build. */
   readonly failures: readonly DevFailure[]
-  /** How many good builds there have been; documents carry the number, so that their pages notice what they have missed. */
+  /** Number of successful builds; documents contain it, so that their pages notice what they have missed. */
   readonly builds: number
   close(): void
 }
 
-const RECENT_MS = 3_000 // from a failed render to the moment at which its page has loaded its scripts
+const RECENT_MS = 3_000 // from a failed render until its page has loaded its scripts
 const MOST_RECENT = 20 // a page shows one
 
 /**
- * @param session names this run of the development server.
- * @param now milliseconds on a clock that never goes back.
+ * @param session identifies this run of the development server.
+ * @param now monotonic milliseconds.
  */
 export function createDevChannel(session: string, now: () => number): DevChannel {
   const pages = new Set<ServerResponse>()

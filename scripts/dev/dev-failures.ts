@@ -4,25 +4,25 @@ import { BuildFault } from '../build/build-fault.ts'
 import { isEsbuildFailure } from '../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type RawFrame } from './stack-frames.ts'
 
-/** An error as a log line or a page tells of it. */
+/** An error from a log line or a page. */
 export interface ThrownError {
   readonly type?: string
   readonly message?: string
   readonly stack?: string
 }
 
-/** How frames are read. */
+/** How to read frames. */
 export interface FrameSources {
   /** Whether a file is code that may be shown, by its path in the project. */
   isSource(path: string): boolean
-  /** Translates a position in what is served into one in its source. */
+  /** Translates a position in served code into one in its source. */
   locate?(frame: RawFrame): RawFrame
 }
 
-/** Of a failed build nothing is shown but what the compiler itself shows. */
+/** For a failed build: the compiler's own excerpt is enough. */
 const NO_SOURCES: FrameSources = { isSource: () => false }
 
-/** Puts a failed build into the overlay's terms; one entry a message of the compiler. */
+/** Converts a failed build for the overlay; one entry per message of the compiler. */
 export function buildFailures(root: string, thrown: unknown): readonly DevFailure[] {
   if (isEsbuildFailure(thrown)) return thrown.errors.map((message) => compilerFailure(root, message))
   if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
@@ -30,7 +30,7 @@ export function buildFailures(root: string, thrown: unknown): readonly DevFailur
   return [{ kind: 'build', message: error.message, frames: framesOf(root, error, NO_SOURCES) }]
 }
 
-/** Puts an error of a request or of a page into the overlay's terms. */
+/** Converts an error of a request or of a page for the overlay. */
 export function thrownFailure(
   root: string,
   kind: 'server' | 'browser',
@@ -40,12 +40,12 @@ export function thrownFailure(
   const { type, message = '' } = error
   const frames = framesOf(root, error, sources)
   const excerpt = excerptOf(root, frames)
-  // A logged error may have lost its class on the way, and be called an object.
+  // A logged error may have lost its class on the way, and have the type `Object`.
   const named = type?.endsWith('Error') === true ? `${type}: ${message}` : message
   return { kind, message: named, frames, ...(excerpt === undefined ? {} : { excerpt }) }
 }
 
-/** Begins behind the message, which may be a visitor's text and look like calls. */
+/** Starts after the message, which may be a visitor's text and look like frames. */
 function framesOf(
   root: string,
   { message = '', stack = '' }: ThrownError,

@@ -8,7 +8,7 @@ import { DEV_ENTRY, stylePath } from './module-server.ts'
 import type { ModuleUrls } from './module-urls.ts'
 import type { VendorBundle } from './vendor-bundle.ts'
 
-/** One id for all: a page must not take a save for another build and load itself anew. */
+/** One constant id: a page must not treat a save as a new build and reload. */
 export const DEV_BUILD_ID = 'development'
 
 /** As the production manifest, with the URLs of single modules and stylesheets in the same order. */

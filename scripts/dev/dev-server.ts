@@ -26,15 +26,15 @@ export interface DevServer {
   close(): Promise<void>
 }
 
-/** What a development server needs to know. */
+/** Options of a development server. */
 export interface DevServerOptions extends BuildOptions {
   /** TCP port on the loopback interface; 0 picks a free one. */
   readonly port: number
-  /** Environment of the application's server; gives public variables their values. */
+  /** Environment of the application's server, including public variables. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Names this run, so that pages of a former one notice. */
+  /** Identifies this run, so that pages of a former one notice. */
   readonly session: string
-  /** Where to write, line by line. */
+  /** Prints a line. */
   print(text: string): void
 }
 
@@ -56,7 +56,7 @@ process.once('disconnect', () => process.exit())
 await import('./${SERVER_ENTRY}.js')
 `
 
-/** Writes down the folder of a generation. Each has its own: the server before it may still load from its one. */
+/** Writes the folder of a generation. Each has its own: the previous server may still load files from its folder. */
 async function writeGeneration(folder: string, { generation, manifest }: Current): Promise<string> {
   await mkdir(join(folder, 'server'), { recursive: true })
   await mkdir(join(folder, 'public'))
@@ -69,7 +69,7 @@ async function writeGeneration(folder: string, { generation, manifest }: Current
   return main
 }
 
-/** What brings the sources to the browsers. */
+/** The parts that serve sources to browsers. */
 interface Parts {
   readonly build: DevBuild
   readonly modules: ModuleServer
@@ -78,7 +78,7 @@ interface Parts {
 
 /** The newest state of the sources. */
 interface Updates {
-  /** @returns whether the sources build: pages have not been told of these files as long as they do not. */
+  /** @returns whether the sources build; if not, pages have not been told of these files yet. */
   update(files: readonly string[]): Promise<boolean>
   current(): Current | undefined
   /** Whether a file is code of the newest build, by its path in the project. */
@@ -95,7 +95,7 @@ function createUpdates(
 ): Updates {
   const state: { current?: Current; known?: DevGeneration; count: number } = { count: 0 }
 
-  /** Brings everything to the newest state of the sources; `undefined` while they do not build. */
+  /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
   async function adopt(): Promise<Adopted | undefined> {
     try {
       const generation = await build.rebuild()
@@ -122,7 +122,7 @@ function createUpdates(
     run(main)
   }
 
-  /** Other packages mean another React, and a module that does not compile alone can be no update. */
+  /** Other packages mean another React, and a module that does not compile alone cannot be an update. */
   async function reactionTo(former: Adopted, next: Adopted, changed: readonly string[]): Promise<DevMessage> {
     if (former.vendors !== next.vendors) return { type: 'reload' }
     return planReaction(former.generation, next.generation, changed, modules).catch(() => ({ type: 'reload' }))
@@ -156,8 +156,8 @@ function createUpdates(
 }
 
 /**
- * Starts the development server. A build that fails, then or later, is shown and does not end it.
- * @throws {BuildFault} where there is no application; the error of `listen` where the port is taken.
+ * Starts the development server. A failed build, now or later, is shown and does not end it.
+ * @throws {BuildFault} if there is no application; the error of `listen` if the port is taken.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const { root, app, out, env, print } = options
@@ -175,10 +175,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     channel.requestFailed(thrownFailure(root, 'server', error, { isSource }))
   }
 
-  /** A page may tell of what browsers have got, and of nothing else. */
+  /** Pages may name only files that browsers have loaded. */
   function explain(error: ThrownError): DevFailure {
     const locate = locateInModules(root, modules)
-    // Of a module with actions a browser has got references, and not the source that would be read here.
+    // For a module with actions, browsers have loaded references, and not the source that would be read here.
     const isServed = (path: string): boolean => modules.served(path) !== undefined && isInBrowser(path)
     return thrownFailure(root, 'browser', error, { isSource: isServed, locate })
   }
@@ -216,10 +216,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   gateway.listen(options.port, 'localhost')
   await once(gateway, 'listening')
-  // Not before: a second server of the same application ends here, and must leave the first one its files.
+  // Only after listening: a second server of the same application fails there, and must not remove the first one's
+  // files.
   await rm(out, { recursive: true, force: true })
 
-  // Texts in `docs` are no sources, but pages are made of them.
+  // Texts in `docs` are not sources, but pages are rendered from them.
   const folders = [join(root, 'src'), join(root, 'docs')]
   const watcher = watchSources(app.startsWith(join(root, 'src')) ? folders : [...folders, app], saves.add)
   saves.add([])

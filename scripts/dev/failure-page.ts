@@ -1,5 +1,6 @@
 /**
- * A document for when the application has none: its scripts show the failure and wait for the build to be good again.
+ * A document for when the application cannot render one: its scripts show the failure and wait for the next successful
+ * build.
  * @param devClient URL of the development server's script for pages.
  */
 export function failurePage(devClient: string): string {

@@ -5,22 +5,22 @@ import { pipeline } from 'node:stream/promises'
 
 const LOOPBACK = '127.0.0.1'
 
-/** Decides what becomes of an answer: `undefined` lets it through, a text takes its place. */
+/** May replace an answer: `undefined` forwards it unchanged. */
 export type ReplaceAnswer = (status: number, headers: IncomingMessage['headers'], body: string) => string | undefined
 
-/** How a request is forwarded. */
+/** Options for forwarding a request. */
 export interface ForwardOptions {
   /** Of the application's server. */
   readonly port: number
-  /** One more entry of the answer's `Server-Timing`. */
+  /** An additional entry for the answer's `Server-Timing`. */
   readonly timing: string
-  /** Asked about failed documents only, whose bodies are held back for that. */
+  /** Called for failed documents only, whose bodies are buffered for that. */
   readonly replace: ReplaceAnswer
 }
 
 /**
- * Forwards a request to the application's server and its answer back, chunk by chunk, under the same `Host`.
- * @throws when the server cannot be reached; nothing has been answered then.
+ * Forwards a request to the application's server and its answer back, chunk by chunk, with the same `Host`.
+ * @throws if the server cannot be reached; nothing has been answered then.
  */
 export async function forward(
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export async function forward(
   }
   response.writeHead(status, answer.statusMessage, headersOf(answer, timing, []))
   response.flushHeaders()
-  await pipeline(answer, response).catch(() => undefined) // either side has gone: the other one is closed
+  await pipeline(answer, response).catch(() => undefined) // if one side disconnects, the other is closed
 }
 
 function ask(request: IncomingMessage, response: ServerResponse, port: number): Promise<IncomingMessage> {
@@ -69,8 +69,8 @@ function ask(request: IncomingMessage, response: ServerResponse, port: number): 
 }
 
 /**
- * Bodies are looked at here, and travel no further than this machine. A document is never one that the browser has kept:
- * it would carry the number of a former build.
+ * Removes compression, because bodies may be replaced here and stay on this machine. Also removes conditional headers:
+ * a cached document would contain the number of a former build.
  */
 function readableHeaders({ rawHeaders, headers }: IncomingMessage): readonly string[] {
   const dropped = ['accept-encoding', ...(headers['sec-fetch-dest'] === 'document' ? ['if-none-match'] : [])]

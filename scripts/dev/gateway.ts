@@ -17,19 +17,19 @@ import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
 import type { DevChannel } from './dev-channel.ts'
 import type { ThrownError } from './dev-failures.ts'
 
-/** What the gateway stands in front of. */
+/** Parts behind the gateway. */
 export interface GatewayParts {
   readonly channel: DevChannel
   readonly modules: ModuleServer
-  /** The manifest that pages run with by now; absent as long as nothing has been built. */
+  /** The current manifest of pages; `undefined` before the first build. */
   manifest(): Pick<AssetManifest, 'segments'> | undefined
   /** The port of the application's server, once it listens. */
   port(): Promise<number>
   /** URL of the development server's script for pages. */
   devClient(): string
-  /** Puts an error of a page into terms of the sources. */
+  /** Translates an error of a page into positions in the sources. */
   explain(error: ThrownError): DevFailure
-  /** Told of what should not happen. */
+  /** Called for unexpected errors. */
   onDefect(error: unknown): void
 }
 
@@ -38,7 +38,7 @@ const SEGMENT_FILES = segmentFilesPath(DEV_BUILD_ID)
 const STACK_LIMIT = 100_000 // characters; a stack is never longer
 
 /**
- * The one port that browsers see: modules and events are answered here, everything else by the application's server.
+ * The one port for browsers: modules and events are answered here, everything else by the application's server.
  * Requests wait while that is being replaced.
  */
 export function createGateway(parts: GatewayParts): Server {
@@ -73,7 +73,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     response.end('The development server gives this to its own pages only.\n')
     return
   }
-  // For browsers that do not say which page asks.
+  // For browsers that do not tell which page makes the request.
   response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
   response.setHeader('X-Content-Type-Options', 'nosniff')
   if (path === DEV_EVENTS_PATH) parts.channel.join(response)
@@ -82,7 +82,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   else await answerFile(parts, path, response)
 }
 
-/** Made anew each time: modules get other URLs as they change. */
+/** Computed each time: the URLs of modules change. */
 function answerSegmentFiles({ manifest }: GatewayParts, response: ServerResponse): void {
   const segments = manifest()?.segments
   if (segments === undefined) return void response.writeHead(404, { 'Cache-Control': 'no-store' }).end()
@@ -105,7 +105,7 @@ async function answerStack(
   response: ServerResponse,
 ): Promise<void> {
   if (request.method !== 'POST' || !isFromOwnPage(request.headers)) return void response.writeHead(403).end()
-  // What a page of another site may send without asking first is not JSON.
+  // Pages of other sites cannot send JSON without a preflight.
   if (request.headers['content-type'] !== 'application/json') return void response.writeHead(415).end()
   const parts: string[] = []
   let length = 0
@@ -148,11 +148,11 @@ async function answerByApplication(
   }
   if (channel.failures.length > 0 && request.headers['sec-fetch-dest'] === 'document') return fail(500)
   try {
-    // A failed document that loads no scripts could show nothing of its cause.
+    // A failed document without scripts could not show its cause.
     const replace: ReplaceAnswer = (_status, _headers, body) =>
       body.includes(DEV_ENTRY) ? undefined : failurePage(devClient())
     await forward(request, response, { port: await port(), timing: timing(), replace })
   } catch {
-    if (!response.destroyed) fail(502) // the overlay says why: the server has told its end already
+    if (!response.destroyed) fail(502) // the overlay shows why: the server has already reported its end
   }
 }

@@ -3,8 +3,8 @@ import { withoutReferences } from '../build/action-references.ts'
 import { CSS_FILE } from '../build/css-files.ts'
 
 /**
- * The modules of the browser's bundle and who imports whom; keys are paths in the project. A module with actions is in
- * it when its references are.
+ * The modules of the browser's bundle and their importers; keys are paths in the project. A module with actions belongs
+ * to it if its references do.
  */
 export interface ModuleGraph {
   /** Modules that import this one, statically or not. */
@@ -14,18 +14,20 @@ export interface ModuleGraph {
   readonly styles: ReadonlySet<string>
 }
 
-/** What open pages have to do after a change. */
+/** Update of open pages after a change. */
 export type HotUpdate =
   | { readonly kind: 'reload'; readonly reason: string }
   | {
       readonly kind: 'update'
-      /** Modules whose components are to be refreshed. */
+      /** Modules whose components are refreshed. */
       readonly accepted: readonly string[]
-      /** Those and every module between them and a changed one: all need new URLs, or old instances would be used. */
+      /**
+       * Those and every module between them and a changed one: all need new URLs, or browsers would use old instances.
+       */
       readonly renewed: readonly string[]
     }
 
-/** Reads the graph out of esbuild's metafile. */
+/** Reads the graph from esbuild's metafile. */
 export function moduleGraph(metafile: Metafile): ModuleGraph {
   const importers = new Map<string, string[]>()
   const keys = new Set<string>()
@@ -48,13 +50,13 @@ export function moduleGraph(metafile: Metafile): ModuleGraph {
 }
 
 /**
- * Plans the smallest update that leaves no module behind.
+ * Plans the smallest update that leaves no module outdated.
  *
- * From each changed module upward: a module that exports nothing but components is refreshed, and the search ends
- * there, because React replaces components in place. Any other module has handed its old exports to its importers, so
- * these are loaded anew as well. Where that reaches a module that nobody imports, the document is loaded anew.
+ * From each changed module upward: a module that exports only components is refreshed, and the search ends there,
+ * because React replaces components in place. Any other module has passed its old exports to its importers, so these
+ * are reloaded too. If this reaches a module without importers, the document is reloaded.
  * @param changed paths of changed files in the project.
- * @param refreshable whether a module exports nothing but components.
+ * @param refreshable whether a module exports only components.
  */
 export function planUpdate(
   graph: ModuleGraph,

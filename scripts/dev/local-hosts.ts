@@ -1,6 +1,6 @@
 /**
- * Whether a `Host` header names this machine. The development server gives away sources: without this check a page of
- * any site could read them, by a name of its own that it lets point to this machine.
+ * Whether a `Host` header names this machine. The development server serves sources: without this check a page of any
+ * site could read them, through a host name of its own that resolves to this machine.
  */
 export function isLocalHost(host: string | undefined): boolean {
   if (host === undefined || host.length > MOST_HOST) return false

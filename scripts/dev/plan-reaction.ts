@@ -9,9 +9,9 @@ import { stylePath, type ModuleServer } from './module-server.ts'
 const RELOAD: DevMessage = { type: 'reload' }
 
 /**
- * Decides what open pages have to do after a change, and gives new URLs to the modules that they must load again.
- * @param former what they run; `next` is what they are to run.
- * @param changed paths in the project of the files that are different in both.
+ * Plans the update of open pages after a change, and gives new URLs to the modules that they must reload.
+ * @param former the state that they run; `next` is the new one.
+ * @param changed paths in the project of the files that differ.
  */
 export async function planReaction(
   former: DevGeneration,
@@ -22,13 +22,13 @@ export async function planReaction(
   const [before, after] = [moduleGraph(former.browser), moduleGraph(next.browser)]
   const styles = changed.filter((key) => after.styles.has(key))
   const { root, app } = next.context
-  // Pages have references to actions: these change with the actions' names, and with nothing that an action does.
+  // Pages have references to actions: these change only with the actions' names, not with their code.
   const sources = changed.filter((key) => actionModule(app, join(root, key)) === undefined)
   const ofServer = sources.filter((key) => !after.has(key) && !before.has(key) && !after.styles.has(key))
   const newStyles = [...after.styles].some((file) => !before.styles.has(file))
 
   const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(sources), modules)
-  // What pages cannot take over piece by piece: other data, other assets, a stylesheet that they have no link to.
+  // Changes that pages cannot apply piece by piece: other data, other assets, a stylesheet without a link.
   if (ofServer.length > 0 || newStyles) return RELOAD
 
   const plan = planUpdate(after, [...touched.keys()], (key) => {
@@ -51,9 +51,9 @@ function importersOfStyles(graph: ModuleGraph, styles: readonly string[]): reado
 }
 
 /**
- * Compiles modules that browsers have again, and tells of each whether it can be refreshed now. One that has not changed
- * itself counts when what browsers get of it has: class names of a stylesheet that it imports, names of actions.
- * @param changed those of them that count in any case.
+ * Compiles modules that browsers already have, and returns whether each can be refreshed. An unchanged module counts if
+ * its compiled form has changed: class names of a stylesheet that it imports, names of actions.
+ * @param changed those of them that always count.
  */
 async function renewedModules(
   keys: readonly string[],

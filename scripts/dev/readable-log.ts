@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'fatal',
 }
 
-/** @returns `undefined` for a line that is no log line, which is to be printed as it is. */
+/** @returns `undefined` for any other line, which is printed unchanged. */
 export function parseLogLine(line: string): LogLine | undefined {
   if (!line.startsWith('{')) return undefined
   try {
@@ -33,12 +33,12 @@ export function parseLogLine(line: string): LogLine | undefined {
   }
 }
 
-/** Whether the line tells of an error that a developer has to see. */
+/** The error of a line that a developer has to see. */
 export function errorOf({ level, err }: LogLine): ThrownError | undefined {
   return level >= ERROR ? err : undefined
 }
 
-/** A log line for eyes. */
+/** A readable log line. */
 export function readableLine({ level, msg, err, method, route, status, durationMs }: LogLine): string {
   const request = method === undefined ? [] : [method, route ?? '', String(status ?? ''), `${durationMs ?? '?'} ms`]
   const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')

@@ -1,16 +1,17 @@
-/** Brings the development server up to what has been saved, one state of the sources after the other. */
+/** Applies saved files to the development server, one state of the sources after the other. */
 export interface SaveQueue {
-  /** These files have been saved, or removed. Begins at once where nothing is under way. */
+  /** Files that have been saved or removed. Starts at once if no update is running. */
   add(files: readonly string[]): void
-  /** Settles when everything added so far has been dealt with. */
+  /** Resolves when everything added so far has been applied. */
   idle(): Promise<void>
 }
 
 /**
- * A file that is saved while an update runs belongs to the next one: the running one may have read it before. Several
- * such saves make one update.
- * @param update told the files that are different since it last succeeded; `false` means that they still are.
- * @param onDefect told what `update` throws; the files count as dealt with.
+ * A file that is saved during an update belongs to the next one: the running one may have read it before. Several such
+ * saves make one update.
+ * @param update receives the files that have changed since it last succeeded; if it returns `false`, they stay in the
+ * queue.
+ * @param onDefect receives errors of `update`; the files count as applied.
  */
 export function createSaveQueue(
   update: (files: readonly string[]) => Promise<boolean>,

@@ -2,32 +2,32 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** The application's server in a process of its own, replaced by a new one at each change. */
+/** The application's server in a separate process, replaced by a new one at each change. */
 export interface ServerProcess {
   /**
-   * Starts another generation; requests wait for it. The former one ends when this one is ready, or at once where it was
-   * not ready itself: nothing it could say is of the sources as they are.
+   * Starts another generation; requests wait for it. The previous one ends when this one is ready, or at once if it was
+   * not ready itself: its answers would be outdated.
    */
   replace(main: string): void
   /**
-   * The port of the newest generation, once it listens. One that has ended since is started anew.
-   * @throws {ServerStartError} when it ended without listening; it is not tried again before `replace`.
+   * The port of the newest generation, once it listens. One that has ended since is started again.
+   * @throws {ServerStartError} if it ended before it listened; it is not retried before `replace`.
    */
   port(): Promise<number>
   /** Ends all generations. */
   stop(): Promise<void>
 }
 
-/** What the server writes. */
+/** Output of the server. */
 export interface ServerOutput {
-  /** @param isCurrent whether no other generation has been started since the one that wrote this. */
+  /** @param isCurrent whether this generation is still the newest. */
   line(text: string, isCurrent: boolean): void
 }
 
 /** A server that ended before it listened. */
 export class ServerStartError extends Error {
   override readonly name = 'ServerStartError'
-  /** What it wrote to stderr. */
+  /** Its stderr. */
   readonly output: string
 
   constructor(output: string, code: number | null) {
@@ -43,14 +43,14 @@ interface Generation {
   listens: boolean
 }
 
-/** The whole line: an application may write of other addresses. */
+/** Matches the whole line: an application may print other addresses. */
 const LISTENING = /^Millrace is listening on http:\/\/localhost:(\d{1,5})$/
-const MOST_ERROR_LINES = 200 // a server that fails at its start says why in its last lines
-const STOP_LIMIT_MS = 2_000 // an event stream of the application would stay open for ever
+const MOST_ERROR_LINES = 200 // a server that fails at its start prints the reason last
+const STOP_LIMIT_MS = 2_000 // an event stream of the application would stay open forever
 
 /**
- * @param env the environment of the server; it always listens on a free port of the loopback interface.
- * @param onStartFailure told once of each generation that ended before it listened.
+ * @param env environment of the server; it always listens on a free port of the loopback interface.
+ * @param onStartFailure called once for each generation that ended before it listened.
  */
 export function createServerProcess(
   env: Readonly<Record<string, string | undefined>>,
@@ -58,7 +58,7 @@ export function createServerProcess(
   onStartFailure: (error: ServerStartError) => void,
 ): ServerProcess {
   const running = new Set<ChildProcess>()
-  const retired = new WeakSet<ChildProcess>() // what they say about their end is of no interest
+  const retired = new WeakSet<ChildProcess>() // messages about their end are ignored
   const state: { main: string; current?: Generation; failed?: ServerStartError } = { main: '' }
 
   function start(main: string): Generation {
@@ -118,7 +118,7 @@ export function createServerProcess(
   }
 }
 
-/** @param tell told of each line but the one that names the port. */
+/** @param tell called with each line except the one with the port. */
 function readOutput(child: ChildProcess, tell: (text: string) => void): Generation {
   const { stdout, stderr } = child
   if (stdout === null || stderr === null) throw new Error('The server has no output to read.')

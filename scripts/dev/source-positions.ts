@@ -6,7 +6,7 @@ import type { RawFrame } from './stack-frames.ts'
 
 const INLINE_MAP = /^\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/m
 
-/** Translates positions in served modules into positions in their sources; leaves all others as they are. */
+/** Translates positions in served modules into positions in their sources; leaves all others unchanged. */
 export function locateInModules(root: string, { urls, served }: Pick<ModuleServer, 'urls' | 'served'>) {
   return (frame: RawFrame): RawFrame => {
     const path = URL.parse(frame.file)?.pathname ?? ''

@@ -2,18 +2,20 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { DevFrame } from '../../src/client/dev/dev-messages.ts'
 
-/** A position as a stack names it: `file` is the text at its place, a path or a URL. */
+/** A position as in a stack: `file` is the literal text, a path or a URL. */
 export type RawFrame = Pick<DevFrame, 'name' | 'file' | 'line' | 'column'>
 
-/** At the end of a line: each colon is looked at once, with so many characters behind it. */
+/** At the end of a line. Linear: each colon is tried once, with a bounded number of digits after it. */
 const POSITION = /:(\d{1,9}):(\d{1,9})\)?$/
 
-const MOST_FRAMES = 20 // what is further out is the framework's
-const MOST_CHARACTERS = 100_000 // of a stack; a longer one is all message
-const MOST_LINE = 2_000 // characters; a longer line is no call
+const MOST_FRAMES = 20 // further frames are the framework's
+const MOST_CHARACTERS = 100_000 // of a stack; a longer one is mostly message
+const MOST_LINE = 2_000 // characters; a longer line is not a frame
 const CONTEXT_LINES = 3
 
-/** Reads the calls out of an error's `stack`, in any browser's form: the innermost ones, and no more than are shown. */
+/**
+ * Parses the frames of an error's `stack` in any browser's format: the innermost ones, up to the number that is shown.
+ */
 export function parseStack(stack: string): readonly RawFrame[] {
   const frames: RawFrame[] = []
   for (const line of stack.slice(0, MOST_CHARACTERS).split('\n')) {
@@ -50,9 +52,9 @@ function withoutPrefix(text: string, prefix: string): string {
 }
 
 /**
- * Names each frame's file by its path in the project, and tells the project's own code from that of others.
+ * Names each frame's file by its path in the project, and separates the project's own code from other code.
  * @param isSource whether a file is code that the build has read, by its path in the project. A stack is text, and may
- * name any file of this machine: nothing is read from one that the build does not know.
+ * name any file of this machine: only files that the build knows are read.
  */
 export function describeFrames(
   root: string,

@@ -4,11 +4,11 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 import { PUBLIC_PATH } from '../build/build-options.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
 
-/** Packages for browsers, bundled once and left alone while the project's own modules change. */
+/** Packages for browsers, bundled once and kept while the project's own modules change. */
 export interface VendorBundle {
   /** Contents by URL path. */
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** URL of a package's file that own modules import. */
+  /** URL of a package's file that the project's modules import. */
   urlOf(file: string): string | undefined
   /** URL of the development server's own script for pages. */
   readonly devClient: string
@@ -31,7 +31,7 @@ export function importedPackageFiles(root: string, { inputs }: Metafile): Readon
 
 /**
  * Bundles packages in development mode, with shared parts in common chunks, so that there is one React.
- * @param packages as `importedPackageFiles` gives them.
+ * @param packages from `importedPackageFiles`.
  */
 export async function bundleVendors(root: string, packages: ReadonlyMap<string, 'cjs' | 'esm'>): Promise<VendorBundle> {
   const entries = [...packages].map(([file, format]) => ({
@@ -75,7 +75,7 @@ function packagePath(file: string): string {
   return file.slice(file.lastIndexOf('node_modules/') + 'node_modules/'.length).replace(/\.[cm]?js$/, '')
 }
 
-/** A CommonJS module has no named exports for other files; the values tell which there are. */
+/** A CommonJS module has no static named exports; evaluating it finds them. */
 function namedExports(root: string): Plugin {
   const load = createRequire(join(root, 'package.json'))
   return {
@@ -98,7 +98,7 @@ function namedExports(root: string): Plugin {
   }
 }
 
-/** A package that cannot even be loaded outside of a browser keeps its default export only. */
+/** A package that cannot be loaded outside a browser keeps its default export only. */
 function exportedNames(load: () => unknown): readonly string[] {
   try {
     return Object.keys(load() ?? {})

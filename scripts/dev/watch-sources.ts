@@ -9,9 +9,9 @@ export interface SourceWatcher {
 const SETTLE_MS = 20 // editors and version control write several files, and one file in several steps
 
 /**
- * Tells of changes, several at once where they come together.
- * @param folders watched with all that is below them, packages and hidden files left out.
- * @param onChange given absolute paths; the files may be gone.
+ * Reports changes in batches.
+ * @param folders watched recursively, without packages and hidden files.
+ * @param onChange receives absolute paths; the files may no longer exist.
  */
 export function watchSources(folders: readonly string[], onChange: (files: readonly string[]) => void): SourceWatcher {
   const changed = new Set<string>()
