@@ -19,19 +19,19 @@ import type { Screen } from './react/router-types.ts'
 
 export type { UnsentTexts } from './actions/unsent-bar.ts'
 
-/** What an application's `client.tsx` hands over. */
+/** Options that an application's `client.tsx` passes. */
 export interface HydrateOptions {
-  /** The same table that the server has. */
+  /** The same table as on the server. */
   readonly routes: Readonly<Record<string, TypedSegment>>
   /** The same document component that the server renders. */
   readonly document: ComponentType<DocumentProps>
-  /** What visitors are told of forms that were not sent, in other words than the runtime's. */
+  /** Replaces the runtime's texts about forms that were not sent. */
   readonly unsentTexts?: Partial<UnsentTexts>
 }
 
 /**
- * Makes the document that the server sent alive. It may start while parts of the document are still on their way:
- * React waits for those holes one by one. Then the client router is fetched, and follows links from there on.
+ * Hydrates the document that the server sent. It may start while parts of the document are still streaming: React waits
+ * for each of them. Then the client router is loaded, and handles links from there on.
  */
 export async function hydrate({ routes, document: Document, unsentTexts }: HydrateOptions): Promise<void> {
   const hydrationData = readHydrationData(document)
@@ -39,7 +39,8 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   const { state } = hydrationData
   const { route, params, origin, outcome } = state
   const { pathname, search, hash } = location
-  // Where a form was sent to before this script came: a call would name two actions, and a reload send the form again.
+  // The URL to which a form was sent before this script loaded: with it, a call would name two actions, and a reload
+  // would send the form again.
   const asked = withoutAction(search)
   const href = pathname + asked + hash
   if (asked !== search) history.replaceState(history.state, '', href)
@@ -73,7 +74,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
     const metadata = viewMetadata({ ...shown, outcome: fallback ?? shown.outcome }, modules)
     const client = {
       visit,
-      // A page outlives its search params: a form that sets them must not lose its focus.
+      // Search params do not change the key: a form that sets them must not lose its focus.
       keyOf: (id: string) => instanceKey(id, shown.params),
       retry: () => router.refresh(),
     }
@@ -96,13 +97,13 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   })
 }
 
-/** Control flow takes React's error channel, and has no place on the console and in reports. */
+/** Control flow uses React's error channel, but must not appear on the console or in reports. */
 function told(kind: FailureKind, show: (thrown: unknown) => void) {
   return (thrown: unknown, info: { readonly componentStack?: string | null | undefined }): void => {
     const signal = controlFlowOf(thrown)
     if (signal) pageReports()?.left?.(signal)
     else {
-      // Before it is shown: what is uncaught comes back as an event of the window, and is the same failure then.
+      // Report it first: an uncaught error returns as an event of the window, and counts as the same failure then.
       pageReports()?.add({ thrown, kind, stack: info.componentStack })
       show(thrown)
     }

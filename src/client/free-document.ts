@@ -1,26 +1,26 @@
 import { HYDRATION_DATA_GLOBAL } from '../shared/protocol/hydration-data.ts'
 import type { ReportingPage } from './reports/page-reports.ts'
 
-/** The elements whose name, or id, is a member of their document. */
+/** Elements whose name, or id, becomes a member of `document`. */
 const NAMED = ':is(img,form,embed,object,iframe)[name],object[id]'
 
-/** Members of `document` that React looks for and no browser of today has. */
+/** Members of `document` that React checks and current browsers do not have. */
 const SOUGHT_BY_REACT = /react|documentMode/i
 
-/** Globals of a page that may be missing: an element with the name would be taken for them. */
+/** Globals that may be undefined: an element with that id would be used instead. */
 const GLOBALS: readonly string[] = [HYDRATION_DATA_GLOBAL, 'millraceReports' satisfies keyof ReportingPage]
 
 /**
- * Keeps the names that visitors give to elements from hiding what scripts look for. In HTML an image named
- * `createElement` is what `document.createElement` gives from then on, and a heading with the id `x` is `window.x`.
- * Takes such names away from elements, and watches until the document has been read: parts of it are still on their way.
+ * Prevents names in visitors' HTML from hiding members that scripts use (DOM clobbering). An image named
+ * `createElement` replaces `document.createElement`, and a heading with the id `x` becomes `window.x`. Removes such
+ * names from elements, and watches until the document is fully parsed, because parts of it may still be streaming.
  */
 export function freeDocument(page: typeof globalThis): void {
   for (const name of GLOBALS) {
     if (!Object.hasOwn(page, name)) Object.defineProperty(page, name, { value: undefined, writable: true })
   }
   const { document, Document, Element, MutationObserver } = page
-  // Of the prototypes: those of the document, and of a form, may be hidden themselves.
+  // Taken from the prototypes: the members of the document, and of a form, may themselves be hidden.
   const { querySelectorAll } = Document.prototype
   const { getAttribute, removeAttribute } = Element.prototype
   const free = (): void => {

@@ -1,4 +1,4 @@
-/** What pages, layouts and fallbacks of an application may import. Safe on the server and in the browser. */
+/** Public interface for pages, layouts and fallbacks of an application. Safe on the server and in the browser. */
 export { defineRoutes } from './define-routes.ts'
 export { hydrate, type HydrateOptions, type UnsentTexts } from './entry.tsx'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'

@@ -3,10 +3,10 @@ import { offerReload } from './offer-reload.ts'
 type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
 
 /**
- * The client router as hooks have it from the first render. Its code is no part of the first load: it is fetched when the
- * document is alive, and takes this object over. What is asked for before that waits for it. If it does not come, links
- * and forms stay the browser's own, `navigate` and `refresh` load a document, and the next call tries again.
- * @param load brings the code, and starts the router.
+ * The client router as hooks see it from the first render. Its code is not part of the first load: it loads after
+ * hydration, and takes this object over. Calls before that are queued. If it does not load, links and forms use the
+ * browser's own behaviour, `navigate` and `refresh` load a document, and the next call tries again.
+ * @param load loads the code, and starts the router.
  */
 export function createLazyRouter(
   window: Window,
@@ -35,8 +35,8 @@ export function createLazyRouter(
   }
 
   /**
-   * Gives the call to the router when that is here.
-   * @param otherwise what is done where it does not come.
+   * Passes the call to the router once that has loaded.
+   * @param otherwise fallback if it does not load.
    */
   function later<Name extends Call>(
     name: Name,
@@ -46,7 +46,7 @@ export function createLazyRouter(
       void start().then(() => (handle[name] as (...args: readonly unknown[]) => void)(...args), otherwise)
   }
 
-  /** The server wrote where such a form leads, for browsers without scripts; React does not hear that it is sent. */
+  /** The server has written the form's URL, for browsers without scripts; React's handlers do not see this submit. */
   function leaveToBrowser(event: SubmitEvent): void {
     const { submitter, target } = event
     const address = submitter?.getAttribute('formaction') ?? (target as Element).getAttribute('action')
@@ -82,13 +82,13 @@ export function createLazyRouter(
       start().then(
         () => handle.call(id, args, event),
         () => {
-          // What is typed stays.
+          // Keeps typed input.
           offerReload(window)
           return new Promise(nothing)
         },
       ),
     block(asks) {
-      // Only while needed: a page with such a listener may not be kept for the back button.
+      // Only while needed: browsers may not keep a page with such a listener for the back button.
       if (blockers.size === 0) window.addEventListener('beforeunload', beforeUnload)
       blockers.add(asks)
       return () => {

@@ -2,37 +2,37 @@ import type { ComponentType, ReactNode } from 'react'
 import type { Params } from '../shared/route-pattern.ts'
 import type { SegmentDefinition } from '../shared/route-definition.ts'
 
-/** What a segment's `*.server.ts` may export; here only what its page and layout need to know of it. */
+/** Exports of a segment's `*.server.ts`, as far as its page and layout depend on them. */
 export interface ServerModuleShape {
   loader?: (...args: never[]) => unknown
   /** A zod schema (any Standard Schema with zod's `_output` type works) for the search params. */
   search?: { readonly _output: unknown }
 }
 
-/** What a loader of this server module hands to its page or layout. `undefined` without a loader. */
+/** The result of this server module's loader for its page or layout. `undefined` without a loader. */
 export type LoaderData<Module extends ServerModuleShape> = Module['loader'] extends (...args: never[]) => infer Result
   ? Awaited<Result>
   : undefined
 
-/** The search params as a page gets them: the schema's output, or the raw text (a list where a key is repeated). */
+/** The search params of a page: the schema's output, or the raw text (a list if a key is repeated). */
 export type SearchOf<Module extends ServerModuleShape> = Module['search'] extends { readonly _output: infer Output }
   ? Output
   : Readonly<Record<string, string | string[]>>
 
 /**
  * Props of a page.
- * @typeParam Pattern the pattern that the page has in the table, without groups; types `params`.
+ * @typeParam Pattern the page's pattern in the table, without groups; types `params`.
  * @typeParam Module `typeof import('./loader.server.ts')`; types `data` and `search`.
  */
 export interface PageProps<Pattern extends string = string, Module extends ServerModuleShape = object> {
   /** Decoded once, without a prototype. */
   readonly params: Params<Pattern>
   readonly search: SearchOf<Module>
-  /** What the loader returned; members that are promises stream in (`use(data.member)` inside `<Suspense>`). */
+  /** The loader's result; promises among its members stream in (`use(data.member)` inside `<Suspense>`). */
   readonly data: LoaderData<Module>
 }
 
-/** Props of a layout: those of a page, without search params (a layout outlives them), and its content. */
+/** Props of a layout: those of a page, without search params (which change while a layout stays), and its content. */
 export interface LayoutProps<Pattern extends string = string, Module extends ServerModuleShape = object> {
   readonly params: Params<Pattern>
   readonly data: LoaderData<Module>
@@ -43,28 +43,30 @@ export interface LayoutProps<Pattern extends string = string, Module extends Ser
 export interface ErrorProps {
   /** Where the failure happened: decides the wording. */
   readonly origin: 'server' | 'client'
-  /** Names the failure in the log and in the report; absent for a browser failure that carries none. */
+  /** Identifies the failure in the log and in the report; absent for browser failures without one. */
   readonly digest?: string
   /**
-   * What has happened. `crash`: code of the page has failed in the browser. `offline`: no answer of this site has come, or
-   * not all of one; nothing has failed but the network. `server`: the server, or what stands before it, has failed or refused.
+   * Kind of failure. `crash`: code of the page has failed in the browser. `offline`: the network has failed, and this
+   * site's answer is missing or incomplete. `server`: the server, or a proxy in front of it, has failed or refused.
    */
   readonly reason: 'crash' | 'offline' | 'server'
   /**
-   * HTTP status of the answer that was not the one asked for: 500, 503 for what is unavailable, 413 for what is too large,
-   * 429 for too many. Absent where nothing was answered, and for what failed behind the shell.
+   * HTTP status of an answer with an unexpected status: 500, 503 for unavailable, 413 for too large, 429 for too many
+   * requests. Absent without an answer, and for failures after the shell.
    */
   readonly status?: number
-  /** Tries the failed segments again. Does nothing on the server. */
+  /** Loads the failed segments again. Does nothing on the server. */
   readonly retry: () => void
 }
 
-/** One page's or layout's contribution to the head; deeper segments win, field by field. */
+/** Contribution of one page or layout to the head; deeper segments override, field by field. */
 export interface Metadata {
-  /** Plain text, or the template for the titles of deeper segments: `%s` is replaced, `default` stands without one. */
+  /**
+   * Plain text, or a template for the titles of deeper segments: `%s` is replaced, `default` is used if there is none.
+   */
   readonly title?: string | { readonly template: string; readonly default: string }
   readonly description?: string
-  /** A path of this site or an absolute URL; made absolute by `ORIGIN` when that is set. */
+  /** A path of this site or an absolute URL; made absolute with `ORIGIN`, if that is set. */
   readonly canonical?: string
   /** `index, follow` and the like. */
   readonly robots?: string
@@ -76,12 +78,12 @@ export interface Metadata {
   readonly jsonLd?: readonly object[]
 }
 
-/** Metadata that depends on what the loader returned. Must not suspend: it is needed for the head. */
+/** Metadata that depends on the loader's result. Must not suspend, because it is needed for the head. */
 export type MetadataExport<Props> = Metadata | ((props: Props) => Metadata)
 
 /** A module named by `page`. */
 export interface PageModule {
-  // Each page narrows its props by pattern, which a table of all of them cannot express.
+  // Each page narrows its props by pattern, which a common type cannot express.
   readonly default: ComponentType<never>
   readonly metadata?: MetadataExport<never>
 }
@@ -114,8 +116,8 @@ export interface TypedSegment extends SegmentDefinition {
 
 /** Props of the application's document component, which renders `<html>`, `<head>` and `<body>`. */
 export interface DocumentProps {
-  /** Title, metadata, stylesheets: stands inside `<head>`. */
+  /** Title, metadata, stylesheets: render it inside `<head>`. */
   readonly head: ReactNode
-  /** The page in its layouts: stands inside `<body>`. */
+  /** The page in its layouts: render it inside `<body>`. */
   readonly children: ReactNode
 }

@@ -1,8 +1,8 @@
 import type { PageReports, ReportingPage } from '../reports/page-reports.ts'
 
 /**
- * Hears of what an error page has taken the place of: React keeps that from the window. In development a page has no
- * reports, so theirs is the ear that is free.
+ * Listens to errors that an error page has replaced, because React does not report those to the window. Development
+ * pages have no error reports, so their hook is free.
  */
 export function hearCaught(page: ReportingPage, hear: (thrown: unknown) => void): void {
   const nowhere: PageReports['settings'] = { dsn: '', tunnel: '', sdk: '', release: '', environment: '', rate: 0 }
@@ -10,7 +10,7 @@ export function hearCaught(page: ReportingPage, hear: (thrown: unknown) => void)
     settings: nowhere,
     kept: [],
     add({ kind, thrown }) {
-      // All else the window tells of.
+      // The window reports everything else.
       if (kind === 'caught') hear(thrown)
     },
     allow: () => undefined,

@@ -1,58 +1,58 @@
-/** What the development server tells open pages, and they it. Both sides are always of the same version. */
+/** Messages between the development server and open pages. Both sides always have the same version. */
 
 /** Where the development server sends its events (`text/event-stream`). */
 export const DEV_EVENTS_PATH = '/_m/dev'
 
-/** Where a page sends the stack of an error, to get it back in terms of the sources. */
+/** Where a page sends the stack of an error, to have it translated to the sources. */
 export const DEV_STACK_PATH = '/_m/dev/stack'
 
-/** Name of the entry of `Server-Timing` whose description is the number of the build that a document is of. */
+/** Entry of `Server-Timing` whose description is the number of the document's build. */
 export const DEV_BUILD_TIMING = 'millrace-build'
 
-/** One call on a stack. */
+/** One frame of a stack. */
 export interface DevFrame {
-  /** The function's name; empty for code outside of any. */
+  /** The function's name; empty outside functions. */
   readonly name: string
-  /** A path in the project, or an address outside of it. */
+  /** A path in the project, or a URL outside it. */
   readonly file: string
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number
-  /** Counted from 1. */
+  /** From 1. */
   readonly column: number
-  /** Whether it is the project's own code, and not a package's or Node's. */
+  /** Whether it is the project's own code, not a package's or Node's. */
   readonly own: boolean
 }
 
-/** What an overlay shows. */
+/** A failure for the overlay. */
 export interface DevFailure {
-  /** Where it happened. A failed build goes away with the next good one, a failed request with the next page. */
+  /** Origin of the failure. A failed build is cleared by the next good one, a failed request by the next page. */
   readonly kind: 'build' | 'server' | 'browser'
   readonly message: string
   readonly frames: readonly DevFrame[]
-  /** The lines around the first own frame; the line itself begins with `>`. */
+  /** The lines around the first own frame; that line begins with `>`. */
   readonly excerpt?: string
 }
 
-/** A module of which there is a new version. */
+/** A module with a new version. */
 export interface RenewedModule {
   /** Its path in the project. */
   readonly key: string
-  /** Where the new version is. */
+  /** URL of the new version. */
   readonly url: string
 }
 
 /** One event. */
 export type DevMessage =
   /**
-   * First on each connection. Another session than before means that the development server was started anew, and a later
-   * build than the page's that the page has missed what was sent of it: its connection is younger than its document, or
-   * was cut.
+   * First on each connection. A different session means that the development server was restarted. A higher build than
+   * the page's means that the page has missed updates: it connected after its document was sent, or the connection was
+   * cut.
    */
   | { readonly type: 'hello'; readonly session: string; readonly build: number }
-  /** There is a good build: failures of former ones are history. */
+  /** A build has succeeded: earlier failures are obsolete. */
   | { readonly type: 'built'; readonly build: number }
-  /** Modules to import anew where the page has them, and stylesheets to fetch anew, by their URL paths. */
+  /** Modules to import again if the page has them, and stylesheets to reload, by URL path. */
   | { readonly type: 'update'; readonly modules: readonly RenewedModule[]; readonly styles: readonly string[] }
-  /** Nothing less than a new document will do. */
+  /** Only a new document can show the change. */
   | { readonly type: 'reload' }
   | { readonly type: 'failure'; readonly failure: DevFailure }

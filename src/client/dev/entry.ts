@@ -1,6 +1,6 @@
 /**
- * The development server's part in a page: refreshes changed modules, shows what failed, and has a panel that shows what
- * the client router does. It is loaded before the application's own entry, and is no part of a production build.
+ * The development server's part in a page: refreshes changed modules, shows failures, and has a panel that shows the
+ * client router's work. It is loaded before the application's own entry, and is not part of a production build.
  */
 import type { ReportingPage } from '../reports/page-reports.ts'
 import { hearCaught } from './caught-errors.ts'
@@ -29,7 +29,7 @@ function connect(events: EventSource, refresh: Refresh): void {
   const overlay = createOverlay(document)
   const state = { session: '', build: documentBuild(), updates: Promise.resolve() }
 
-  /** Has the development server read the stack, which knows the sources of what it has served. */
+  /** Has the development server translate the stack, because it knows the sources of the files that it has served. */
   async function report(thrown: unknown): Promise<void> {
     const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
     const answer = await fetch(DEV_STACK_PATH, {
@@ -42,7 +42,7 @@ function connect(events: EventSource, refresh: Refresh): void {
   }
 
   function onThrown(thrown: unknown): void {
-    // A digest means that the server has failed, and it tells more than its shadow in the browser.
+    // A digest means that the server has failed, and it reports more than this copy in the browser.
     if (typeof thrown === 'object' && thrown !== null && 'digest' in thrown) return
     report(thrown).catch(() => undefined) // the development server is gone
   }
@@ -65,7 +65,7 @@ function connect(events: EventSource, refresh: Refresh): void {
         state.build = message.build
         break
       case 'built':
-        // A page that came from a failure has nothing in it to refresh.
+        // A failed page contains nothing to refresh.
         if (overlay.has('server') || document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
         overlay.clear('build')
         state.build = message.build
@@ -87,12 +87,12 @@ function connect(events: EventSource, refresh: Refresh): void {
   addEventListener('error', ({ error }) => error !== null && onThrown(error))
   addEventListener('unhandledrejection', ({ reason }) => onThrown(reason))
   hearCaught(globalThis as ReportingPage, onThrown)
-  // Firefox reports an event stream that a navigation cuts as an error on the console.
+  // Firefox logs an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 }
 
-/** Infinite where the browser does not tell: such a page has missed nothing that it could know of. */
+/** Infinite if the browser does not tell: such a page never counts as outdated. */
 function documentBuild(): number {
   const [navigation] = performance.getEntriesByType('navigation')
   const timing = navigation instanceof PerformanceNavigationTiming ? navigation.serverTiming : []

@@ -1,6 +1,6 @@
 import type { InspectedRouter, RouterInsight } from '../inspect/router-insight.ts'
 
-/** What of a committed React root is looked at. Source: React 19, the fiber of a root keeps the element it was given. */
+/** The part of a committed React root that is read. Source: React 19, a root's fiber keeps its element. */
 interface CommittedRoot {
   readonly current?: {
     readonly memoizedState?: { readonly element?: { readonly props?: { readonly router?: unknown } } }
@@ -14,9 +14,9 @@ interface DevtoolsHook {
 }
 
 /**
- * Tells of the client router once the document is hydrated. The runtime hands it to nobody outside of its tree, so it is
- * read off the root's own element, which React shows to development tools. The tree stays as it is.
- * @param scope has the hook of React's development tools, as `installRefresh` leaves it.
+ * Calls back with the client router once the document is hydrated. The runtime exposes it only inside its tree, so this
+ * reads it from the root's element, which React shows to development tools. The tree is not changed.
+ * @param scope contains the hook of React's development tools, as set by `installRefresh`.
  */
 export function findInsight(scope: object, onFound: (insight: RouterInsight) => void): void {
   const { __REACT_DEVTOOLS_GLOBAL_HOOK__: hook } = scope as { __REACT_DEVTOOLS_GLOBAL_HOOK__?: DevtoolsHook }
@@ -26,7 +26,7 @@ export function findInsight(scope: object, onFound: (insight: RouterInsight) => 
     const router = routerOf(root)
     if (router !== undefined) {
       hook.onCommitFiberRoot = former
-      // Its parts come later than the page; it tells when they have.
+      // The router's parts arrive after the page; subscribe for that.
       const look = (): void => {
         if (router.insight === undefined) return
         end()

@@ -1,4 +1,4 @@
-/** The overlay's look: set as a constructed stylesheet, which no content security policy refuses. */
+/** The overlay's styles: a constructed stylesheet, which no content security policy blocks. */
 export const OVERLAY_STYLE = `
 :host { all: initial; }
 dialog {

@@ -3,11 +3,11 @@ import { OVERLAY_STYLE } from './overlay-style.ts'
 
 /** Shows failures over the page; Escape and a button close it. */
 export interface Overlay {
-  /** Adds a failure; a failed build takes the place of all others, because nothing else can be trusted then. */
+  /** Adds a failure; a failed build replaces all others, which may be its consequences. */
   show(failure: DevFailure): void
-  /** Takes failures of these kinds away. */
+  /** Removes failures of these kinds. */
   clear(...kinds: readonly DevFailure['kind'][]): void
-  /** Whether a failure of this kind is known, even if the overlay was closed. */
+  /** Whether there is a failure of this kind, even if the overlay was closed. */
   has(kind: DevFailure['kind']): boolean
 }
 
@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<DevFailure['kind'], string>> = {
 
 const MOST_SHOWN = 10 // a failure in a loop must not fill the page
 
-/** Makes the overlay of one document; it is not in the page until there is something to show. */
+/** Creates the overlay of one document; it is added to the page with its first failure. */
 export function createOverlay(document: Document): Overlay {
   const failures: DevFailure[] = []
   const host = document.createElement('millrace-overlay')
@@ -29,7 +29,7 @@ export function createOverlay(document: Document): Overlay {
   shadow.adoptedStyleSheets = [style]
   const dialog = document.createElement('dialog')
   dialog.setAttribute('aria-label', 'Errors of the development server')
-  // The event comes later than the closing: another failure may be shown by then.
+  // The event is late: another failure may be shown by then.
   dialog.addEventListener('close', () => !dialog.open && host.remove())
   shadow.append(dialog)
 
@@ -43,7 +43,7 @@ export function createOverlay(document: Document): Overlay {
       heading(document, () => dialog.close()),
       ...failures.map((one) => article(document, one)),
     )
-    // Beside the body, where React's tree does not reach; it may have been swept away by a failed hydration.
+    // Beside the body, outside React's tree; a failed hydration may have removed it.
     if (!host.isConnected) document.documentElement.append(host)
     if (!dialog.open) dialog.showModal()
   }

@@ -4,12 +4,12 @@ export interface PanelSetting {
   set(on: boolean): void
 }
 
-/** The query that switches the panel on, and with `=off` off. */
+/** Query parameter that switches the panel on, and with `=off` off. */
 const PARAMETER = 'millrace-panel'
 
 const STORAGE_KEY = 'millrace:panel'
 
-/** Remembers it in the browser; where that forbids storage, for as long as the document lives. */
+/** Stored in the browser; without storage, for the lifetime of the document. */
 export function createPanelSetting(window: Window): PanelSetting {
   const state = { on: read(window) }
   const setting: PanelSetting = {
@@ -22,7 +22,7 @@ export function createPanelSetting(window: Window): PanelSetting {
         if (on) window.localStorage.setItem(STORAGE_KEY, 'on')
         else window.localStorage.removeItem(STORAGE_KEY)
       } catch {
-        // The browser lets this site store nothing.
+        // The browser allows no storage for this site.
       }
     },
   }

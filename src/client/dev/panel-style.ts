@@ -1,4 +1,4 @@
-/** The panel's look: set as a constructed stylesheet, which no content security policy refuses. */
+/** The panel's styles: a constructed stylesheet, which no content security policy blocks. */
 export const PANEL_STYLE = `
 :host { all: initial; }
 [hidden] { display: none !important; }

@@ -1,12 +1,12 @@
 import type { InspectorCell, InspectorRow, InspectorTable } from '../inspect/inspector-tables.ts'
 
-/** One table of the panel, kept up to date in place: what a reader has selected or scrolled to stays. */
+/** One table of the panel, updated in place: selection and scroll position stay. */
 export interface PanelTable {
   readonly element: HTMLElement
   update(table: InspectorTable): void
 }
 
-/** @param first gives what does not change: its name and its columns. */
+/** @param first provides the constant parts: its name and its columns. */
 export function createPanelTable(document: Document, first: InspectorTable): PanelTable {
   const rows = new Map<string, HTMLTableRowElement>()
   const section = document.createElement('section')
@@ -82,7 +82,7 @@ function createBars(document: Document): HTMLElement {
   return bars
 }
 
-/** Text that stays the same keeps what is selected in it. */
+/** Unchanged text keeps its selection. */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }

@@ -4,9 +4,9 @@ import type { PanelSetting } from './panel-setting.ts'
 import { PANEL_STYLE } from './panel-style.ts'
 import { createPanelTable, type PanelTable } from './panel-table.ts'
 
-/** Shows on any page what `/lab/inspector` shows. */
+/** Shows on any page the content of `/lab/inspector`. */
 export interface Panel {
-  /** The document is alive, and this is its router. Shows the panel where it is switched on. */
+  /** Called after hydration, with the page's router. Shows the panel if it is switched on. */
   inspect(insight: RouterInsight): void
 }
 
@@ -14,7 +14,7 @@ const TICK_MS = 1_000 // ages are shown in whole seconds
 const HINT = 'Development only. Alt+Shift+M shows and hides it.'
 
 /**
- * Makes the panel of one document, and listens for its key. The panel stands beside the body, in a shadow tree: neither
+ * Creates the panel of one document, and listens for its key. The panel is beside the body, in a shadow tree: neither
  * React nor the page's styles reach it.
  */
 export function createPanel(window: Window, setting: PanelSetting): Panel {
@@ -109,7 +109,7 @@ export function createPanel(window: Window, setting: PanelSetting): Panel {
   }
 
   window.addEventListener('keydown', (event) => {
-    // By its place on the keyboard: with Alt it types another letter on some systems.
+    // By its position on the keyboard: with Alt it types another letter on some systems.
     if (event.code !== 'KeyM' || !event.altKey || !event.shiftKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     toggle(state.closed === undefined)

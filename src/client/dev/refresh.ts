@@ -6,9 +6,9 @@ import {
   register,
 } from 'react-refresh/runtime'
 
-/** What compiled modules call, as a global of the page; the module transform writes these calls. */
+/** Globals that compiled modules call; the module transform writes these calls. */
 interface RefreshHooks {
-  /** Files a component under its module's path in the project and its name. */
+  /** Registers a component under its module's path in the project and its name. */
   register(type: unknown, key: string, name: string): void
   readonly signature: typeof createSignatureFunctionForTransform
 }
@@ -22,15 +22,15 @@ declare global {
 /** Replaces components in a running page. */
 export interface Refresh {
   /**
-   * Loads new versions of those modules that this page has, and renders their components in the place of the old ones.
-   * @throws whatever a module throws while it is evaluated; nothing is rendered then.
+   * Loads new versions of those modules that this page has, and renders their components instead of the old ones.
+   * @throws errors of a module's evaluation; nothing is rendered then.
    */
   apply(modules: readonly RenewedModule[]): Promise<void>
 }
 
 /**
  * Must run before React's renderer is loaded, and before any module of the application.
- * @param load `import()`, where it is not under test.
+ * @param load `import()`, except in tests.
  */
 export function installRefresh(scope: Window, load: (url: string) => Promise<unknown>): Refresh {
   const present = new Set<string>()

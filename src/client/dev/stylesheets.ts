@@ -1,7 +1,7 @@
 /**
- * Fetches stylesheets anew. The old one stays until the new one has loaded, so that the page is never without.
+ * Reloads stylesheets. The old one stays until the new one has loaded, so that the page always has styles.
  * @param paths URL paths, without a query.
- * @param version tells the new one from what a cache may hold.
+ * @param version makes the URL unique for caches.
  */
 export function swapStylesheets(document: Document, paths: readonly string[], version: string): void {
   for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][href]')) {

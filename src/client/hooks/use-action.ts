@@ -3,9 +3,9 @@ import type { UploadProgress } from '../react/router-types.ts'
 import { RouterContext } from '../react/contexts.ts'
 
 /**
- * How far the files of an action's call have been sent; `undefined` while none are on their way, on the server, and for a
- * call without files.
- * @param action as it is imported, without bound arguments.
+ * Upload progress of an action's call; `undefined` while no files are being sent, on the server, and for a call without
+ * files.
+ * @param action as imported, without bound arguments.
  */
 export function useUploadProgress(action: unknown): UploadProgress | undefined {
   const router = useContext(RouterContext)

@@ -12,7 +12,7 @@ import { pageId } from '../react/route-view.ts'
 
 const subscribeToNothing = (): (() => void) => () => undefined
 
-/** A value of the router, kept up to date; `initial` on the server and while hydrating. */
+/** A value of the router that updates the component; `initial` on the server and while hydrating. */
 function useRouterValue<Value>(read: (router: Router) => Value, initial: Value): Value {
   const router = useContext(RouterContext)
   return useSyncExternalStore(
@@ -22,10 +22,10 @@ function useRouterValue<Value>(read: (router: Router) => Value, initial: Value):
   )
 }
 
-/** What `useNavigate` gives. Its functions are for events and effects; they throw on the server. */
+/** Result of `useNavigate`. Call its functions in events and effects; they throw on the server. */
 export type Navigate = Pick<Router, 'navigate' | 'go' | 'refresh' | 'revalidate' | 'prefetch'>
 
-/** Moves about, asks for data anew, drops what is known of it. */
+/** Functions to navigate, to reload data, and to drop cached data. */
 export function useNavigate(): Navigate {
   const router = useContext(RouterContext)
   return router ?? NOWHERE
@@ -37,20 +37,20 @@ function nowhere(): never {
 
 const NOWHERE: Navigate = { navigate: nowhere, go: nowhere, refresh: nowhere, revalidate: nowhere, prefetch: nowhere }
 
-/** The navigation under way; `undefined` without one, and for the first 100 ms of it. */
+/** The current navigation; `undefined` without one, and for its first 100 ms. */
 export function useNavigation(): PendingNavigation | undefined {
   return useRouterValue((router) => router.pending, undefined)
 }
 
-/** Whether the navigation under way leads where a link with this `href` does: path, query and fragment. */
+/** Whether the current navigation leads to the same place as a link with this `href`: path, query and fragment. */
 export function useLinkStatus(href: string): { readonly pending: boolean } {
   return { pending: useRouterValue((router) => isPending(router, href), false) }
 }
 
-/** Of no site, for reading URLs where there is no document. */
+/** For parsing URLs without a document. */
 const NO_SITE = 'http://site.invalid'
 
-/** A link may be relative, and written with other letters than its URL has. */
+/** A link may be relative, and spelled differently from its normalised URL. */
 function isPending({ pending, screen }: Router, href: string): boolean {
   const base = NO_SITE + screen.href
   if (pending === undefined || !URL.canParse(href, base)) return false
@@ -58,12 +58,12 @@ function isPending({ pending, screen }: Router, href: string): boolean {
   return origin === NO_SITE && pathname + search + hash === pending.href
 }
 
-/** Whether the browser says that it has a network. */
+/** Whether the browser reports a network connection. */
 export function useOnline(): boolean {
   return useRouterValue((router) => router.online, true)
 }
 
-/** Hears of every navigation: start, and commit, cancel or fail. */
+/** Listens to every navigation: start, and commit, cancel or fail. */
 export function useNavigateEvents(listener: (event: NavigateEvent) => void): void {
   const router = useContext(RouterContext)
   const hear = useEffectEvent(listener)
@@ -71,10 +71,10 @@ export function useNavigateEvents(listener: (event: NavigateEvent) => void): voi
 }
 
 /**
- * Asks before this page is left: by a link, by the back button, by closing it.
- * @param blocks whether to hold the navigation back, or a function that says so.
- * @returns the navigation that is held back, to be let go or given up; `undefined` without one. Leaving the site is asked
- * about by the browser itself.
+ * Asks before the visitor leaves this page: by a link, by the back button, by closing it.
+ * @param blocks whether to block the navigation, or a function that decides.
+ * @returns the blocked navigation, which can proceed or be dropped; `undefined` without one. When the visitor leaves
+ * the site, the browser itself asks.
  */
 export function useBlocker(blocks: boolean | ((question: BlockerQuestion) => boolean)): BlockedNavigation | undefined {
   const router = useContext(RouterContext)
@@ -84,27 +84,27 @@ export function useBlocker(blocks: boolean | ((question: BlockerQuestion) => boo
   return useRouterValue((one) => one.blocked, undefined)
 }
 
-/** Reading a page's data without going there. */
+/** Reads a page's data without navigating to it. */
 export interface Fetcher<Data> {
   readonly state: 'idle' | 'loading'
-  /** Of the last page that was read. */
+  /** Of the last page that was loaded. */
   readonly data: Data | undefined
-  /** Why the last reading failed. */
+  /** Error of the last load. */
   readonly error: unknown
-  /** Reads a page of this site; a reading that is under way is given up. */
+  /** Loads the data of a page of this site; aborts a previous load. */
   load(href: string): void
 }
 
 interface FetcherResult<Data> {
-  /** The reading that it came of. */
+  /** The load that this belongs to. */
   readonly of?: { readonly href: string }
   readonly data?: Data
   readonly error?: unknown
 }
 
 /**
- * Reads the data of other pages, from the route cache where it is there.
- * @typeParam Module `typeof import('./loader.server.ts')` of the page that is read.
+ * Reads the data of other pages, from the route cache if possible.
+ * @typeParam Module `typeof import('./loader.server.ts')` of the page to read.
  */
 export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderData<Module>> {
   const router = useContext(RouterContext)
@@ -123,7 +123,7 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
         end(outcome === undefined ? { data: data[id] as LoaderData<Module> } : { error: outcome })
       })
       .catch((error: unknown) => end({ error }))
-    // Only the next reading ends this one: deferred values may still be on their way.
+    // Only the next load ends this one: deferred values may still be streaming.
     return () => controller.abort()
   }, [reading, router])
   return {

@@ -7,14 +7,14 @@ import { RouterContext, ViewContext } from '../react/contexts.ts'
 import { layoutId, pageId, shownChain, type RouteView } from '../react/route-view.ts'
 import type { NavigateOptions } from '../react/router-types.ts'
 
-/** One entry around the page on the screen. */
+/** One entry in the chain of the page on screen. */
 export interface RouteMatchInfo {
   /** Its key in the table, groups included. */
   readonly key: string
   readonly params: Params<string>
-  /** What its layout's loader returned. */
+  /** Result of its layout's loader. */
   readonly layoutData: unknown
-  /** What its page's loader returned; only of the innermost entry. */
+  /** Result of its page's loader; set for the innermost entry only. */
   readonly pageData: unknown
 }
 
@@ -25,7 +25,7 @@ function useView(): RouteView {
 }
 
 /**
- * Params of the page on the screen, decoded.
+ * Decoded params of the page on screen.
  * @param _pattern types them; the page must be at or below it.
  */
 export function useParams<Pattern extends string = string>(_pattern?: Pattern): Params<Pattern> {
@@ -33,10 +33,10 @@ export function useParams<Pattern extends string = string>(_pattern?: Pattern): 
 }
 
 /**
- * What a loader returned, from anywhere inside of the page or the layout.
+ * A loader's result, from anywhere inside the page or the layout.
  * @typeParam Module `typeof import('./loader.server.ts')`.
  * @param key the entry's key in the table, or its pattern without groups.
- * @throws {Error} where no entry of that key with data is around the page on the screen.
+ * @throws {Error} if the chain of the page on screen has no entry of that key with data.
  */
 export function useLoaderData<Module extends ServerModuleShape>(
   key: string,
@@ -51,7 +51,7 @@ export function useLoaderData<Module extends ServerModuleShape>(
   throw new Error(`No ${of} data of ${key} is on the screen`)
 }
 
-/** The entries around the page on the screen, root first. */
+/** The entries in the chain of the page on screen, root first. */
 export function useMatches(): readonly RouteMatchInfo[] {
   const view = useView()
   return shownChain(view).map(({ key }) => ({
@@ -62,15 +62,17 @@ export function useMatches(): readonly RouteMatchInfo[] {
   }))
 }
 
-/** Changes the search params: all of them, or from those that are there. Pushes, unless `replace` is set. */
+/**
+ * Changes the search params: replaces all of them, or computes them from the current ones. Pushes, unless `replace` is
+ * set.
+ */
 export type SetSearch<Search> = (
   next: HrefSearch | ((current: Search) => HrefSearch),
   options?: NavigateOptions,
 ) => void
 
 /**
- * Search params of the page on the screen, as its schema gave them, and their setter. Scroll and focus stay where they
- * are.
+ * Search params of the page on screen, after its schema, and their setter. Keeps scroll position and focus.
  * @typeParam Module `typeof import('./loader.server.ts')`; raw text without it.
  */
 export function useSearch<Module extends ServerModuleShape = object>(): readonly [

@@ -2,22 +2,22 @@ import type { Journal, NavigationRecord, RequestRecord } from '../core/data/jour
 import type { KnownRoutes } from '../core/data/known-routes.ts'
 import type { Prefetcher } from '../core/prefetch/prefetcher.ts'
 
-/** What the tables are made of; a `RouterInsight` is that and more. */
+/** Sources of the tables; part of a `RouterInsight`. */
 export interface InspectorFacts {
   readonly known: Pick<KnownRoutes, 'cache' | 'stateOf'>
   readonly prefetcher: Pick<Prefetcher, 'state'>
   readonly journal: Pick<Journal, 'requests' | 'navigations'>
 }
 
-/** One table of an inspector, as text: every inspector shows the same, whatever it draws with. */
+/** One table of an inspector, as text, so that all inspectors show the same. */
 export interface InspectorTable {
   readonly id: 'entries' | 'queue' | 'requests' | 'navigations'
   readonly title: string
-  /** What is to be known before the table. */
+  /** Text before the table. */
   readonly note?: string
   readonly columns: readonly string[]
   readonly rows: readonly InspectorRow[]
-  /** Said in place of a table without rows. */
+  /** Shown instead of a table without rows. */
   readonly empty: string
 }
 
@@ -25,31 +25,31 @@ export interface InspectorTable {
 export interface InspectorRow {
   /** Unique in its table. */
   readonly key: string
-  /** One a column. */
+  /** One per column. */
   readonly cells: readonly InspectorCell[]
 }
 
 /** One cell. */
 export interface InspectorCell {
   readonly text: string
-  /** It is a path or a key. */
+  /** Set for a path or a key. */
   readonly code?: true
-  /** Bars above the text, on the scale that all rows share. */
+  /** Bars above the text, with a common scale for all rows. */
   readonly phases?: NavigationPhases
 }
 
-/** How long the phases of a navigation took, as parts of the longest navigation: from 0 to 1 together. */
+/** Durations of a navigation's phases, relative to the longest navigation: each from 0 to 1. */
 export interface NavigationPhases {
-  /** Until data, code and styles were there. */
+  /** Until data, code and styles had loaded. */
   readonly ready: number
-  /** React's, up to the new page on the screen. */
+  /** React's time until the new page was on screen. */
   readonly commit: number
 }
 
 const MOST_PREFETCHES = 50 // a page may have a thousand links in view
 
 /**
- * What the client router knows, fetches and has done, as it is at this moment: the newest first.
+ * A snapshot of the client router's knowledge, requests and navigations: the newest first.
  * @param now milliseconds since the epoch.
  */
 export function inspectorTables({ known, prefetcher, journal }: InspectorFacts, now: number): InspectorTable[] {
@@ -81,7 +81,7 @@ function entryTable({ cache, stateOf }: InspectorFacts['known'], now: number): I
   }
 }
 
-/** Prefetches that run, targets that are left alone for a while after a failure, and prefetches that wait. */
+/** Running prefetches, targets that are blocked after a failure, and waiting prefetches. */
 function prefetchTable({ state }: InspectorFacts['prefetcher'], now: number): InspectorTable {
   const { jobs, active, blocked, pausedUntil } = state
   const running = [...jobs.values()].filter(({ target }) => active.has(target))
@@ -159,7 +159,7 @@ function navigationTable(navigations: readonly NavigationRecord[]): InspectorTab
   }
 }
 
-/** Milliseconds of a navigation's phases; one that did not come to be ready has waited all the time. */
+/** Milliseconds of a navigation's phases; one that never became ready has waited all the time. */
 function durationsOf({ startedAt, readyAt, endedAt }: NavigationRecord) {
   const ready = (readyAt ?? endedAt ?? startedAt) - startedAt
   const commit = readyAt === undefined || endedAt === undefined ? 0 : endedAt - readyAt

@@ -5,19 +5,19 @@ import type { RouteStore } from '../core/data/route-store.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { Router } from '../react/router-types.ts'
 
-/** The parts of the client router, for those who look at it and change nothing. */
+/** Read access to the parts of the client router. */
 export interface RouterInsight {
   readonly router: RouterCore
   readonly known: KnownRoutes
   readonly store: RouteStore
   readonly prefetcher: Prefetcher
   readonly journal: Journal
-  /** Calls back when anything in them has changed. */
+  /** Calls back after each change of the parts. */
   subscribe(listener: () => void): () => void
 }
 
-/** A router that lets itself be looked at. Apart from `Router`, which the server's compiler sees and which has no DOM. */
+/** A router that can be inspected. Separate from `Router`, which the server's compiler sees without DOM types. */
 export interface InspectedRouter extends Router {
-  /** Set once, where the parts are put together. */
+  /** Set once, when the parts are created. */
   insight?: RouterInsight
 }

@@ -6,8 +6,8 @@ import type { InspectedRouter, RouterInsight } from './router-insight.ts'
 const NOT_YET = -1
 
 /**
- * The parts of the client router; the component is rendered again whenever something in them has changed. They are
- * changed in place, so read them while rendering and do not memoise by them.
+ * The parts of the client router; the component re-renders after each change. The parts are mutable: read them while
+ * rendering, and do not memoise by them.
  * @returns `undefined` on the server and while hydrating.
  */
 export function useInsight(): RouterInsight | undefined {
@@ -17,14 +17,14 @@ export function useInsight(): RouterInsight | undefined {
   return version === NOT_YET ? undefined : router?.insight
 }
 
-/** The parts stay the same objects: what React compares is how often they have changed. */
+/** The parts stay the same objects: React compares the number of changes. */
 function countChanges(router: InspectedRouter | null) {
   let count = 0
   return {
     count: () => count,
     subscribe(listener: () => void): () => void {
       let unsubscribe: (() => void) | undefined
-      // The parts are there when the router is, of which it tells.
+      // The parts exist once the router has loaded, which it reports.
       const hear = (): void => {
         unsubscribe ??= router?.insight?.subscribe(hear)
         count += 1
@@ -32,7 +32,7 @@ function countChanges(router: InspectedRouter | null) {
       }
       const ends = router?.subscribe(hear)
       unsubscribe = router?.insight?.subscribe(hear)
-      // What came between rendering and listening, such as the commit of this very page, was heard by nobody.
+      // Nobody received changes between rendering and subscribing, such as the commit of this page.
       count += 1
       return () => {
         ends?.()

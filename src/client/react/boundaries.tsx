@@ -5,7 +5,7 @@ import { RouterContext } from './contexts.ts'
 
 interface CaughtThrown {
   readonly value: unknown
-  /** What is shown for it, once that has loaded; `null` where it does not load. */
+  /** The fallback, once it has loaded; `null` if it does not load. */
   readonly shown?: ReactNode
 }
 
@@ -15,10 +15,10 @@ interface CaughtState {
 }
 
 /**
- * Shows a segment's own fallback when something inside its layout throws in the browser, and passes on what it has no
- * fallback for, or one that does not load. What is shown is the router's to make, with its styles: only the last resort
- * needs nothing that could fail to load. React runs no error boundary on the server: there the runtime picks the fallback
- * before it renders.
+ * Shows a segment's own fallback when something inside its layout throws in the browser. Passes an error on if there is
+ * no fallback for it, or if that does not load. The router provides the fallback, with its styles: only the last resort
+ * needs nothing that could fail to load. React runs no error boundaries on the server: there the runtime picks the
+ * fallback before it renders.
  */
 export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   override state: CaughtState = {}
@@ -50,7 +50,7 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     if (at >= 0) throw value
     const digest = digestOf(value)
     return (
-      // As its stylesheets may be what is missing; by the object model, which no policy refuses.
+      // Its stylesheets may be missing; through the CSSOM, which no policy blocks.
       <main style={{ padding: '10vh 8vw' }}>
         {asks}
         <title>Application error</title>
@@ -59,7 +59,7 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
         </h1>
         {digest && <p data-testid="digest">{`Digest: ${digest}`}</p>}
         <p>
-          {/* Left to the browser: what has failed may be the router. */}
+          {/* A plain link: the router itself may have failed. */}
           {/* oxlint-disable-next-line jsx-a11y/anchor-is-valid -- the page itself */}
           <a href="" rel="external">
             Reload
@@ -73,16 +73,16 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
   }
 }
 
-/** The router, which would do it, may be what has not come. */
+/** Usually the router does this, but it may not have loaded. */
 function focus(heading: { focus(): void } | null): void {
   heading?.focus()
 }
 
-/** A failure of the server, of which the browser learns its digest, or nothing where the answer has broken off. */
+/** A failure of the server, of which the browser knows only its digest, or nothing if the answer was cut off. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
   declare readonly digest: string | undefined
-  /** Of the answer; absent where that had begun before it failed. */
+  /** Of the answer; absent if that had started before the failure. */
   declare readonly status?: number
 
   constructor(digest?: string) {
@@ -91,7 +91,7 @@ export class ServerFailure extends Error {
   }
 }
 
-/** Tells the router of something thrown, once what is shown for it is in the document. */
+/** Reports a thrown value to the router, once its fallback is in the document. */
 export class Tell extends Component<{ readonly router: (router: BoundaryRouter) => void }> {
   static override contextType = RouterContext
   declare context: BoundaryRouter | null

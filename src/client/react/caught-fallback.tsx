@@ -8,20 +8,20 @@ import { ServerFailure, Tell } from './boundaries.tsx'
 import type { ModuleCache } from './module-cache.ts'
 import { leafModule, type Outcome, type RouteView } from './route-view.ts'
 
-/** What the router does for a fallback that is shown in the browser. */
+/** The router's part in showing a fallback in the browser. */
 export interface FallbackHost {
   readonly modules: Pick<ModuleCache, 'get'>
-  /** Loads code and styles; rejects where some of it does not load. */
+  /** Loads code and styles; rejects if some of it does not load. */
   load(shape: Pick<RouteView, 'chain' | 'outcome'>): Promise<void>
   redirect(to: string, external: boolean): void
-  /** The fallback is in the document: styles, title, focus and announcement follow. */
+  /** Called when the fallback is in the document: styles, title, focus and announcement follow. */
   shown(shape: Pick<RouteView, 'chain'> & { readonly outcome: Outcome }, visit: number | undefined): void
 }
 
 /**
- * Makes what a boundary shows for something that was thrown. Without its styles it is shown all the same.
- * @returns `undefined` where the boundary has no fallback of this kind, or it does not load. The last resort is told as if
- * it were one: it is in the document already.
+ * Creates the fallback of a boundary for a thrown value. It is shown even without its styles.
+ * @returns `undefined` if the boundary has no fallback of this kind, or it does not load. The last resort, which is
+ * already in the document, is reported like a fallback.
  */
 export async function caughtFallback(
   { modules, load, redirect, shown }: FallbackHost,
@@ -49,8 +49,8 @@ export async function caughtFallback(
       origin: value instanceof ServerFailure ? 'server' : 'client',
       digest: digestOf(value),
       ...why,
-      // Asks for the whole page again, whatever has failed: data of the server may have broken off, and nothing tells
-      // that from a failure of the page's own code.
+      // Always loads the whole page again: an interrupted answer of the server looks the same as a failure of the
+      // page's own code.
       retry: onRetry,
     } as ErrorProps)
   return (
@@ -63,9 +63,9 @@ export async function caughtFallback(
 
 const CRASH = { reason: 'crash' } as const
 
-/** What an error page is told of something thrown. */
+/** Props of an error page for a thrown value. */
 function reasonOf(value: unknown): Pick<Outcome, 'reason' | 'status'> {
-  // By its name: an error of another part of the application would not be this class.
+  // By its name: another part of the application may have its own copy of the class.
   const { name, reason, status } = Object(value) as Partial<RouteLoadError>
   if (!(value instanceof ServerFailure) && name !== 'RouteLoadError') return CRASH
   return { reason: reason ?? (digestOf(value) ? 'server' : 'offline'), status }

@@ -10,7 +10,7 @@ export interface ClientRootProps {
   readonly children: ReactNode
 }
 
-/** Stands around the document in the browser, and tells the router when React changes it. */
+/** Wraps the document in the browser, and tells the router when React changes it. */
 export class ClientRoot extends Component<ClientRootProps> {
   override getSnapshotBeforeUpdate({ screen }: ClientRootProps): null {
     if (screen !== this.props.screen) this.props.router.leaving()

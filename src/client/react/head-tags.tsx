@@ -8,7 +8,7 @@ export interface HeadTagsProps {
   readonly origin: string | undefined
 }
 
-/** Title and meta elements of the view. JSON-LD is written by the server alone: only crawlers of documents read it. */
+/** Title and meta elements of the view. Only the server writes JSON-LD, for crawlers of documents. */
 export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
   const { title, description, canonical, robots, openGraph = {}, meta = {} } = metadata
   return (

@@ -3,8 +3,8 @@ import type { RouteParams } from './route-view.ts'
 const PARAM_NAMES = /\[(?:\.{3})?([^[\]]+)\]/g
 
 /**
- * Tells one instance of a segment from another, for React and for the route cache: JSON of the segment's id and of the
- * params that its own pattern has, so that all pages in a layout share that layout's.
+ * Identifies an instance of a segment, for React and for the route cache: JSON of the segment's id and of the params in
+ * its own pattern, so that all pages in a layout share the layout's instance.
  * @param id `<key>#<kind>`.
  * @param params of the matched route, decoded; those of other segments do not count.
  */

@@ -1,17 +1,17 @@
 import type { ModuleLoader } from '../../shared/route-definition.ts'
 
 /**
- * Modules that the table's lazy imports have brought, so that a render finds them at once.
- * Bound: one entry a loader of the table. Lifetime: that of its owner (a server, or a page in the browser).
+ * Modules loaded by the table's lazy imports, so that a render finds them synchronously. Bound: one entry per loader of
+ * the table. Lifetime: that of its owner (a server, or a page in the browser).
  */
 export interface ModuleCache {
-  /** The module if it is here already. */
+  /** The module, if it has loaded. */
   get(loader: ModuleLoader): unknown
-  /** Brings the missing ones, in parallel. Returns `undefined` when there is nothing to wait for. */
+  /** Loads the missing ones, in parallel. Returns `undefined` if none is missing. */
   load(loaders: readonly ModuleLoader[]): Promise<void> | undefined
 }
 
-/** A cache of its own for each owner; a failed import is forgotten, so that the next request tries again. */
+/** Creates a cache for one owner; a failed import is forgotten, so that the next request tries again. */
 export function createModuleCache(): ModuleCache {
   const loaded = new Map<ModuleLoader, unknown>()
   const pending = new Map<ModuleLoader, Promise<void>>()

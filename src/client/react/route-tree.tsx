@@ -15,11 +15,11 @@ import type { ModuleCache } from './module-cache.ts'
 import { layoutId, leafModule, pageId, shownChain, type RouteView } from './route-view.ts'
 import { SegmentBoundary } from './boundaries.tsx'
 
-/** What one render of the whole document needs. */
+/** Input of one render of the whole document. */
 export interface RouteTreeInput {
   readonly document: ComponentType<DocumentProps>
   readonly view: RouteView
-  /** Holds every module that `viewModules(view)` names. */
+  /** Contains every module of `viewModules(view)`. */
   readonly modules: ModuleCache
   /** From `viewMetadata`. */
   readonly metadata: Metadata
@@ -27,19 +27,19 @@ export interface RouteTreeInput {
   readonly client?: ClientTree
 }
 
-/** What a tree needs to be changed into another one. */
+/** Parts that let a tree change into another one. */
 export interface ClientTree {
-  /** Error boundaries forget what they have caught when it changes. */
+  /** Error boundaries reset when it changes. */
   readonly visit: number
-  /** Tells one instance of a segment from another: a segment with other params of its own is another one. */
+  /** Identifies an instance of a segment: with other params of its own, a segment is another instance. */
   keyOf(segmentId: string): string
-  /** Asks anew for the data of the page. */
+  /** Reloads the data of the page. */
   retry(): void
 }
 
 /**
- * The tree of a document, the same on the server and in the browser: a plain function of its input, built from the
- * innermost node outwards, so that it costs the components of the application and hardly more.
+ * The tree of a document, the same on the server and in the browser: a pure function of its input, built from the
+ * innermost node outwards, so that it adds little cost to the application's components.
  */
 export function routeTree({ document: Document, view, modules, metadata, client }: RouteTreeInput): ReactNode {
   let key = client?.keyOf(leafId(view))
@@ -87,10 +87,10 @@ export function routeTree({ document: Document, view, modules, metadata, client 
   )
 }
 
-/** The table types each page and layout by its own pattern; here they are all taken alike. */
+/** The table types each page and layout by its own pattern; here they are all treated alike. */
 type AnyProps = Readonly<Record<string, unknown>>
 
-/** Names what stands innermost. */
+/** Id of the innermost element. */
 function leafId({ chain, outcome }: RouteView): string {
   if (outcome === undefined) return pageId(chain.at(-1)?.key ?? '')
   return `${chain[outcome.at]?.key ?? ''}#${outcome.kind}`

@@ -9,26 +9,26 @@ export interface ViewSegment {
   readonly definition: SegmentDefinition
 }
 
-/** A fallback in the place of the page. */
+/** A fallback that replaces the page. */
 export interface Outcome {
   readonly kind: BoundaryKind
   /** Index in the chain of the segment whose fallback is shown, inside that segment's own layout. */
   readonly at: number
-  /** Names the failure; for `error` only. */
+  /** Identifies the failure; for `error` only. */
   readonly digest?: string
-  /** Of the answer, for `error`; 500 where absent, 0 where there was none. */
+  /** Of the answer, for `error`; absent means 500, 0 means no answer. */
   readonly status?: number | undefined
-  /** Where it is not `server`; for `error` only. */
+  /** If not `server`; for `error` only. */
   readonly reason?: ErrorProps['reason']
-  /** Set where the server was not reached: the failure is the browser's. */
+  /** Set if the server was not reached: the failure is the browser's. */
   readonly origin?: 'client'
 }
 
-/** All that decides what is on the screen. Equal on the server and in the browser that hydrates its document. */
+/** Everything that determines the screen. Equal on the server and in the browser that hydrates its document. */
 export interface RouteView {
   readonly chain: readonly ViewSegment[]
   readonly params: RouteParams
-  /** Search params as the page's schema gave them, or raw. */
+  /** Search params after the page's schema, or raw. */
   readonly search: unknown
   /** By segment id (`layoutId`, `pageId`). */
   readonly data: Readonly<Record<string, unknown>>
@@ -41,22 +41,22 @@ export interface RouteView {
 /** Params of a route, decoded. */
 export type RouteParams = Readonly<Record<string, string | readonly string[]>>
 
-/** Names a layout's data in the hydration data and in the route-data protocol. */
+/** Id of a layout's data in the hydration data and in the route data protocol. */
 export function layoutId(key: string): string {
   return `${key}#layout`
 }
 
-/** Names a page's data in the hydration data and in the route-data protocol. */
+/** Id of a page's data in the hydration data and in the route data protocol. */
 export function pageId(key: string): string {
   return `${key}#page`
 }
 
-/** The segments that are rendered: all of them, or those down to the one whose fallback is shown. */
+/** The rendered segments: all of them, or those down to the one whose fallback is shown. */
 export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ViewSegment[] {
   return view.outcome === undefined ? view.chain : view.chain.slice(0, view.outcome.at + 1)
 }
 
-/** The modules that must be here before the view can be rendered without suspending. */
+/** The modules that must be loaded before the view can be rendered without suspending. */
 export function viewModules(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ModuleLoader[] {
   const loaders: (ModuleLoader | undefined)[] = []
   for (const { definition } of shownChain(view)) loaders.push(definition.layout, definition.loading)
@@ -64,7 +64,7 @@ export function viewModules(view: Pick<RouteView, 'chain' | 'outcome'>): readonl
   return loaders.filter((loader) => loader !== undefined)
 }
 
-/** The loader of what stands innermost: the page, or the fallback in its place. */
+/** The loader of the innermost module: the page, or the fallback that replaces it. */
 export function leafModule(view: Pick<RouteView, 'chain' | 'outcome'>): ModuleLoader | undefined {
   const { chain, outcome } = view
   if (outcome === undefined) return chain.at(-1)?.definition.page

@@ -1,6 +1,6 @@
-/** The errors of the client router, with the words that contract section 9 gives them. */
+/** The errors of the client router, with the wording of contract section 9. */
 
-/** A navigation or its requests were overtaken by another, or given up. Never a failure. */
+/** A navigation or its requests were replaced by another, or cancelled. Never a failure. */
 export class RouteCancelled extends Error {
   override readonly name = 'RouteCancelled'
 
@@ -9,13 +9,13 @@ export class RouteCancelled extends Error {
   }
 }
 
-/** What a route is made of. */
+/** The parts of a route. */
 export type RoutePart = 'script' | 'stylesheet' | 'route data'
 
-/** What has kept a part away: nobody of this site has answered, or its server has, with another status than 200. */
+/** Why a part did not load: no answer from this site, or an answer with another status than 200. */
 export type FailureReason = 'offline' | 'server'
 
-/** What else is known of a part that did not come. */
+/** Further facts about a part that did not load. */
 export interface RouteLoadErrorOptions {
   readonly passing?: boolean
   readonly retryAfterMs?: number | undefined
@@ -24,15 +24,15 @@ export interface RouteLoadErrorOptions {
   readonly cause?: unknown
 }
 
-/** A part of a route that did not come. */
+/** A part of a route that did not load. */
 export class RouteLoadError extends Error {
   override readonly name = 'RouteLoadError'
   declare readonly part: RoutePart
-  /** Whether another try may go better: a server's 5xx, a dead connection, an answer that broke off. */
+  /** Whether a retry may succeed: a server's 5xx, a dead connection, an interrupted answer. */
   declare readonly passing: boolean
-  /** Milliseconds after which the server wants to be asked again. */
+  /** Milliseconds after which the server wants the retry. */
   declare readonly retryAfterMs: number | undefined
-  /** HTTP status of an answer that was another than asked for; 413 where what was sent is too large. */
+  /** HTTP status of an unexpected answer; 413 if the sent body is too large. */
   declare readonly status: number | undefined
   declare readonly reason: FailureReason
 
@@ -46,12 +46,12 @@ export class RouteLoadError extends Error {
   }
 }
 
-/** The URL of a script that could not be imported: most browsers say in their error which one it was. */
+/** The URL of a script that could not be imported: most browsers put it into the error message. */
 export function urlIn(cause: unknown): string | undefined {
   return /https?:\S+/.exec(String(cause))?.[0]
 }
 
-/** More redirects in a row than any site means: they lead to each other. */
+/** More redirects in a row than any site intends: they form a loop. */
 export class RedirectLoopError extends Error {
   override readonly name = 'RedirectLoopError'
 

@@ -1,137 +1,143 @@
-/** What hooks and components know of the client router. Free of DOM types: the server's compiler sees it too. */
+/**
+ * The client router's interface for hooks and components. Without DOM types, because the server's compiler sees it too.
+ */
 import type { ReactNode } from 'react'
 import type { Outcome, RouteView } from './route-view.ts'
 
-/** How a navigation changes the history; `refresh` leaves it as it is. */
+/** How a navigation changes the history; `refresh` does not change it. */
 export type NavigationKind = 'push' | 'replace' | 'traverse' | 'refresh'
 
-/** How `navigate` goes. */
+/** Options of `navigate`. */
 export interface NavigateOptions {
-  /** Take the place of the present entry of the history. Default `false`. */
+  /** Replace the current history entry. Default: `false`. */
   readonly replace?: boolean
-  /** Go to the top of the page, or to the fragment. Default `true`. */
+  /** Scroll to the top of the page, or to the fragment. Default: `true`. */
   readonly scroll?: boolean
   /** Move the focus to the new page's heading. Default: as `scroll`. */
   readonly focus?: boolean
 }
 
-/** A navigation that is under way. */
+/** The current navigation. */
 export interface PendingNavigation {
   /** Path, query and hash. */
   readonly href: string
   readonly kind: NavigationKind
-  /** When it began, in milliseconds since the epoch. */
+  /** Its start, in milliseconds since the epoch. */
   readonly since: number
 }
 
-/** What `onNavigate` is told. */
+/** Argument of `onNavigate`. */
 export interface NavigateEvent {
   /**
-   * `start`: it begins. `commit`: the new page is on the screen. `cancel`: another took its place. `fail`: its data did
-   * not come and the error boundary is shown, or the browser loads the document instead. `leave`: only the browser can go
-   * there.
+   * `start`: it begins. `commit`: the new page is on screen. `cancel`: another navigation replaced it. `fail`: its data
+   * did not load and the error boundary is shown, or the browser loads the document instead. `leave`: only the browser
+   * can go there.
    */
   readonly type: 'start' | 'commit' | 'cancel' | 'fail' | 'leave'
   readonly kind: NavigationKind
-  /** Path, query and hash of the page that was on the screen. */
+  /** Path, query and hash of the previous page. */
   readonly from: string
-  /** Path, query and hash of where it leads. */
+  /** Path, query and hash of the target. */
   readonly to: string
   /** Milliseconds since its start. */
   readonly duration: number
-  /** For `cancel` and `fail`; `'redirect'` at the `start` of one that the page on the screen has redirected to. */
+  /** For `cancel` and `fail`; `'redirect'` at the `start` of one to which the page on screen has redirected. */
   readonly reason?: unknown
 }
 
-/** A navigation that a blocker has held back. */
+/** A navigation that a blocker has stopped. */
 export interface BlockedNavigation {
   /** Path, query and hash. */
   readonly href: string
   readonly kind: NavigationKind
-  /** Goes there after all. */
+  /** Continues the navigation. */
   proceed(): void
-  /** Stays. */
+  /** Drops the navigation. */
   reset(): void
 }
 
-/** Where a navigation would lead, as a blocker is asked. */
+/** The target of a navigation, for a blocker. */
 export interface BlockerQuestion {
-  /** Path, query and hash; of a navigation that leaves the site or closes the page: `undefined`. */
+  /** Path, query and hash; `undefined` if the visitor leaves the site or closes the page. */
   readonly href: string | undefined
 }
 
-/** How far a body has been sent. */
+/** Progress of sending a body. */
 export interface UploadProgress {
-  /** Bytes that have left the browser. */
+  /** Bytes sent so far. */
   readonly loaded: number
-  /** Bytes altogether; 0 before that is known. */
+  /** Total bytes; 0 while unknown. */
   readonly total: number
-  /** Takes the call back: its state is `null` again. The server hears of it, unless it has everything already. */
+  /** Cancels the call: its state is `null` again. The server notices, unless it has already received everything. */
   cancel(): void
 }
 
-/** What is on the screen. */
+/** What the screen shows. */
 export interface Screen {
   /** Path, query and hash. */
   readonly href: string
   readonly view: RouteView
-  /** Changes with every navigation, and not when data is fetched anew. */
+  /** Changes with every navigation, but not when data is reloaded. */
   readonly visit: number
-  /** Set where something of it has failed since, or was refused: the fallback that a boundary shows. */
+  /** Set if part of it has failed or was refused since: the fallback that a boundary shows. */
   readonly fallback?: Outcome | undefined
 }
 
 /** The client router, as hooks use it. */
 export interface Router {
   readonly screen: Screen
-  /** The navigation under way, once it has taken 100 ms. */
+  /** The current navigation, once it has taken 100 ms. */
   readonly pending: PendingNavigation | undefined
   readonly blocked: BlockedNavigation | undefined
   readonly online: boolean
   /**
-   * Goes to a URL: relative ones are read as in a link. Other sites are left to the browser.
-   * @throws {TypeError} for what is no URL, or one that runs script.
+   * Navigates to a URL: relative ones are resolved as in a link. Other sites are left to the browser.
+   * @throws {TypeError} for an invalid URL, or one that runs script.
    */
   navigate(to: string | { readonly href: string }, options?: NavigateOptions): void
   /** Moves in the history. */
   go(delta: number): void
-  /** Asks for all data of the present page anew. */
+  /** Reloads all data of the current page. */
   refresh(): void
-  /** Drops what is known under these tags and paths, in all tabs, and asks anew for what of it is on the screen. */
+  /** Drops cached data with these tags and paths, in all tabs, and reloads the part that is on screen. */
   revalidate(...targets: readonly string[]): void
   /**
-   * Reads the data of another page. Rejects with what was thrown there.
-   * @param signal ends the reading, and later what is still on its way for the page.
+   * Reads the data of another page. Rejects with errors that were thrown there.
+   * @param signal aborts the loading, and later the deferred values.
    */
   read(href: string, signal: AbortSignal): Promise<RouteView>
-  /** Fetches a page ahead. */
+  /** Prefetches a page. */
   prefetch(href: string): void
-  /** Asks before the page is left, for as long as the returned function has not been called. */
+  /** Asks before the visitor leaves the page, until the returned function is called. */
   block(asks: (question: BlockerQuestion) => boolean): () => void
   onNavigate(listener: (event: NavigateEvent) => void): () => void
   /**
    * Calls an action on the page on screen.
-   * @param event which has led to it; the one under way, unless told.
+   * @param event that caused the call; default: the current one.
    */
   call(id: string, args: readonly unknown[], event?: Event): Promise<unknown>
-  /** How far files of calls under way have been sent, by action id. */
+  /** Upload progress of pending calls, by action id. */
   readonly uploads: ReadonlyMap<string, UploadProgress>
   /** Calls back when `screen`, `pending`, `blocked`, `online` or `uploads` have changed. */
   subscribe(listener: () => void): () => void
-  /** Goes where a redirect that was thrown in the browser leads; nowhere if that is neither a path nor, with `external`, a site. */
+  /**
+   * Follows a redirect that was thrown in the browser; does nothing unless it is a path or, with `external`, another
+   * site.
+   */
   redirect(to: string, external: boolean): void
 }
 
 /** The client router, as error boundaries use it. */
 export interface BoundaryRouter extends Router {
   /**
-   * An error boundary of the screen has caught something. Follows a redirect; otherwise loads the fallback and its styles.
-   * @returns the fallback, to be shown; `undefined` where it does not load, or there is none.
+   * Handles a value that an error boundary of the screen has caught. Follows a redirect; otherwise loads the fallback
+   * and its styles.
+   * @returns the fallback; `undefined` if it does not load, or there is none.
    */
   caught(boundary: BoundaryProps, value: unknown): Promise<ReactNode>
 }
 
-/** Who wants to hear of the router. The handle fills it, the router that comes later tells. */
+/** Listeners of the router. The lazy router collects them, the loaded one calls them. */
 export interface RouterListeners {
   /** `screen`, `pending`, `blocked` or `online` have changed. */
   readonly changes: Set<() => void>
@@ -140,23 +146,26 @@ export interface RouterListeners {
   readonly blockers: Set<(question: BlockerQuestion) => boolean>
 }
 
-/** The router with what the React root tells it. */
+/** The router's interface for the React root. */
 export interface HostedRouter extends BoundaryRouter {
-  /** React is about to take the screen out of the document. */
+  /** React is about to remove the screen from the document. */
   leaving(): void
   /** React has put this screen into the document. */
   committed(screen: Screen): void
 }
 
-/** What of `HostedRouter` comes with the router's own code; the handle keeps the rest. */
+/** The part of `HostedRouter` that the router's own code provides; the lazy router has the rest. */
 export type LoadedRouter = Omit<HostedRouter, 'subscribe' | 'onNavigate' | 'block'>
 
 /** Props of `SegmentBoundary`. */
 export interface BoundaryProps {
   readonly chain: RouteView['chain']
-  /** Index in the chain of the segment whose fallbacks it shows; -1 for the last resort inside the document, a fixed text. */
+  /**
+   * Index in the chain of the segment whose fallbacks it shows; -1 for the last resort inside the document, a fixed
+   * text.
+   */
   readonly at: number
-  /** Another one than before means another navigation: what was caught belongs to the page that was left. */
+  /** Changes with each navigation: a caught error belongs to the page that was left. */
   readonly visit: number | undefined
   readonly onRetry?: (() => void) | undefined
   readonly children: ReactNode

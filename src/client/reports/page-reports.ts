@@ -1,55 +1,55 @@
 import type { RedirectSignal, RefusalSignal } from '../../shared/control-flow.ts'
 import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import type { HostedRouter } from '../react/router-types.ts'
-/** How a failure came to be known. */
+/** How a failure was detected. */
 export type FailureKind =
-  /** Nobody has caught it. */
+  /** An uncaught error. */
   | 'error'
-  /** A promise was rejected, and nobody listened. */
+  /** An unhandled rejection. */
   | 'rejection'
-  /** A script, stylesheet, image or the like did not come. */
+  /** A script, stylesheet, image or the like did not load. */
   | 'resource'
-  /** By React: shown by an error boundary, by none, or mended by rendering again. */
+  /** By React: shown by an error boundary, by none, or recovered by rendering again. */
   | 'caught'
   | 'uncaught'
   | 'recoverable'
 
-/** Something that has failed in this page. */
+/** A failure in this page. */
 export interface PageFailure {
   readonly kind: FailureKind
-  /** Anything, where the browser hands it out. */
+  /** Anything, if the browser provides it. */
   readonly thrown?: unknown
-  /** What the browser says where it hands nothing out; of a resource, its URL. */
+  /** The browser's message if it provides no value; for a resource, its URL. */
   readonly message?: string
   /** URL of the script, or name of the element. */
   readonly file?: string
   readonly line?: number
   readonly column?: number
-  /** Of components, as React gives it. */
+  /** Component stack from React. */
   readonly stack?: string | null | undefined
-  /** Seconds since the epoch, as the service has it; filled in by `add`. */
+  /** Seconds since the epoch, as the service expects; `add` fills it in. */
   readonly at?: number
 }
 
 /**
- * Where a page's failures go. The recorder in the document's first bytes makes it, and keeps what it is told; the SDK
+ * Collects a page's failures. The recorder at the start of the document creates it, and stores failures; the SDK
  * replaces its members when it takes over.
  */
 export interface PageReports {
   readonly settings: ReportSettings
-  /** What was kept. Bounded: a page that fails over and over says the same. */
+  /** Stored failures. Bounded: a page that fails repeatedly repeats itself. */
   readonly kept: PageFailure[]
-  /** The router of the page, set once the page is alive. */
+  /** The router of the page, set after hydration. */
   router?: HostedRouter
   add(failure: PageFailure): void
   /**
-   * The page on the screen has thrown a redirect or a refusal: no visit worth tracing. Set once the page is alive; of
-   * redirects the router tells by itself.
+   * Called when the page on screen has thrown a redirect or a refusal: not worth tracing. Set after hydration; the
+   * router itself reports its redirects.
    */
   left?(signal: RedirectSignal | RefusalSignal): void
-  /** What `left` was told before the SDK was there. */
+  /** The argument of `left` before the SDK had loaded. */
   early?: RedirectSignal | RefusalSignal
-  /** The visitor has agreed: the SDK may be loaded, and sends what was kept. */
+  /** Called when the visitor has agreed: loads the SDK, which sends the stored failures. */
   allow(): void
 }
 
@@ -58,14 +58,14 @@ export interface ReportingPage {
   millraceReports?: PageReports
 }
 
-/** The reports of this page; `undefined` where it has none, as on the server. */
+/** The reports of this page; `undefined` if it has none, as on the server. */
 export function pageReports(): PageReports | undefined {
   return (globalThis as ReportingPage).millraceReports
 }
 
 /**
- * Says that the visitor has agreed to error reports. Only of effect where the application asks for consent; to be
- * called on each page load, as long as the consent stands.
+ * Declares that the visitor has agreed to error reports. Has an effect only if the application asks for consent; call
+ * it on each page load while the consent is valid.
  */
 export function allowReports(): void {
   pageReports()?.allow()

@@ -2,15 +2,15 @@ import { makeBrowserOfflineTransport, makeFetchTransport, type BrowserOptions } 
 
 type MakeTransport = NonNullable<BrowserOptions['transport']>
 
-/** The relay, or what stands before it, is away for a moment: as if the network were down. */
+/** The relay, or a proxy in front of it, is temporarily unavailable: treated as a network failure. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
-const LONGEST_PAUSE_MS = 300_000 // a relay that asks for more may be another one by then
+const LONGEST_PAUSE_MS = 300_000 // after that, another relay may be running
 
 /**
- * The page's way to the relay. What it cannot take now waits in the browser's store, and goes out later, not before the
- * relay wants to be asked again.
- * @param nativeFetch of the page, as it was before it was wrapped for tracing: reports are no part of what a page does.
+ * The page's transport to the relay. Envelopes that fail wait in the browser's storage, and are sent later, not before
+ * the relay's `Retry-After`.
+ * @param nativeFetch of the page, before it was wrapped for tracing: reports are not part of a page's work.
  */
 export function pageTransport(nativeFetch: typeof fetch): MakeTransport {
   /** Milliseconds since the epoch. */
@@ -20,7 +20,7 @@ export function pageTransport(nativeFetch: typeof fetch): MakeTransport {
     makeFetchTransport(
       {
         ...options,
-        // The SDK takes each attempt that fails for a loss, but what has failed is kept and tried again.
+        // The SDK counts each failed attempt as a loss, but a failed envelope is kept and retried.
         recordDroppedEvent(reason, ...dropped) {
           if (reason !== 'network_error') options.recordDroppedEvent(reason, ...dropped)
         },

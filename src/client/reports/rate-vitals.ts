@@ -9,9 +9,9 @@ interface Measured {
 const VITAL_VALUE = /^browser\.web_vital\.([a-z]+)\.value$/
 
 /**
- * Adds the ratings of its web vitals to a page load. One that was painted and has not shifted has a CLS of 0, of which the
- * SDK says nothing: without it, only the pages that do shift would be counted.
- * @param tellsShifts whether the browser tells of layout shifts at all.
+ * Adds the ratings of its web vitals to a page load. A painted page without layout shifts has a CLS of 0, which the SDK
+ * omits: then only pages with shifts would be counted.
+ * @param tellsShifts whether the browser reports layout shifts at all.
  */
 export function rateTransaction<Transaction extends Measured>(
   transaction: Transaction,
@@ -29,7 +29,7 @@ export function rateTransaction<Transaction extends Measured>(
   return transaction
 }
 
-/** Adds the rating to the span of a web vital that is sent by itself, as the one of an interaction is. */
+/** Adds the rating to the span of a web vital that is sent alone, such as that of an interaction. */
 export function rateSpan(span: Span): void {
   for (const [attribute, value] of Object.entries(spanToJSON(span).attributes ?? {})) {
     const name = VITAL_VALUE.exec(attribute)?.[1] ?? ''

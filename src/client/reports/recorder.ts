@@ -2,12 +2,12 @@ import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import type { PageFailure, PageReports, ReportingPage } from './page-reports.ts'
 
 /**
- * Keeps what fails before the SDK is there, then brings that. Where it never comes, because the page is left or its
- * scripts are broken, what was kept is sent from here, plainly. This is an inline script in every document, and counts
- * before everything else: below 1 kB with its settings, compressed. So what it reads, it reads by patterns.
+ * Records failures before the SDK has loaded, then loads it. If that fails, because the page is left or its scripts are
+ * broken, this code sends the recorded failures itself, in a simple form. It is an inline script in every document,
+ * before everything else: below 1 kB with its settings, compressed. To save bytes it parses with patterns.
  */
 export function startRecorder(page: Window & typeof globalThis & ReportingPage, settings: ReportSettings): void {
-  const MOST_KEPT = 20 // what follows in such a page says nothing new
+  const MOST_KEPT = 20 // later failures of such a page add nothing new
   const kept: PageFailure[] = []
   let allowed = !settings.consent
 
@@ -16,7 +16,7 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
     kept,
     add(failure) {
       const { thrown, file } = failure as PageFailure & { readonly thrown?: { readonly digest?: string } | null }
-      // The server has told of what has a digest; and without a picture a page goes on.
+      // The server has reported a failure with a digest; and a page works without an image.
       if (thrown?.digest || file === 'img' || kept[MOST_KEPT] || kept.some((one) => thrown && one.thrown === thrown))
         return
       kept.push({ at: Date.now() / 1_000, ...failure })
@@ -46,7 +46,7 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
     true,
   )
   addEventListener('unhandledrejection', ({ reason }) => reports.add({ kind: 'rejection', thrown: reason }))
-  // The page is about to go. Where the SDK has come, nothing is kept any more.
+  // The page is about to be left. Once the SDK has loaded, nothing is kept any more.
   addEventListener('pagehide', () => {
     if (allowed) for (const failure of kept.splice(0)) send(failure)
   })
@@ -58,7 +58,7 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
       /sentry-trace.*?(\w{32})-(\w{16})/.exec(JSON.stringify(performance.getEntries())) ?? []
     navigator.sendBeacon(
       settings.tunnel,
-      // What the server has written into the settings needs no escaping.
+      // The settings that the server has written need no escaping.
       `{"dsn":"${settings.dsn}"}\n{"type":"event"}\n${JSON.stringify({
         timestamp: at,
         platform: 'javascript',
@@ -70,7 +70,7 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
         },
         contexts: trace_id && { trace: { trace_id, span_id } },
         exception: { values: [{ type: name ?? 'Error', value: value ?? message ?? String(thrown) }] },
-        // An inline script is named by the page's URL.
+        // Inline scripts are named by the page's URL.
         extra: { stack: stack?.replaceAll(location.search, '') },
       })}`,
     )

@@ -32,8 +32,8 @@ const ASSETS = `${RUNTIME_PREFIX}assets/`
 const EXTENSIONS = [/^(?:chrome|moz|safari(?:-web)?)-extension:/]
 
 /**
- * Makes the page's SDK: chosen integrations, one relay, and nothing collected that could tell who the visitor is. Errors
- * reach it from `PageReports`, so that there is one way for those before and after it came.
+ * Creates the page's SDK: selected integrations, one relay, and no data that could identify the visitor. `PageReports`
+ * passes errors to it, so that early and late ones take the same path.
  */
 export function createPageClient(window: Window & typeof globalThis, settings: ReportSettings): BrowserClient {
   const { dsn, tunnel, release, environment, rate } = settings
@@ -44,9 +44,9 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
     release,
     environment,
     tracesSampleRate: rate,
-    // Whole transactions can be judged by what came of them; spans that are sent one by one cannot.
+    // A whole transaction can be dropped after a refusal; spans that are sent one by one cannot.
     traceLifecycle: 'static',
-    // Taken before the SDK wraps it.
+    // Captured before the SDK wraps it.
     transport: pageTransport(window.fetch.bind(window)),
     transportOptions: { maxQueueSize: MOST_OFFLINE, flushAtStartup: true, dbName: 'millrace-reports' } as object,
     stackParser: defaultStackParser,

@@ -3,12 +3,12 @@ import { digestOf } from '../../shared/control-flow.ts'
 import { isReportable } from '../../shared/reports/is-reportable.ts'
 import type { PageFailure } from './page-reports.ts'
 
-/** Without these a page does not work; without others it looks odd. */
+/** Without these a page does not work; without others it only looks wrong. */
 const VITAL_ELEMENTS: ReadonlySet<string> = new Set(['script', 'link'])
 
 /**
- * Makes what reports failures: each once, however many ways it takes to us. What the server has reported already, as it
- * says by a digest, is left out.
+ * Creates the function that reports failures: each once, however often it is detected. Failures with a digest are left
+ * out, because the server has reported them.
  */
 export function createFailureReporter(client: BrowserClient, route: () => string | undefined) {
   const known = new WeakSet<object>()
@@ -33,7 +33,7 @@ export function createFailureReporter(client: BrowserClient, route: () => string
 
 function scopeOf({ at, stack, kind }: PageFailure, route: string | undefined): Scope {
   const scope = getCurrentScope().clone()
-  // React has rendered again, and nobody has seen anything of it.
+  // React has rendered again, and the visitor has noticed nothing.
   scope.setLevel(kind === 'recoverable' ? 'warning' : 'error')
   scope.setTags({ 'failure.kind': kind, ...(route === undefined ? {} : { route }) })
   if (stack) scope.setContext('react', { componentStack: stack })
@@ -41,7 +41,7 @@ function scopeOf({ at, stack, kind }: PageFailure, route: string | undefined): S
   return scope
 }
 
-/** Browsers hand nothing out for scripts of other sites, and for files that did not come. */
+/** Browsers provide no error for scripts of other sites, and for files that did not load. */
 function plainEvent({ kind, message = '', file, line, column }: PageFailure, mechanism: object) {
   const value = kind === 'resource' ? `Failed to load ${file}: ${message.replace(/[?#].*/s, '')}` : message
   const frames = line === undefined ? [] : [{ filename: file ?? '', lineno: line, colno: column ?? 0, in_app: true }]

@@ -1,6 +1,6 @@
 /**
- * The module that takes over from the recorder: the SDK of the error service and what feeds it. It is built as a file
- * of its own, apart from the application's, so that it is the same file as long as neither changes.
+ * The module that takes over from the recorder: the SDK of the error service and its sources. It is built as a separate
+ * file, so that it does not change with the application.
  */
 import { HYDRATION_DATA_SELECTOR, type HydrationState } from '../../shared/protocol/hydration-data.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
@@ -12,9 +12,9 @@ import { traceNavigations, tracePageLoad, traceRestores, type TracedPage } from 
 
 const started = new WeakSet<PageReports>()
 
-/** Starts the SDK, and hands it what was kept. */
+/** Starts the SDK, and passes it the recorded failures. */
 export function startReports(window: Window & typeof globalThis, reports: PageReports): void {
-  // Asked for twice, where the application says so twice.
+  // An application may call `allowReports` twice.
   if (started.has(reports)) return
   started.add(reports)
   const client = createPageClient(window, reports.settings)
@@ -40,21 +40,24 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
   else connect(reports.router)
   reports.add = (failure) => {
     const known = { at: Date.now() / 1_000, ...failure }
-    // React tells of it while it puts a page into the document: a moment later the router knows which page that is.
+    // React reports while it commits a page; a microtask later the router knows which page that is.
     if (failure.kind === 'caught') queueMicrotask(() => report(known))
     else report(known)
   }
   for (const failure of reports.kept.splice(0)) report(failure)
 }
 
-/** What the server has put into the document. */
+/** The page's facts in the document. */
 function pageOf(document: Document): TracedPage {
   const text = document.querySelector(HYDRATION_DATA_SELECTOR)?.textContent
   const { route, outcome } = (text ? JSON.parse(text) : {}) as Partial<HydrationState>
   return { route: route ? parsePattern(route).url : undefined, outcome: outcome?.kind }
 }
 
-/** The trace of this load of the document; that of one which the browser had stored belongs to an earlier load. */
+/**
+ * The trace of this load of the document; `undefined` if the document is from the browser's storage, because its trace
+ * belongs to an earlier load.
+ */
 function traceOf(performance: Performance): string | undefined {
   const navigation = performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined
   if (navigation === undefined || navigation.transferSize === 0) return undefined

@@ -10,11 +10,11 @@ import {
 import { REFUSAL_STATUS, type RedirectSignal, type RefusalKind, type RefusalSignal } from '../../shared/control-flow.ts'
 import type { NavigateEvent, Router } from '../react/router-types.ts'
 
-/** What is on the screen, as spans are named by it. */
+/** Facts about the page on screen, for naming spans. */
 export interface TracedPage {
-  /** Pattern of the route; `undefined` where none matched. */
+  /** Pattern of the route; `undefined` if none matched. */
   readonly route: string | undefined
-  /** The fallback in the page's place, if there is one. */
+  /** The fallback that replaces the page, if any. */
   readonly outcome: string | undefined
 }
 
@@ -22,17 +22,17 @@ export interface TracedPage {
 const OK_STATUS = 1
 const ERROR_STATUS = 2
 
-/** The service's names of the statuses; those of refusals keep a span from being sent. */
+/** The service's names of the statuses; spans with those of refusals are not sent. */
 const REFUSED: Readonly<Record<number, string>> = { 401: 'unauthenticated', 403: 'permission_denied', 404: 'not_found' }
 
 /**
- * Begins the span of the page load: it goes on with the server's trace.
- * @param trace as the server has handed it over; `undefined` for a document out of the browser's own store, whose trace
- * is that of an earlier load.
+ * Starts the span of the page load, which continues the server's trace.
+ * @param trace from the server; `undefined` for a document from the browser's storage, whose trace belongs to an
+ * earlier load.
  * @returns the span.
  */
 export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: string | undefined): Span | undefined {
-  // Without a trace of its own, the SDK would look for that of the stored document.
+  // Without an own trace, the SDK would use that of the stored document.
   const own = trace === undefined ? { sentryTrace: '-', baggage: '-' } : undefined
   const span = startBrowserTracingPageLoadSpan(client, namedBy(page, location.pathname, 'pageload'), own)
   settle(span, page)
@@ -40,12 +40,12 @@ export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: st
 }
 
 /**
- * Names spans by the router's events, and what else is reported by the page that is on the screen.
- * @param shown what is on the screen by now.
- * @param rate share of page loads that are traced, 0 to 1. With 0 no span is begun: one that nobody gets would cost a
- * click a millisecond.
+ * Names spans by the router's events, and other reports by the page on screen.
+ * @param shown the current page on screen.
+ * @param rate share of page loads that are traced, 0 to 1. With 0 no span is started: a useless span would cost a click
+ * a millisecond.
  * @param load span of the page load.
- * @returns takes a refusal that the page on the screen has thrown: its span is then not sent.
+ * @returns a function for refusals that the page on screen has thrown: its span is then not sent.
  */
 export function traceNavigations(
   client: BrowserClient,
@@ -55,7 +55,7 @@ export function traceNavigations(
   load: Span | undefined,
 ): (signal: RedirectSignal | RefusalSignal) => void {
   let span: Span | undefined
-  /** Of the page on the screen, as long as it has not been sent. */
+  /** Span of the page on screen, until it is sent. */
   let current = load
 
   router.onNavigate((event) => {
@@ -79,7 +79,7 @@ export function traceNavigations(
       current = span
     } else if (type === 'fail') span?.setStatus({ code: ERROR_STATUS, message: 'internal_error' })
     else {
-      // Given up, or the browser's own business from here on.
+      // Cancelled, or left to the browser.
       span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
       span?.end()
     }
@@ -88,15 +88,15 @@ export function traceNavigations(
 
   return (signal) => {
     if (!('kind' in signal)) return
-    // What is thrown while a page comes to the screen is thrown before the router is told that it has.
+    // An error while a page is committed is thrown before the router is told of the commit.
     settle(span ?? current, { route: undefined, outcome: signal.kind })
   }
 }
 
 /**
- * Begins a span whenever the page comes back out of the browser's own store, as it was left there. The SDK does that as
- * well, but would name it by its path, and send the one of a page that says it is none.
- * @param shown what is on the screen.
+ * Starts a span whenever the browser restores the page from its back/forward cache. The SDK would do that as well, but
+ * name it by its path, and send it even for a refused page.
+ * @param shown the page on screen.
  */
 export function traceRestores(window: EventTarget, client: BrowserClient, shown: () => TracedPage): void {
   window.addEventListener('pageshow', (event) => {
@@ -111,12 +111,12 @@ export function traceRestores(window: EventTarget, client: BrowserClient, shown:
 function beginSpan(client: BrowserClient, path: string): Span | undefined {
   const unnamed = namedBy({ route: undefined, outcome: undefined }, path, 'navigation')
   const span = startBrowserTracingNavigationSpan(client, unnamed, { url: location.origin + path })
-  // Until it is known what comes of it: the SDK ends it by itself when the page is left, and it might be a redirect.
+  // Until the result is known: the SDK ends the span itself when the page is left, and it might be a redirect.
   span?.setStatus({ code: ERROR_STATUS, message: 'cancelled' })
   return span
 }
 
-/** What the SDK does beside the span: failures of different pages belong to different traces. */
+/** As the SDK does besides the span: failures of different pages belong to different traces. */
 function beginTrace(path: string): undefined {
   const scope = getCurrentScope()
   scope.setPropagationContext(startNewTrace(() => getCurrentScope().getPropagationContext()))

@@ -1,27 +1,27 @@
 import type { Breadcrumb, Event } from '@sentry/react'
 
-/** An address by itself, or behind a method. */
+/** A URL or path, optionally after a method. */
 const ADDRESS = /^(?:[A-Z]+ )?(?:https?:\/)?\//
 /** Up to the position in a stack, or the end. */
 const QUERY_IN_STACK = /[?#]\S*?(?=:\d|[\s)]|$)/g
 
 type Attributes = Readonly<Record<string, unknown>>
 
-/** An address without its query and fragment, which may hold what is nobody's business; any other text as it is. */
+/** A URL without its query and fragment, which may contain private data; any other text unchanged. */
 export function withoutQuery(text: string): string {
   return ADDRESS.test(text) ? text.replace(/[?#].*/s, '') : text
 }
 
-/** A breadcrumb whose addresses have no queries. */
+/** A breadcrumb without queries in its URLs. */
 export function crumbWithoutQueries(breadcrumb: Breadcrumb): Breadcrumb {
   const { data } = breadcrumb
   return data === undefined ? breadcrumb : { ...breadcrumb, data: cut(data) }
 }
 
 /**
- * Takes the queries out of an event, an error or a transaction: where the page is, which files its stacks name, and what
- * its spans say of scripts and requests. The SDK leaves queries out where it knows of an address, which is not everywhere:
- * scripts inside of the document are named by the page's own. Messages stay as they are.
+ * Removes the queries from an event, an error or a transaction: in the page's URL, in the files of stacks, and in spans
+ * of scripts and requests. The SDK removes some queries, but not all: inline scripts are named by the page's URL.
+ * Messages are unchanged.
  */
 export function eventWithoutQueries<Reported extends Event>(event: Reported): Reported {
   const { request, exception, spans } = event
