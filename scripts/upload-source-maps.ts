@@ -42,7 +42,7 @@ async function upload(buildId: string): Promise<void> {
   }
   required('SENTRY_ORG', 'the slug of your organization, like mills')
   required('SENTRY_PROJECT', 'the slug of your project, like website')
-  required('SENTRY_AUTH_TOKEN', 'a token that may write releases, as the service makes it')
+  required('SENTRY_AUTH_TOKEN', 'a token of the service that may write releases')
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-maps-'))
   const count = await writeTo(folder.path)
   const options = ['--release', release, '--url-prefix', `~${PUBLIC_PATH}`, '--wait', '--strict']
@@ -51,7 +51,7 @@ async function upload(buildId: string): Promise<void> {
     // Otherwise it would read a `.env` file, and check for newer versions of itself.
     env: { ...process.env, SENTRY_URL: url, SENTRY_LOAD_DOTENV: '0', SENTRY_DISABLE_UPDATE_CHECK: '1' },
   })
-  if (status !== 0) throw new UploadError(`sentry-cli has not uploaded the maps${error ? `: ${error.message}` : '.'}`)
+  if (status !== 0) throw new UploadError(`sentry-cli failed to upload the maps${error ? `: ${error.message}` : '.'}`)
   console.log(`${url} has the maps of ${count} scripts, of build ${buildId}.`)
 }
 
@@ -74,7 +74,7 @@ async function writeTo(folder: string): Promise<number> {
 
 async function readManifest(): Promise<AssetManifest> {
   const text = await readFile(join(out, 'manifest.json'), 'utf8').catch(() => undefined)
-  if (text === undefined) throw new UploadError(`${out} holds no build: npm run build makes one.`)
+  if (text === undefined) throw new UploadError(`${out} contains no build: run npm run build.`)
   return JSON.parse(text) as AssetManifest
 }
 

@@ -61,16 +61,18 @@ export function checkBuildOptions({ root, app, out }: BuildOptions): void {
     if (existsSync(join(app, file))) continue
     throw new BuildFault(
       `${displayPath(root, app)} is no application: ${file} is missing.\n` +
-        `An application's folder holds ${APPLICATION_FILES.join(', ')}; name another one with --app <folder>.`,
+        `An application's folder contains ${APPLICATION_FILES.join(', ')}; name another one with --app <folder>.`,
     )
   }
   const fromOut = relative(out, root)
   if (fromOut === '' || !(fromOut.startsWith('..') || isAbsolute(fromOut))) {
-    throw new BuildFault(`--out ${out} holds the project itself; a build replaces that folder. Name another one.`)
+    throw new BuildFault(
+      `--out ${out} contains the project itself, and a build replaces that folder. Choose another one.`,
+    )
   }
   if (existsSync(out) && !existsSync(join(out, 'build-info.json')) && existsSync(join(out, 'package.json'))) {
     throw new BuildFault(
-      `--out ${out} holds something else than a build; a build replaces that folder. Name another one.`,
+      `--out ${out} contains something other than a build, and a build replaces that folder. Choose another one.`,
     )
   }
 }

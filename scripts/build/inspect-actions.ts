@@ -22,7 +22,7 @@ export async function inspectActions(
       if (declared === undefined) {
         return (
           `${shown} is no action. In the browser each export of an actions.server.ts is a reference to an action: ` +
-          'export what action({ … }) gives, and types; move everything else into another *.server.ts module.'
+          'export only results of action({ … }), and types; move everything else to another *.server.ts module.'
         )
       }
       const former = known.get(declared)

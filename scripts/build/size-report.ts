@@ -47,7 +47,7 @@ function contentsOf(inputs: Metafile['outputs'][string]['inputs']): string {
   const sources = Object.entries(inputs)
     .toSorted(([, a], [, b]) => b.bytesInOutput - a.bytesInOutput)
     .map(([source]) => shorten(source))
-  const [largest = 'helpers of the bundler', ...others] = new Set(sources)
+  const [largest = 'bundler helpers', ...others] = new Set(sources)
   return others.length > 0 ? `${largest} and ${others.length} more` : largest
 }
 

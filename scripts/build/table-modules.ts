@@ -16,7 +16,7 @@ export function checkTableModules(sources: RouteSources): void {
       throw new BuildFault(
         SERVER_KINDS.has(kind)
           ? `${what}, and its code would reach the browser: a module that only the server may load has a name that ends in .server.ts. Rename it.`
-          : `${what}, which browsers load, and a *.server.* module never reaches them. Name a module with a component, or rename this one.`,
+          : `${what}, which browsers load, but *.server.* modules never reach them. Use a module with a component, or rename this one.`,
       )
     }
   }

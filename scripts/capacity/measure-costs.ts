@@ -37,7 +37,7 @@ async function costOf(url: string, pid: number): Promise<number> {
   await autocannon({ url, connections: CONNECTIONS, duration: WARM_SECONDS })
   const before = cpuMs(pid)
   const { requests, non2xx, errors } = await autocannon({ url, connections: CONNECTIONS, duration: SECONDS })
-  if (non2xx + errors > 0) throw new Error(`${url}: ${non2xx} answers were no success, ${errors} requests failed`)
+  if (non2xx + errors > 0) throw new Error(`${url}: ${non2xx} answers were not successful, ${errors} requests failed`)
   return (cpuMs(pid) - before) / requests.total
 }
 

@@ -93,7 +93,7 @@ function statementFaults(file: SourceFile): string[] {
     .split('\n')
     .flatMap((line, index) =>
       /^(?:export )?let\s/.test(line)
-        ? [`${file.path}:${index + 1}: module-level let; a mutable fact has an owner that passes it on`]
+        ? [`${file.path}:${index + 1}: module-level let; give the mutable fact an owner that passes it on`]
         : [],
     )
 }

@@ -36,7 +36,7 @@ export function checkContents({ root, config }: BuiltImage, nodeVersion: string)
   check('no set-uid and no set-gid files', ...none(files.filter(({ mode }) => (mode & SET_ID_BITS) !== 0)))
   const writable = ({ path, uid, mode, kind }: TreeEntry): boolean =>
     kind !== 'link' && !['/assets', '/data', '/tmp'].includes(path) && (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0)
-  check('all but /assets, /data and /tmp is root’s and nobody else may write', ...none(tree.filter(writable)))
+  check('root owns everything but /assets, /data and /tmp, and nobody else may write', ...none(tree.filter(writable)))
   check('every file can be read by the user', ...none(files.filter(({ mode }) => (mode & 0o004) === 0)))
   checkConfig()
   checkBill()
@@ -46,7 +46,7 @@ export function checkContents({ root, config }: BuiltImage, nodeVersion: string)
   function checkConfig(): void {
     check('runs as a user that is not root, by number', /^[1-9]\d*:[1-9]\d*$/.test(config.user), config.user)
     check('/data is its one volume', config.volumes.join() === '/data', config.volumes.join())
-    check('it names its port', config.ports.join() === '3000/tcp', config.ports.join())
+    check('it exposes its port', config.ports.join() === '3000/tcp', config.ports.join())
     check('process 1 is tini', config.entrypoint.join(' ') === '/usr/local/bin/tini --', config.entrypoint.join(' '))
     check('its command starts Node without a shell', config.command[0] === NODE, config.command.join(' '))
     const [form, program] = config.healthCheck
@@ -79,7 +79,7 @@ export function checkContents({ root, config }: BuiltImage, nodeVersion: string)
         !tree.some(({ path }) => path.startsWith(`/app/licences/${name}@`)) &&
         bill.components.some((component) => component.name === name && component['licenses'] === undefined),
     )
-    check('packages in the bundles have left their licences', unlicensed.length === 0, unlicensed.join(', '))
+    check('the licences of bundled packages are there', unlicensed.length === 0, unlicensed.join(', '))
     const licences = files.filter(({ path }) => /\/(?:licen[cs]e|copying|copyright)[^/]*$/i.test(path)).length
     check(
       'it has node’s version',

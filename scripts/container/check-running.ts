@@ -37,7 +37,7 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
   mkdirSync(data, { recursive: true })
   const limited = limitMemory(`millrace-${process.pid}`, MEMORY_BYTES)
   const memory = typeof limited === 'string' ? undefined : limited
-  if (typeof limited === 'string') console.log(`     without a limit of memory: ${limited}`)
+  if (typeof limited === 'string') console.log(`     without a memory limit: ${limited}`)
   try {
     await asAnotherUser()
     await refusesWrongConfiguration()
@@ -54,7 +54,7 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
       await checkAnswers({ check }, `http://127.0.0.1:${port}`, data)
       await healthCheck(port, 0)
       const peak = group?.peak()
-      if (peak !== undefined) check('it keeps within its limit of memory', peak < MEMORY_BYTES, megabytes(peak))
+      if (peak !== undefined) check('it stays within its memory limit', peak < MEMORY_BYTES, megabytes(peak))
       await stops(server)
       await healthCheck(port, 1)
     } finally {
@@ -68,19 +68,19 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
     const seen = JSON.parse((await probe.line(/^\{.*\}$/))[0]) as Record<string, unknown>
     await probe.exited
     if (memory !== undefined) {
-      check('Node knows its limit of memory', seen['memory'] === MEMORY_BYTES, megabytes(Number(seen['memory'])))
+      check('Node knows its memory limit', seen['memory'] === MEMORY_BYTES, megabytes(Number(seen['memory'])))
     }
     check(
       'the user has the number of the Dockerfile',
       `${String(seen['uid'])}:` === image.config.user.split(':')[0] + ':',
     )
-    check('the root cannot be written to', seen['root'] === 'EROFS' && seen['app'] === 'EROFS', String(seen['app']))
-    check('/data and /tmp can', seen['data'] === 'could' && seen['temporary'] === 'could')
+    check('the root is read-only', seen['root'] === 'EROFS' && seen['app'] === 'EROFS', String(seen['app']))
+    check('/data and /tmp are writable', seen['data'] === 'could' && seen['temporary'] === 'could')
     check(
-      'no capabilities, and none to be had',
+      'no capabilities, and no way to get any',
       /^0+$/.test(String(seen['capabilities'])) && seen['noNewPrivileges'] === '1',
     )
-    check('names are looked up', seen['dns'] === 'resolves' && seen['home'] === 'node', String(seen['dns']))
+    check('host names resolve', seen['dns'] === 'resolves' && seen['home'] === 'node', String(seen['dns']))
   }
 
   async function refusesWrongConfiguration(): Promise<void> {
@@ -111,12 +111,12 @@ async function checkAnswers({ check }: Pick<Verdicts, 'check'>, origin: string, 
   check('/readyz says yes', (await fetch(`${origin}/readyz`)).status === 200)
   const home = await fetch(`${origin}/`)
   const html = await home.text()
-  check('the first page is there', home.status === 200 && html.includes('</html>'), `${html.length} characters`)
+  check('the first page answers', home.status === 200 && html.includes('</html>'), `${html.length} characters`)
   const scripts = [...html.matchAll(/\/_m\/assets\/[\w.-]+\.(?:js|css)/g)].map(([path]) => path)
   const statuses = await Promise.all(scripts.map(async (path) => (await fetch(`${origin}${path}`)).status))
-  check('so are its files', statuses.length > 0 && statuses.every((status) => status === 200), `${statuses.length}`)
+  check('so do its files', statuses.length > 0 && statuses.every((status) => status === 200), `${statuses.length}`)
   const chapter = await fetch(`${origin}/docs/deployment`)
-  check('so is the handbook', chapter.status === 200 && (await chapter.text()).includes('Deployment'))
+  check('so does the handbook', chapter.status === 200 && (await chapter.text()).includes('Deployment'))
   check('a page that stores opens its database', (await fetch(`${origin}/lab/guestbook`)).status === 200)
   check(
     'it is in /data',

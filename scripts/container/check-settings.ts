@@ -47,14 +47,14 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
     const isConnected = await holds(async () =>
       /^millrace_shared_store_connected(?:\{[^}]*\})? 1$/m.test(await (await fetch(metrics)).text()),
     )
-    check('metrics are served, and say that the shared store is there', isConnected)
+    check('metrics are served, and report that the shared store is connected', isConnected)
     await keepsReports(origin)
     const [build, ...others] = readdirSync(assets)
     check('its files are in the shared folder', build === buildId() && others.length === 0, build)
     server.signal('SIGTERM')
-    check('SIGTERM ends all of it with code 0', (await server.exited) === 0)
+    check('SIGTERM ends all processes with code 0', (await server.exited) === 0)
     const complaints = server.output().split('\n').filter(isComplaint)
-    check('nothing was complained of', complaints.length === 0, complaints.join('\n'))
+    check('the log has no warnings', complaints.length === 0, complaints.join('\n'))
   } finally {
     if ((await Promise.race([server.exited, 'running' as const])) === 'running') server.signal('SIGKILL')
   }
@@ -75,7 +75,7 @@ export async function checkSettings(image: BuiltImage, work: string): Promise<re
     const texts = (): string[] => sink.requests.map(({ body }) => body.toString())
     const came = await holds(() => texts().some((text) => text.includes('of a browser')))
     check('a report of a browser reaches the service', status === 200 && came)
-    check('so does one of the server itself', await holds(() => texts().some((text) => text.includes('"digest"'))))
+    check('so does a report of the server', await holds(() => texts().some((text) => text.includes('"digest"'))))
   }
 
   function buildId(): string {

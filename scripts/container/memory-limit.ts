@@ -33,14 +33,14 @@ export function limitMemory(name: string, bytes: number): MemoryGroup | string {
   try {
     mkdirSync(folder)
   } catch (error) {
-    return `no control group can be made: ${reasonOf(error)}`
+    return `cannot create a control group: ${reasonOf(error)}`
   }
   const close = (): void => rmdirSync(folder)
   try {
     writeFileSync(join(folder, files.limit), String(bytes), { flag: 'r+' })
   } catch (error) {
     close()
-    return `the control group of this machine has no limit of memory: ${reasonOf(error)}`
+    return `the control group of this machine has no memory limit: ${reasonOf(error)}`
   }
   return {
     processes: join(folder, 'cgroup.procs'),

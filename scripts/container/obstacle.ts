@@ -11,5 +11,5 @@ export function containerObstacle(
 ): string | undefined {
   const missing = NEEDED.filter((program) => find(program) === undefined)
   if (missing.length > 0) return `missing ${missing.join(', ')} (Debian: \`apt-get install ${missing.join(' ')}\`).`
-  return user === 0 ? undefined : 'it has to run as root, because it mounts and becomes another user.'
+  return user === 0 ? undefined : 'it must run as root, because it mounts file systems and switches to another user.'
 }

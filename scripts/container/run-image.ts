@@ -127,6 +127,6 @@ function watch(child: ChildProcess): RunningImage {
 function firstChild(pid: number): number {
   const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   const found = Number(first)
-  if (!(found > 0)) throw new Error('there is no process in the image')
+  if (!(found > 0)) throw new Error('the image has no process')
   return found
 }

@@ -101,7 +101,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     if (server.status === 'rejected') throw server.reason
     const sources = await readSources(contexts)
     const { metafile, outputFiles } = server.value
-    if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild gave no metafile')
+    if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild returned no metafile')
     checkServerModules(root, metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
     const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))

@@ -62,7 +62,7 @@ export function createGateway(parts: GatewayParts): Server {
 async function answer(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (!isLocalHost(request.headers.host)) {
     response.writeHead(403, { 'Content-Type': 'text/plain' })
-    response.end('The development server answers under the names of this machine only, such as localhost.\n')
+    response.end('The development server accepts only host names of this machine, such as localhost.\n')
     return
   }
   const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? ''
@@ -70,7 +70,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     return answerByApplication(parts, request, response)
   if (isFromOther(request.headers)) {
     response.writeHead(403, { 'Content-Type': 'text/plain' })
-    response.end('The development server gives this to its own pages only.\n')
+    response.end('The development server serves this to its own pages only.\n')
     return
   }
   // For browsers that do not tell which page makes the request.

@@ -22,7 +22,7 @@ export type HrefArgs<Pattern extends string> = string extends Pattern
 const FAULTS = {
   missing: 'is missing',
   'not-text': 'is not text; convert it first',
-  empty: 'is empty, and a path has no empty segments',
+  empty: 'is empty, but a path has no empty segments',
   'dot-segment': 'is a dot segment, which browsers drop from paths, encoded or not',
   'lone-surrogate': 'has half a surrogate pair, which UTF-8 cannot express',
 } as const

@@ -44,7 +44,7 @@ function checkSegment(segment: string, refuse: Refuse): void {
     if (isGroup(segment) && !/^\.*$|[()[\]]/.test(segment.slice(1, -1))) return
     refuse(
       'bad-group',
-      `'${segment}' is no group, which is a whole segment such as '(site)'`,
+      `'${segment}' is not a group, which is a whole segment such as '(site)'`,
       'Name the group in one pair of parentheses; intercepting segments such as (.) and (..) do not exist here',
     )
   }
@@ -59,7 +59,7 @@ function checkSegment(segment: string, refuse: Refuse): void {
   if (/[?#]/.test(segment)) {
     refuse(
       'search-in-pattern',
-      `'${segment}' goes beyond the path, which is all that a pattern describes`,
+      `'${segment}' goes beyond the path, but a pattern describes only the path`,
       'Read search params in the page or its loader; write %3F or %23 for the character itself',
     )
   }
@@ -110,7 +110,11 @@ function checkParam(segment: string, refuse: Refuse): void {
 
 function checkText(text: string, refuse: Refuse): void {
   if (text === '.' || text === '..') {
-    refuse('dot-segment', `'${text}' never reaches a server: browsers resolve it`, 'Write the path it stands for')
+    refuse(
+      'dot-segment',
+      `'${text}' never reaches a server: browsers resolve it`,
+      'Write the path to which it resolves',
+    )
   }
   if (hasControlCharacter(text) || !text.isWellFormed()) {
     refuse(
@@ -143,7 +147,7 @@ function checkNames(segments: readonly PatternSegment[], refuse: Refuse): void {
     if (earlier !== undefined) {
       refuse(
         'slug-differs-by-punctuation',
-        `its params '${earlier}' and '${segment.name}' differ in nothing but punctuation`,
+        `its params '${earlier}' and '${segment.name}' differ only in punctuation`,
         'Rename one of them, so that they differ in ASCII letters, digits or underscores',
       )
     }
@@ -151,7 +155,7 @@ function checkNames(segments: readonly PatternSegment[], refuse: Refuse): void {
     if (segment.kind !== 'param' && index < segments.length - 1) {
       refuse(
         'catch-all-not-last',
-        `the catch-all '${segment.name}' takes all the rest of a path, so nothing can follow it`,
+        `the catch-all '${segment.name}' takes the rest of a path, so nothing can follow it`,
         'Move it to the end, or make it a param of one segment',
       )
     }
@@ -164,7 +168,7 @@ function checkReserved(segments: readonly PatternSegment[], refuse: Refuse): voi
     const paths = [`${RUNTIME_PREFIX}*`, ...HEALTH_PATHS].join(', ')
     refuse(
       'reserved-path',
-      `the runtime answers there itself, so this is never reached (${paths})`,
+      `the runtime itself answers there, so this is never reached (${paths})`,
       'Choose another path',
     )
   }

@@ -38,7 +38,7 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
       throw new RouteTableError(
         'unknown-member',
         [key],
-        `an entry has no member '${stranger}', and what nobody asks for would silently not run`,
+        `an entry has no member '${stranger}', and an unknown member would silently do nothing`,
         `Write one of ${Object.keys(MEMBERS).join(', ')}`,
       )
     }
@@ -54,7 +54,7 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
       throw new RouteTableError(
         'loader-without-page',
         [key],
-        '`loader` feeds the page, and there is none',
+        '`loader` is for the page, but there is none',
         'Add the page, or write `layoutLoader` for the data of the layout',
       )
     }
@@ -62,7 +62,7 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
       throw new RouteTableError(
         'layout-loader-without-layout',
         [key],
-        '`layoutLoader` feeds the layout, and there is none',
+        '`layoutLoader` is for the layout, but there is none',
         'Add the layout, or write `loader` for the data of the page',
       )
     }
@@ -92,7 +92,7 @@ function checkRoutes(routes: readonly ParsedPattern[]): void {
         'ambiguous',
         [other.source, route.source],
         'both answer exactly the same URLs, because neither the names of params nor groups are part of a URL',
-        'Remove one of them, or tell them apart by a static segment',
+        'Remove one of them, or distinguish them by a static segment',
       )
     }
     byShape.set(shape, route)
@@ -132,7 +132,7 @@ function checkOptionalCatchAll(route: ParsedPattern, byShape: ReadonlyMap<string
     throw new RouteTableError(
       'two-catch-alls',
       [required.source, route.source],
-      'there is a catch-all of either sort at one level, and they answer the same URLs',
+      'both kinds of catch-all are at one level, and they answer the same URLs',
       'Keep the optional one, which also answers the path above it, or the other',
     )
   }
@@ -141,7 +141,7 @@ function checkOptionalCatchAll(route: ParsedPattern, byShape: ReadonlyMap<string
     throw new RouteTableError(
       'optional-catch-all-conflict',
       [page.source, route.source],
-      'an optional catch-all also answers the path above it, where the other stands',
+      'an optional catch-all also answers the path above it, which the other one has',
       'Remove the other, or make the catch-all a required one, [...name]',
     )
   }

@@ -9,7 +9,7 @@ export function sendUpload(
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    const fail = (): void => reject(new TypeError('The upload broke off'))
+    const fail = (): void => reject(new TypeError('The upload was cut off'))
     request.open('POST', url)
     new Headers(headers).forEach((value, name) => request.setRequestHeader(name, value))
     request.responseType = 'blob'

@@ -69,7 +69,7 @@ export function createOverlay(document: Document): Overlay {
 function heading(document: Document, close: () => void): HTMLElement {
   const header = document.createElement('header')
   const hint = document.createElement('span')
-  hint.textContent = 'Development only. Goes away when the cause does.'
+  hint.textContent = 'Development only. Disappears with its cause.'
   const button = document.createElement('button')
   button.textContent = 'Close (Esc)'
   button.addEventListener('click', close)

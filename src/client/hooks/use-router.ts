@@ -32,7 +32,7 @@ export function useNavigate(): Navigate {
 }
 
 function nowhere(): never {
-  throw new Error('There is no router on the server: call this in an event or an effect')
+  throw new Error('The server has no router: call this in an event or an effect')
 }
 
 const NOWHERE: Navigate = { navigate: nowhere, go: nowhere, refresh: nowhere, revalidate: nowhere, prefetch: nowhere }

@@ -20,7 +20,7 @@ export interface RouteMatchInfo {
 
 function useView(): RouteView {
   const view = useContext(ViewContext)
-  if (view === null) throw new Error('This hook works inside of a page, layout or fallback of the application')
+  if (view === null) throw new Error('This hook works only inside a page, layout or fallback of the application')
   return view
 }
 
@@ -48,7 +48,7 @@ export function useLoaderData<Module extends ServerModuleShape>(
     const id = of === 'page' ? pageId(segment.key) : layoutId(segment.key)
     if (Object.hasOwn(view.data, id)) return view.data[id] as LoaderData<Module>
   }
-  throw new Error(`No ${of} data of ${key} is on the screen`)
+  throw new Error(`No ${of} data of ${key} is on screen`)
 }
 
 /** The entries in the chain of the page on screen, root first. */

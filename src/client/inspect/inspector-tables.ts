@@ -125,7 +125,7 @@ function requestTable(requests: readonly RequestRecord[]): InspectorTable {
         text(request.endedAt === undefined ? 'under way' : `${request.endedAt - request.startedAt} ms`),
       ],
     })),
-    empty: 'No data has been asked for: what you see came with the document.',
+    empty: 'No data has been requested: the document contained it.',
   }
 }
 
@@ -139,7 +139,7 @@ function navigationTable(navigations: readonly NavigationRecord[]): InspectorTab
   return {
     id: 'navigations',
     title: 'Navigations',
-    note: 'The first bar is the time until data, code and styles were there; the second is React’s, up to the new page on the screen.',
+    note: 'The first bar is the time until data, code and styles had loaded; the second is React’s, until the new page was on screen.',
     columns: ['From', 'To', 'Kind', 'End', 'Time line'],
     rows: navigations.toReversed().map((navigation) => {
       const { ready, commit } = durationsOf(navigation)
@@ -155,7 +155,7 @@ function navigationTable(navigations: readonly NavigationRecord[]): InspectorTab
         ],
       }
     }),
-    empty: 'This page came as a document, and no navigation has begun since.',
+    empty: 'This page was loaded as a document, and no navigation has started since.',
   }
 }
 

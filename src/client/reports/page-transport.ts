@@ -31,7 +31,7 @@ export function pageTransport(nativeFetch: typeof fetch): MakeTransport {
         if (!PASSING_STATUSES.has(answer.status)) return answer
         const pauseMs = Number(answer.headers.get('retry-after')) * 1_000
         if (pauseMs > 0) pausedUntil = Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS)
-        throw new TypeError(`The relay says ${answer.status}`)
+        throw new TypeError(`The relay answered ${answer.status}`)
       },
     ),
   )

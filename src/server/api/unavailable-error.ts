@@ -20,7 +20,7 @@ export class UnavailableError extends Error {
   constructor(message = 'Unavailable at present', { retryAfter }: UnavailableOptions = {}) {
     super(message)
     if (retryAfter !== undefined && !(Number.isFinite(retryAfter) && retryAfter >= 0)) {
-      throw new RangeError(`retryAfter: ${retryAfter} is no number of seconds, 0 or more`)
+      throw new RangeError(`retryAfter: ${retryAfter} is not a number of seconds, 0 or more`)
     }
     this.retryAfter = retryAfter === undefined ? undefined : Math.ceil(retryAfter)
   }

@@ -101,7 +101,7 @@ export const VARIABLES = {
   origins: {
     name: 'ORIGIN',
     fallback: '',
-    meaning: 'public origin(s), comma-separated; when set, any other Host gets 400',
+    meaning: 'public origin(s), comma-separated; if set, any other Host gets 400',
     example: 'https://example.com',
     schema: z
       .string()
@@ -111,13 +111,16 @@ export const VARIABLES = {
   trustProxy: {
     name: 'TRUST_PROXY',
     fallback: '',
-    meaning: 'CIDR list of proxies whose X-Forwarded-* count',
+    meaning: 'CIDR list of proxies whose X-Forwarded-* are trusted',
     example: '10.0.0.0/8,::1',
     schema: z.string().transform((text, context) => {
       try {
         return parseProxyTrust(listOfSome(text, context))
       } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'is no CIDR list' })
+        context.addIssue({
+          code: 'custom',
+          message: error instanceof RangeError ? error.message : 'is not a CIDR list',
+        })
         return z.NEVER
       }
     }),
@@ -132,7 +135,7 @@ export const VARIABLES = {
   dataDir: {
     name: 'DATA_DIR',
     fallback: './data',
-    meaning: 'folder of the embedded stores and of secret keys that are made here',
+    meaning: 'folder of the embedded stores and of generated secret keys',
     example: './data',
     schema: z
       .string()
@@ -142,7 +145,7 @@ export const VARIABLES = {
   assetsDir: {
     name: 'ASSETS_DIR',
     fallback: '',
-    meaning: 'folder that instances share, for the files of former builds',
+    meaning: 'folder that instances share for the files of former builds',
     example: '/assets',
     schema: z
       .string()
@@ -159,21 +162,22 @@ export const VARIABLES = {
   secretKeys: {
     name: 'SECRET_KEYS',
     fallback: '',
-    meaning: 'comma-separated keys; the first signs, the others still verify (default: made once, kept in DATA_DIR)',
+    meaning:
+      'comma-separated keys; the first signs, the others still verify (default: generated once, kept in DATA_DIR)',
     example: 'output-of-openssl-rand-base64-32',
     schema: z
       .string()
       .transform(listOfSome)
       .refine(
         (keys) => keys.every((key) => key.length >= LEAST_KEY_CHARACTERS),
-        `expected at least ${LEAST_KEY_CHARACTERS} characters a key, as \`openssl rand -base64 32\` makes them`,
+        `expected at least ${LEAST_KEY_CHARACTERS} characters per key, for example from \`openssl rand -base64 32\``,
       ),
     secret: true,
   },
   actionBodyLimit: {
     name: 'ACTION_BODY_LIMIT',
     fallback: '1mb',
-    meaning: 'largest body of an action call that is no upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
+    meaning: 'largest body of an action call other than an upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
     example: '1mb',
     schema: z
       .string()
@@ -184,7 +188,7 @@ export const VARIABLES = {
   renderTimeoutMs: {
     name: 'RENDER_TIMEOUT_MS',
     fallback: '10000',
-    meaning: 'a render that has not finished by then is aborted (ms)',
+    meaning: 'a render that takes longer is aborted (ms)',
     example: '10000',
     schema: wholeNumber(1, 3_600_000),
   },
@@ -198,21 +202,21 @@ export const VARIABLES = {
   shutdownDelayMs: {
     name: 'SHUTDOWN_DELAY_MS',
     fallback: '0',
-    meaning: 'how long /readyz already says no while requests are still served (ms)',
+    meaning: 'how long /readyz already fails while requests are still served (ms)',
     example: '5000',
     schema: wholeNumber(0, 3_600_000),
   },
   maxPendingRenders: {
     name: 'MAX_PENDING_RENDERS',
     fallback: '',
-    meaning: `documents in progress in one process above which new ones get 503 (default: ${PENDING_RENDERS_PER_CORE} a core)`,
+    meaning: `most documents in progress in one process; more get 503 (default: ${PENDING_RENDERS_PER_CORE} per core)`,
     example: '256',
     schema: optional(wholeNumber(1, 1_000_000)),
   },
   maxOpenStreams: {
     name: 'MAX_OPEN_STREAMS',
     fallback: '2000',
-    meaning: 'answers of resource routes and of other origins in progress in one process, above which new ones get 503',
+    meaning: 'most answers of resource routes and of other origins in progress in one process; more get 503',
     example: '2000',
     schema: wholeNumber(1, 1_000_000),
   },
@@ -262,7 +266,7 @@ export const VARIABLES = {
   redisUrl: {
     name: 'REDIS_URL',
     fallback: '',
-    meaning: 'Redis or Valkey in which instances keep what they share (default: SQLite in DATA_DIR, of this instance)',
+    meaning: 'Redis or Valkey that instances share (default: SQLite in DATA_DIR, for this instance only)',
     example: 'redis://localhost:6379',
     schema: z
       .string()
@@ -273,21 +277,21 @@ export const VARIABLES = {
       .refine((text) => text === '' || new URL(text).hostname !== '', 'names no host')
       .refine(
         (text) => text === '' || /^\/?\d*$/.test(new URL(text).pathname),
-        'expected nothing but a number behind the host',
+        'expected only a number after the host',
       ),
     secret: true,
   },
   metricsPort: {
     name: 'METRICS_PORT',
     fallback: '',
-    meaning: 'where /metrics is served, a port of its own; 0 picks a free one and logs it',
+    meaning: 'separate port of /metrics; 0 picks a free one and logs it',
     example: '9464',
     schema: optional(wholeNumber(0, 65_535)),
   },
   workers: {
     name: 'WORKERS',
     fallback: '1',
-    meaning: 'processes sharing the port; auto means one a core',
+    meaning: 'processes sharing the port; auto means one per core',
     example: 'auto',
     schema: z.union(
       [z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 1_024)],

@@ -82,7 +82,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (redisUrl !== '' && !environment['SECRET_KEYS']?.trim()) {
     throw new ConfigError(
       'SECRET_KEYS',
-      `must be given when REDIS_URL is, so that all instances share them (for example SECRET_KEYS=${VARIABLES.secretKeys.example})`,
+      `must be set together with REDIS_URL, so that all instances share the keys (for example SECRET_KEYS=${VARIABLES.secretKeys.example})`,
     )
   }
   const sentryDsn = read('sentryDsn')
@@ -124,7 +124,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 function unknownName(name: string): string {
   const meant = Object.values<Variable>(VARIABLES).find((variable) => name === `MILLRACE_${variable.name}`)
   const { name: known, example } = meant ?? VARIABLES.port
-  return `is no variable of this server; run \`npm start -- --help\` for all of them (for example ${known}=${example})`
+  return `is not a variable of this server; run \`npm start -- --help\` for all of them (for example ${known}=${example})`
 }
 
 /**

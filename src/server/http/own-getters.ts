@@ -12,7 +12,7 @@ export function ownGetters<Instance extends object>(
 ): (instance: Instance) => void {
   const own = names.map((name) => {
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name)
-    if (descriptor?.get === undefined) throw new TypeError(`${String(name)} is no getter of this class`)
+    if (descriptor?.get === undefined) throw new TypeError(`${String(name)} is not a getter of this class`)
     return [name, { ...descriptor, enumerable: true }] as const
   })
   return (instance) => {

@@ -9,9 +9,9 @@
  * | nothing was sent, in time            | it waits                                                    |
  * | nothing was sent, and time is up     | the connection is reset                                     |
  *
- * Bound: one entry per connection with a queue. What the system has taken counts as sent: it does not tell how much the
  * Bound: one entry per connection with a queue. Bytes handed to the system count as sent: it does not report how much
- *the client has read.
+ * the client has read.
+ */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 

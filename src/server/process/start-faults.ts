@@ -31,7 +31,7 @@ export function checkDataDir(folder: string): void {
     const { code = 'unknown error' } = thrown as NodeJS.ErrnoException
     throw new ConfigError(
       'DATA_DIR',
-      `"${folder}" is refused: expected a folder that this process can make and write, and got ${code} (for example DATA_DIR=./data)`,
+      `"${folder}" is refused: expected a folder that this process can create and write, but got ${code} (for example DATA_DIR=./data)`,
     )
   }
 }

@@ -56,7 +56,7 @@ export function createReports(
   log: Logger,
 ): Reports {
   const dsn = parseDsn(config.sentryDsn || INBOX_DSN)
-  if (dsn === undefined) throw new Error('SENTRY_DSN is no DSN')
+  if (dsn === undefined) throw new Error('SENTRY_DSN is not a DSN')
   const limits = createRateLimitState()
   const counts = createReportCounts()
   const outlet = config.sentryDsn === '' ? openInbox(services) : openService(dsn, { limits, counts, log }, services)

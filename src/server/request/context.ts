@@ -254,7 +254,7 @@ export class RequestContext implements LoaderContext {
         },
         failed: (thrown) => {
           const err = thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { type: typeof thrown }
-          this.log.warn({ err, route: this.route }, 'a stale value is given out: a new one could not be made')
+          this.log.warn({ err, route: this.route }, 'a stale value is returned: a new one could not be made')
         },
       },
     )

@@ -68,7 +68,7 @@ interface HostRules {
   isValid(host: string): boolean
 }
 
-const FOREIGN_HOST: Refusal = { status: 400, reason: 'Host is none of ORIGIN' }
+const FOREIGN_HOST: Refusal = { status: 400, reason: 'Host is not in ORIGIN' }
 
 function refuse(
   req: IncomingMessage,

@@ -67,7 +67,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   }
   if (!Number.isSafeInteger(maxAgeSeconds) || maxAgeSeconds < 1 || maxAgeSeconds > MOST_MAX_AGE_SECONDS) {
     throw new RangeError(
-      `defineSession: maxAgeSeconds ${maxAgeSeconds} is no whole number from 1 to ${MOST_MAX_AGE_SECONDS} (400 days)`,
+      `defineSession: maxAgeSeconds ${maxAgeSeconds} is not a whole number from 1 to ${MOST_MAX_AGE_SECONDS} (400 days)`,
     )
   }
 

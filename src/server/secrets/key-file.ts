@@ -64,10 +64,10 @@ function readKeys(path: string): readonly string[] | undefined {
   }
   const lines = content.split('\n').map((line) => line.trim())
   const keys = lines.filter((line) => line !== '')
-  if (keys.length === 0) throw new SecretKeysError(path, 'is empty, and a file of secret keys has one a line')
+  if (keys.length === 0) throw new SecretKeysError(path, 'is empty, but must contain one secret key per line')
   const wrong = lines.findIndex((line) => line !== '' && !KEY_LINE.test(line))
   if (wrong >= 0) {
-    throw new SecretKeysError(path, `line ${wrong + 1} is no secret key, which is 43 letters, digits, - and _`)
+    throw new SecretKeysError(path, `line ${wrong + 1} is not a secret key, which has 43 letters, digits, - and _`)
   }
   return keys
 }

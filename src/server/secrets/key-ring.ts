@@ -21,7 +21,7 @@ export interface KeyRing {
  * @throws {RangeError} without keys, and for an empty key.
  */
 export function createKeyRing(secretKeys: readonly string[]): KeyRing {
-  if (secretKeys.length === 0) throw new RangeError('There is no secret key')
+  if (secretKeys.length === 0) throw new RangeError('At least one secret key is required')
   if (secretKeys.includes('')) throw new RangeError('A secret key is empty')
   const derived = new Map<string, readonly KeyObject[]>()
 

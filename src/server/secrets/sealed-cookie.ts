@@ -28,8 +28,8 @@ export class CookieSizeError extends RangeError {
 
   constructor(cookie: string, actual: number) {
     super(
-      `The cookie ${cookie} would have ${actual} bytes, and browsers keep ${COOKIE_LIMIT_BYTES}: ` +
-        'keep an id in it, and the rest in a database',
+      `The cookie ${cookie} would have ${actual} bytes, but browsers keep only ${COOKIE_LIMIT_BYTES}: ` +
+        'store an id in it, and the rest in a database',
     )
     this.cookie = cookie
     this.limit = COOKIE_LIMIT_BYTES

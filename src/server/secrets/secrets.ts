@@ -54,9 +54,11 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
 
     async encrypt(purpose, value, maxAgeSeconds) {
       if (!Number.isSafeInteger(maxAgeSeconds) || maxAgeSeconds < 1) {
-        throw new RangeError(`encrypt: ${maxAgeSeconds} is no age; it is a whole number of seconds, 1 or more`)
+        throw new RangeError(
+          `encrypt: ${maxAgeSeconds} is not a lifetime, which is a whole number of seconds, 1 or more`,
+        )
       }
-      if (value === undefined) throw new TypeError('encrypt: undefined cannot be kept')
+      if (value === undefined) throw new TypeError('encrypt: undefined cannot be encrypted')
       const { EncryptJWT } = await import('jose')
       return new EncryptJWT({ value })
         .setProtectedHeader(HEADER)

@@ -100,7 +100,7 @@ export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PA
       }
     },
     during<State>(part: TransactionPart<State>) {
-      if (parts === undefined) throw new Error('There is no transaction')
+      if (parts === undefined) throw new Error('No transaction is running')
       if (!parts.has(part)) parts.set(part, part.begin())
       return parts.get(part) as State
     },
@@ -129,7 +129,7 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
     const reason = thrown instanceof Error ? thrown.message : String(thrown)
     throw new DatabaseError(
       path,
-      `cannot be opened as a database (${reason}); check DATA_DIR and its permissions, or move the file away to begin anew`,
+      `cannot be opened as a database (${reason}); check DATA_DIR and its permissions, or move the file away to start with an empty one`,
       thrown,
     )
   }
@@ -183,7 +183,7 @@ function migrate(handle: DatabaseSync, path: string, migrations: readonly string
     if (version > migrations.length) {
       throw new DatabaseError(
         path,
-        `was written by a newer version of the application (tables of version ${version}, known are ${migrations.length}); start that version, or move the file away to begin anew`,
+        `was written by a newer version of the application (tables of version ${version}, known are ${migrations.length}); start that version, or move the file away to start with an empty one`,
       )
     }
     for (const migration of migrations.slice(version)) handle.exec(migration)

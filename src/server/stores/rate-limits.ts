@@ -38,7 +38,7 @@ export interface RateCells {
 export function rateCells({ points, seconds }: RateLimit): RateCells {
   if (!(Number.isInteger(points) && points >= 1 && Number.isFinite(seconds) && seconds > 0)) {
     throw new RangeError(
-      `A limit of ${points} points in ${seconds} seconds: points is a whole number, 1 or more, and seconds more than 0`,
+      `A limit of ${points} points in ${seconds} seconds: points must be a whole number from 1, and seconds above 0`,
     )
   }
   const window = Math.ceil(seconds * 1_000 * MICROS)

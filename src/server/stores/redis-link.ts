@@ -100,7 +100,7 @@ class RedisCommands {
       return await Promise.race([result, over])
     } catch (thrown) {
       throw !(thrown instanceof RedisGone) && !client.isReady
-        ? new RedisGone('The shared store has gone', { cause: thrown })
+        ? new RedisGone('The shared store is gone', { cause: thrown })
         : thrown
     } finally {
       clearTimeout(timer)

@@ -92,7 +92,7 @@ function parsePath(text: string, names: ReadonlySet<string>, refuse: Refuse): re
     return refuse(
       'destination-unparsable',
       `destination does not parse: ${reason}`,
-      'Put a backslash before ( ) { } : * + where they are meant literally',
+      'Put a backslash before ( ) { } : * + where they are literal',
     )
   }
   for (const token of tokens) {

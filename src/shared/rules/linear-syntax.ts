@@ -85,7 +85,7 @@ export function writeLinear(parts: readonly ExpressionPart[], options: ReadingOp
   const size = parts.flat().reduce((sum, node) => sum + sizeOf(node), 0)
   if (size > LONGEST_PROGRAM) {
     throw new ExpressionError(
-      `the expression amounts to ${size} steps with its repeats written out, more than ${LONGEST_PROGRAM}`,
+      `the expression has ${size} steps with its repeats written out, more than ${LONGEST_PROGRAM}`,
       'Use + or * in place of large counts',
     )
   }
@@ -182,12 +182,12 @@ function refusalOf(node: AST.Node): ExpressionError {
   if (node.type === 'Assertion' && node.kind === 'lookbehind') {
     return new ExpressionError(
       `${written} looks behind`,
-      'Match what is in front of it, or use a rule of its own or "missing" for what must not be there',
+      'Match the text before it, or use a separate rule, or "missing" for text that must be absent',
     )
   }
   if (node.type === 'Assertion') {
     return new ExpressionError(
-      `${written} looks ahead other than by one (?!…) at the start of a group, at a place that the text before it fixes`,
+      `${written} is a look-ahead other than one (?!…) at the start of a group, at a place that the text before it determines`,
       'Join several as (?!a|b), write two rules, or use "missing"',
     )
   }
@@ -221,7 +221,7 @@ function setOf(
     if (!ignoreCase) return set
     if (last > LAST_ASCII && !options.ignoreCase) {
       throw new ExpressionError(
-        `${node.raw} stands where case does not matter, which holds for ASCII alone`,
+        `${node.raw} is in an expression that ignores case, which works for ASCII only`,
         'List both cases',
       )
     }

@@ -33,11 +33,11 @@ export function checkFields(rule: unknown, kind: RuleKind, refuse: Refuse): asse
       refuse(
         'unknown-field',
         `websocket may only be 'cross-site'`,
-        'Leave it out to take handshakes of this site alone',
+        'Leave it out to accept only handshakes of this site',
       )
     }
     if ((field === 'basePath' || field === 'locale') && value !== undefined && value !== false) {
-      refuse('unknown-field', `${field} may only be false`, 'There are no base paths and locales here: leave it out')
+      refuse('unknown-field', `${field} may only be false`, 'Base paths and locales do not exist here: leave it out')
     }
   }
 }
@@ -45,7 +45,7 @@ export function checkFields(rule: unknown, kind: RuleKind, refuse: Refuse): asse
 /** @throws the errors of `refuse`. */
 export function checkSource(source: unknown, refuse: Refuse): string {
   if (source === undefined || source === null || source === '') {
-    return refuse('source-missing', 'the rule has no source', 'Add the path that it is about, such as "/old/:id"')
+    return refuse('source-missing', 'the rule has no source', 'Add the path to match, such as "/old/:id"')
   }
   if (typeof source !== 'string') return refuse('source-not-string', 'source is not text', 'Write a path in quotes')
   if (!source.startsWith('/')) {
@@ -78,7 +78,7 @@ export function checkStatus({ permanent, statusCode }: RuleFields, refuse: Refus
     if (typeof statusCode === 'number' && REDIRECT_STATUSES.includes(statusCode)) return statusCode
     return refuse(
       'status-code-invalid',
-      `statusCode ${JSON.stringify(statusCode)} is no redirect`,
+      `statusCode ${JSON.stringify(statusCode)} is not a redirect status`,
       `Use one of ${REDIRECT_STATUSES.join(', ')}`,
     )
   }
@@ -105,7 +105,7 @@ function checkHeader(item: unknown, index: number, refuse: Refuse): { key: strin
   if (typeof item !== 'object' || item === null) return fail('is not an object', 'Write { key, value }')
   const { key, value } = item as RuleFields
   if (typeof key !== 'string' || !HEADER_NAME.test(key)) {
-    return fail(`has ${JSON.stringify(key)} for its key`, 'Write the name of a header')
+    return fail(`has ${JSON.stringify(key)} as its key`, 'Write the name of a header')
   }
   if (FRAMING_HEADERS.includes(key.toLowerCase())) {
     return fail(`sets ${key}, which belongs to the connection`, 'Leave it to the server')

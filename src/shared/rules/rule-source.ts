@@ -93,7 +93,7 @@ function compileFinder(
   return refuse('source-unparsable', 'a group of the source captures within itself', 'Begin inner groups with "?:"')
 }
 
-const ESCAPING = 'Put a backslash before ( ) { } : * + ? where they are meant literally'
+const ESCAPING = 'Put a backslash before ( ) { } : * + ? where they are literal'
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -19,8 +19,8 @@ export function withoutOwnLookAheads(tokens: readonly Token[], parsed: readonly 
     const text = textBefore(tokens, at).toLowerCase()
     if (textsBehind(tokens, at).some((behind) => couldGoOn(text, behind.toLowerCase()))) {
       throw new ExpressionError(
-        `the texts "${text}" around :${token.name} can run into each other`,
-        'Give the param an expression of its own, such as ":b([^/-]+)"',
+        `the texts "${text}" around :${token.name} can overlap`,
+        'Give the param its own expression, such as ":b([^/-]+)"',
       )
     }
     return { ...token, pattern: segmentWithout(text) }

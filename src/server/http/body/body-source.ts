@@ -48,7 +48,10 @@ export function openBodySource(
         done()
       }
       const wakeUp = () => settle(resolve)
-      const timer = setTimeout(() => settle(() => reject(new BodyError(408, 'No byte came in time'))), timeoutMs)
+      const timer = setTimeout(
+        () => settle(() => reject(new BodyError(408, 'The client was silent for too long'))),
+        timeoutMs,
+      )
       for (const event of EVENTS) req.on(event, wakeUp)
       signal.addEventListener('abort', wakeUp)
       wake = wakeUp
@@ -60,7 +63,7 @@ export function openBodySource(
     received += chunk.length
     if (received > maximum) throw overLimit('bytes', maximum)
     if (waitedMs > RATE_GRACE_MS && received < (waitedMs / 1_000) * MIN_BYTES_PER_SECOND) {
-      throw new BodyError(408, 'The body comes too slowly')
+      throw new BodyError(408, 'The body is too slow')
     }
     return chunk
   }

@@ -11,7 +11,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw new BodyError(400, 'Text that is no UTF-8')
+    throw new BodyError(400, 'Text that is not valid UTF-8')
   }
 }
 

@@ -30,7 +30,7 @@ export function checkFieldName(name: string): string {
  * @throws {BodyError} 400.
  */
 export function checkKey(key: string): string {
-  if (PROTOTYPE_KEYS.has(key)) throw new BodyError(400, 'A key that is the name of a prototype')
+  if (PROTOTYPE_KEYS.has(key)) throw new BodyError(400, 'A key that could reach a prototype')
   return key
 }
 

@@ -57,7 +57,7 @@ export function createMultipartParser(boundary: string): MultipartParser {
           state = 'epilogue'
           return
         }
-        if (!bytes.subarray(0, 2).equals(LINE_BREAK)) throw new BodyError(400, 'A boundary that goes on')
+        if (!bytes.subarray(0, 2).equals(LINE_BREAK)) throw new BodyError(400, 'A boundary followed by other bytes')
         state = 'head'
       } else if (state === 'head') {
         // The line break after the delimiter is still there: a part without headers begins with the empty line.

@@ -64,7 +64,6 @@ function faultOf(req: ParsedRequest, body: unknown): string {
     for (const { name = '' } of app.router?.stack ?? []) if (PARSER_NAME.test(name)) names.push(name)
   }
   const who = names.length === 0 ? 'Middleware in front' : `The middleware ${[...new Set(names)].join(', ')}`
-  const left =
-    body === undefined ? 'nothing of it in req.body' : 'in req.body what is no Buffer and no flat object of strings'
-  return `${who} has read the body and left ${left}: move it behind Millrace, or mount it on its own paths`
+  const left = body === undefined ? 'nothing in req.body' : 'neither a Buffer nor a flat object of strings in req.body'
+  return `${who} has read the body and left ${left}: mount it after Millrace, or only on its own paths`
 }

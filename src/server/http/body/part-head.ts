@@ -33,7 +33,7 @@ export function readPartHead(head: Buffer): PartHead {
   if (disposition.parameters.has('filename*')) throw new BodyError(400, 'A part with an encoded file name')
   const encoding = headers.get('content-transfer-encoding')
   if (encoding !== undefined && !PLAIN_ENCODINGS.has(encoding.toLowerCase())) {
-    throw new BodyError(415, 'A part in an encoding of its own')
+    throw new BodyError(415, 'A part with a transfer encoding')
   }
   const type = headers.get('content-type') ?? 'text/plain'
   const filename = disposition.parameters.get('filename')

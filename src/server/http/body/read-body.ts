@@ -55,7 +55,7 @@ export async function readBody(
   hold: (bytes: number) => void = () => undefined,
 ): Promise<FormBody | JsonBody> {
   const type = readBodyType(req.headers['content-type'])
-  if (type === undefined) throw new BodyError(415, 'A body of another kind')
+  if (type === undefined) throw new BodyError(415, 'A body of an unsupported type')
   if (!/^(?:identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw new BodyError(415, 'A compressed body')
   // Only multipart bodies can be streamed.
   const inMemory = limits.streamed && type.kind !== 'multipart'

@@ -47,13 +47,13 @@ export function addCacheMetrics(registry: Registry, caches: () => Caches | undef
 
   sums(
     'millrace_data_cache_requests_total',
-    'What was asked of the data cache: answered by a fresh value of this process (hit), a stale one, or after waiting (miss).',
+    'Lookups in the data cache: answered with a fresh value of this process (hit), a stale one, or after waiting (miss).',
     'result',
     ({ data }) => ({ hit: data?.hits ?? 0, stale: data?.stale ?? 0, miss: data?.misses ?? 0 }),
   )
   sums(
     'millrace_data_cache_fills_total',
-    'Values that came into the data cache: made, taken from the shared store, or failed to be made.',
+    'New values for the data cache: made, taken from the shared store, or failed.',
     'source',
     ({ data }) => ({ made: data?.made ?? 0, shared: data?.shared ?? 0, failed: data?.failed ?? 0 }),
   )
@@ -61,17 +61,13 @@ export function addCacheMetrics(registry: Registry, caches: () => Caches | undef
   level('millrace_data_cache_bytes', 'Bytes of the values in the data cache.', ({ data }) => data?.bytes)
   counter({
     name: 'millrace_kept_documents_total',
-    help: 'Documents given out again instead of a refusal.',
+    help: 'Kept documents that were sent instead of a refusal.',
     collect() {
       this.reset()
       this.inc(caches()?.documents.served ?? 0)
     },
   })
-  level(
-    'millrace_kept_document_entries',
-    'Documents that are kept for times of overload.',
-    ({ documents }) => documents.entries,
-  )
+  level('millrace_kept_document_entries', 'Documents that are kept for overload.', ({ documents }) => documents.entries)
   level('millrace_kept_document_bytes', 'Bytes of those documents, all codings.', ({ documents }) => documents.bytes)
 }
 

@@ -26,7 +26,7 @@ export function addReportMetrics(registry: Registry, stats: () => ReportStats | 
 
   counter({
     name: 'millrace_report_envelopes_total',
-    help: 'Reports: kept, left-out (of a kind that is never reported), delivered, given-up (the service does not want it).',
+    help: 'Reports: kept, left-out (of a kind that is never reported), delivered, given-up (the service refuses it).',
     labelNames: ['outcome'],
     collect() {
       this.reset()
@@ -35,7 +35,7 @@ export function addReportMetrics(registry: Registry, stats: () => ReportStats | 
   })
   counter({
     name: 'millrace_report_items_lost_total',
-    help: 'Parts of reports that were never delivered, counted when the service is told of them.',
+    help: 'Parts of reports that were never delivered, counted when this is reported to the service.',
     labelNames: ['reason'],
     collect() {
       this.reset()
@@ -47,10 +47,10 @@ export function addReportMetrics(registry: Registry, stats: () => ReportStats | 
     'Reports that wait for the service: on the disk of this instance, or in the store that all share.',
     ({ envelopes }) => envelopes,
   )
-  level('millrace_spool_bytes', 'What they count for against the bound of their spool.', ({ bytes }) => bytes)
+  level('millrace_spool_bytes', 'Their size in bytes, as counted for the bound of their spool.', ({ bytes }) => bytes)
   gauge({
     name: 'millrace_report_service_failing',
-    help: 'Whether the error service fails, as the process finds that delivers to it; no value without one.',
+    help: 'Whether the error service fails for the delivering process; no value without a service.',
     aggregator: 'max',
     collect() {
       const failing = stats()?.isFailing()

@@ -11,7 +11,7 @@ export function addRequestMetrics(registry: Registry): RequestObserver {
   const { counter, histogram } = metricMakers(registry)
   const requests = counter({
     name: 'millrace_http_requests_total',
-    help: 'Requests that are over.',
+    help: 'Finished requests.',
     labelNames: ['route', 'kind', 'method', 'status'],
   })
   const durations = histogram({
@@ -27,7 +27,7 @@ export function addRequestMetrics(registry: Registry): RequestObserver {
   })
   const aborted = counter({
     name: 'millrace_http_requests_aborted_total',
-    help: 'Answers that were cut off, mostly by visitors who left.',
+    help: 'Answers that were cut off, mostly because the visitor disconnected.',
     labelNames: ['route', 'kind'],
   })
   const shed = counter({

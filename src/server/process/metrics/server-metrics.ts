@@ -82,7 +82,7 @@ function addAdmissionMetrics(registry: Registry, { admission, limit }: Pick<Meas
   gauge({ name: 'millrace_renders_limit', help: 'MAX_PENDING_RENDERS.' }).set(limit)
   gauge({
     name: 'millrace_load_pressure',
-    help: 'What is refused for load: 0 nothing, up to 1 prefetches, up to 2 data, above it documents.',
+    help: 'Refusals for load: 0 none, up to 1 prefetches, up to 2 data, above that documents.',
     aggregator: 'max',
     collect() {
       this.set(admission()?.load.pressure ?? 0)
@@ -94,12 +94,12 @@ function addLoadMetrics(registry: Registry): ServerMetrics['load'] {
   const { gauge } = metricMakers(registry)
   const delay = gauge({
     name: 'millrace_event_loop_delay_seconds',
-    help: 'By how much the event loop was late, on average over the last quarter of a second.',
+    help: 'Average delay of the event loop over the last quarter of a second.',
     aggregator: 'max',
   })
   const utilization = gauge({
     name: 'millrace_event_loop_utilization_ratio',
-    help: 'Share of the last quarter of a second in which the event loop was at work.',
+    help: 'Busy share of the event loop in the last quarter of a second.',
     aggregator: 'average',
   })
   return (reading) => {

@@ -20,10 +20,10 @@ export function gatherMetrics(workers: () => readonly Worker[]): GatheredMetrics
   const merged = createMergedMetrics()
   const own = new Registry()
   const registers = [own]
-  const alive = new Gauge({ name: 'millrace_workers', help: 'Worker processes that are alive.', registers })
+  const alive = new Gauge({ name: 'millrace_workers', help: 'Live worker processes.', registers })
   const deaths = new Counter({
     name: 'millrace_worker_deaths_total',
-    help: 'Workers that have ended without being asked to.',
+    help: 'Workers that have ended unexpectedly.',
     registers,
   })
   const calls = createRollCall()

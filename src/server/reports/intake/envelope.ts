@@ -87,10 +87,10 @@ function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): Hea
   const written = bytes.subarray(start, end)
   // A value takes at least one byte: short lines need no count.
   budget.values -= written.length <= SHORT_BYTES ? SHORT_VALUES : countValues(written, budget.values)
-  if (budget.values < 0) throw new EnvelopeError(413, 'The headers of the envelope hold too much')
+  if (budget.values < 0) throw new EnvelopeError(413, 'The headers of the envelope have too many values')
   const line = isUtf8(written) ? written.toString('utf8') : ''
   const header = parseObject(line)
-  if (header === undefined) throw new EnvelopeError(400, 'A header of the envelope is no JSON object')
+  if (header === undefined) throw new EnvelopeError(400, 'A header of the envelope is not a JSON object')
   return { header, line, next: newline === -1 ? bytes.length : newline + 1 }
 }
 
@@ -200,10 +200,10 @@ function payloadEnd(bytes: Buffer, { header, next }: HeaderLine): number {
     return newline === -1 ? bytes.length : newline
   }
   if (typeof length !== 'number' || !Number.isInteger(length) || length < 0) {
-    throw new EnvelopeError(400, 'The length of an item is no whole number')
+    throw new EnvelopeError(400, 'The length of an item is not a whole number')
   }
   const end = next + length
-  if (end > bytes.length) throw new EnvelopeError(400, 'The envelope ends inside of an item')
+  if (end > bytes.length) throw new EnvelopeError(400, 'The envelope ends inside an item')
   if (end < bytes.length && bytes[end] !== NEWLINE) {
     throw new EnvelopeError(400, 'An item is longer than its length says')
   }

@@ -54,7 +54,7 @@ export function chooseJudged(items: readonly EnvelopeItem[]): {
 function tooMuch(payload: Buffer): EnvelopeError {
   return isNestedDeeply(payload)
     ? new EnvelopeError(400, 'An item of the envelope is nested too deeply')
-    : new EnvelopeError(413, 'An event of the envelope holds too much')
+    : new EnvelopeError(413, 'An event of the envelope has too many values')
 }
 
 /**

@@ -36,7 +36,7 @@ export function createInflater(coding: string | undefined): Transform | undefine
         params: { [zlib.constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW },
       })
     default:
-      throw new BodyError(415, 'A content coding that is not taken')
+      throw new BodyError(415, 'An unsupported content coding')
   }
 }
 
@@ -60,6 +60,6 @@ export async function* inflate(chunks: AsyncIterable<Buffer>, inflater: Transfor
     for await (const piece of inflater) yield piece as Buffer
   } catch (error) {
     if (failed.error !== undefined) throw failed.error
-    throw error instanceof BodyError ? error : new BodyError(400, 'The body is not what its content coding says')
+    throw error instanceof BodyError ? error : new BodyError(400, 'The body is invalid in its content coding')
   }
 }

@@ -56,7 +56,7 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
   async function answer(context: RequestContext): Promise<void> {
     const { req, res, address, signal } = context
     try {
-      if (isForeignCall(context, origins)) return refuse(context, 403, 'Reports are taken from this site only')
+      if (isForeignCall(context, origins)) return refuse(context, 403, 'Reports are accepted from this site only')
       const client = clientKey(address)
       const { allowed, retryAfterSeconds } = await context.limit(`policy ${client}`, CLIENT_LIMIT)
       if (!allowed) return refuse(context, 429, 'Too many reports at once', retryAfterSeconds)
@@ -68,7 +68,7 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
     } catch (thrown) {
       if (thrown instanceof RequestAborted || res.headersSent) return
       if (thrown instanceof BodyError) return refuse(context, thrown.status, thrown.message)
-      refuse(context, 503, 'Reports cannot be kept at present', NO_ROOM_SECONDS)
+      refuse(context, 503, 'Reports cannot be kept at the moment', NO_ROOM_SECONDS)
     }
   }
 }

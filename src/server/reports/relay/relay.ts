@@ -107,7 +107,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
   async function take(context: RequestContext): Promise<Receipt> {
     const { req } = context
     if (req.method !== 'POST') throw new RelayRefusal(405, 'Reports are sent by POST')
-    if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are taken from this site only')
+    if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are accepted from this site only')
     const client = clientKey(context.address)
     const tab = createTab(context, client, allowance)
     await tab.settle()
@@ -213,7 +213,7 @@ function describeRefusal(thrown: unknown): Refusal {
     const headers = thrown.status === 415 ? ['Accept-Encoding', TAKEN_CODINGS] : []
     return { status: thrown.status, reason: thrown.message, retryAfter: isTooMany(thrown) ? 1 : 0, headers }
   }
-  const reason = 'Reports cannot be kept at present'
+  const reason = 'Reports cannot be kept at the moment'
   return { status: 503, reason, retryAfter: isTooMany(thrown) ? 1 : NO_ROOM_SECONDS, headers: [] }
 }
 

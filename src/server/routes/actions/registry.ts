@@ -25,7 +25,8 @@ export function createActionRegistry(modules: ActionModules): ActionRegistry {
         throw new Error(`${path}: the action ${name} is exported under another name as well`)
       }
       const other = byId.get(id)
-      if (other !== undefined && other !== declared) throw new Error(`${path}: the id of ${name} is taken; rename one`)
+      if (other !== undefined && other !== declared)
+        throw new Error(`${path}: another action has the id of ${name}; rename one`)
       declared.id = id
       declared.name = `${path}: ${name}`
       byId.set(id, declared)

@@ -20,7 +20,7 @@ export function refuseLostValues(data: Readonly<Record<string, unknown>>, source
     if (lost === undefined) continue
     throw new LostValueError(
       `The ${source}${segment} returned${lost.path === '' ? '' : ` ${lost.path}:`} ${lost.what}, which cannot ` +
-        'travel to the browser. Return plain values, or what the component needs of it',
+        'be sent to the browser. Return plain values, or only the parts that the component needs',
     )
   }
 }

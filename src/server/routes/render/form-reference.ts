@@ -65,7 +65,7 @@ function formAttributes({ id }: NamedAction, bound: readonly unknown[], prefix: 
   const forms = currentForms()
   if (id === undefined) {
     throw new Error(
-      'This action has no id: it is no named export of an actions.server.ts, or a test has not handed that module to createApp({ actions })',
+      'This action has no id: it is not a named export of an actions.server.ts, or a test has not passed that module to createApp({ actions })',
     )
   }
   if (forms === undefined)

@@ -87,7 +87,7 @@ export function createAppRules(
     const upgrade = upgradeOf(req)
     // Browsers send the visitor's cookies along, and let any page read the answer.
     if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
-      context.refusal = 'a handshake of another site'
+      context.refusal = 'a handshake from another site'
       return sendText(context, 403, 'Refused')
     }
     if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })

@@ -8,8 +8,8 @@
  * | older, revalidated, or missing           | waits until it is made; concurrent callers share one attempt      |
  *
  * Bounds per process: 10,000 values and 32 MiB. The least recently used go first; a client that made more than a quarter
- * of all loses its own first, in the shared store too. A value of more than 4 MiB is returned and not kept. Making a value
- * a quarter of all loses its own first, in the shared store too. A value of more than 4 MiB is returned but not kept.
+ * of all loses its own first, in the shared store too. A value of more than 4 MiB is returned but not kept. Making a value
+ * takes 30 s at most. With a shared store all instances share values; see `shared-values.ts`.
  */
 import type { Logger } from 'pino'
 import type { RedisLink } from '../redis-link.ts'
@@ -147,10 +147,10 @@ function checked(
   }
   if (!(seconds > 0 && Number.isFinite(seconds))) refuse(`seconds: ${seconds} is no number above 0`)
   if (!(staleSeconds >= 0 && Number.isFinite(staleSeconds)))
-    refuse(`staleSeconds: ${staleSeconds} is no number, 0 or more`)
+    refuse(`staleSeconds: ${staleSeconds} is not a number, 0 or more`)
   const path = tags.find((tag) => tag.startsWith('/'))
   if (path !== undefined)
-    refuse(`the tag ${JSON.stringify(path)} begins with a slash; revalidate() takes it for a path`)
+    refuse(`the tag ${JSON.stringify(path)} begins with a slash; revalidate() would treat it as a path`)
   return { tags, freshMs: seconds * 1_000, staleMs: staleSeconds * 1_000 }
 }
 

@@ -37,6 +37,6 @@ export function refuseInReadScope(what: string): void {
   if (scope === undefined) return
   throw new VisitorInCacheError(
     `${what} was used inside of cached(${scope.name}): what is made there is given to every visitor. Use it before, and ` +
-      'put what the value depends on into the key',
+      'put everything on which the value depends into the key',
   )
 }

@@ -46,6 +46,6 @@ export function textToValue(text: string): unknown {
 
 function refused(name: string, what: string): UncacheableValueError {
   return new UncacheableValueError(
-    `What cached(${name}) was to keep holds ${what}. Keep plain values, or what is needed of it`,
+    `The value of cached(${name}) contains ${what}. Return plain values, or only the parts that are needed`,
   )
 }
