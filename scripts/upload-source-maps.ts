@@ -74,7 +74,7 @@ async function writeTo(folder: string): Promise<number> {
 
 async function readManifest(): Promise<AssetManifest> {
   const text = await readFile(join(out, 'manifest.json'), 'utf8').catch(() => undefined)
-  if (text === undefined) throw new UploadError(`${out} contains no build: run npm run build.`)
+  if (text === undefined) throw new UploadError(`${out} holds no build: run npm run build.`)
   return JSON.parse(text) as AssetManifest
 }
 
