@@ -11,7 +11,7 @@ export interface BuiltReports {
   readonly assets: ReportAssets
 }
 
-/** Builds the recorder and the SDK. They hold nothing of the application. */
+/** Builds the recorder and the SDK. They contain nothing of the application. */
 export async function buildReports(context: Pick<BundleContext, 'root' | 'runtime'>): Promise<BuiltReports> {
   const [sdk, recorder] = await Promise.all([build(reportOptions(context)), build(recorderOptions(context))])
   const outputFiles = sdk.outputFiles ?? []
