@@ -4,7 +4,7 @@ export interface ImportStatement {
   readonly specifier: string
   /** Whether it is removed with the types. */
   readonly typeOnly: boolean
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number
 }
 

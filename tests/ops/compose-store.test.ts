@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../support/free-ports.ts'
 import { findProgram, programPath } from '../support/programs.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { readYaml, type YamlMap } from '../unit/ops/yaml.ts'
+import { readYaml, type YamlMap } from '../unit/deploy/yaml.ts'
 
 const PASSWORD = '0123456789abcdef0123456789abcdef'
 const START_LIMIT_MS = 10_000 // a start that takes longer hangs

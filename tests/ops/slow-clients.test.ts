@@ -55,7 +55,7 @@ describe.skipIf(findProgram('slowhttptest') === undefined)('300 connections of s
     expect(health.status).toBe(200)
     const allClosed = { connected: 0, closed: CONNECTIONS, available: true }
     expect([headers, bodies]).toEqual([allClosed, allClosed])
-    // What these have not read waits in the system's memory; tests/unit/server/slow-readers.test.ts has the rest.
+    // What these have not read waits in the system's memory; tests/unit/process/slow-readers.test.ts has the rest.
     expect(readers.available).toBe(true)
     expect(megabytes).toBeLessThan(MOST_MEGABYTES)
     const late = server.logs().filter(({ status }) => status === 408)

@@ -45,7 +45,7 @@ export function judgeReader(
   return now > known.until ? 'late' : known
 }
 
-/** Time, for tests. */
+/** Clock and timer, for tests. */
 export interface ReaderClock {
   /** Monotonic milliseconds. */
   readonly now: () => number

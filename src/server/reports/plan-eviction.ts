@@ -15,7 +15,7 @@ export interface Holding {
 export interface EvictionSource<Row extends { readonly amount: number }> {
   /** The largest clients, in descending order; at most `most`. */
   greediest(most: number): readonly Holding[]
-  /** What a client holds. */
+  /** Amount that a client holds. */
   heldBy(client: string): number
   /** The client's evictable rows, in order of eviction. */
   rowsOf(client: string): Iterator<Row>

@@ -48,7 +48,7 @@ export interface RequestFacts {
   readonly log: Logger
   readonly newNonce: RandomText
   readonly services: RequestServices
-  /** Absent where failures of this server are only logged. */
+  /** Absent if failures of this server are only logged. */
   readonly reporter?: ServerReporter | undefined
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
@@ -178,7 +178,7 @@ export class RequestContext implements LoaderContext {
     this.#data = data
   }
 
-  /** Set where an action is called. */
+  /** Set if an action is called. */
   get action(): ActionTarget | undefined {
     return this.#action
   }

@@ -5,8 +5,8 @@ import { createRedisSpool, spoolPrefix } from '../../../src/server/reports/spool
 import { openRedis, type RedisLink } from '../../../src/server/stores/redis-link.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
-import { NOW, sampleEnvelope } from '../../unit/reports-spool/sample-envelope.ts'
-import { spoolContract } from '../../unit/reports-spool/spool-contract.ts'
+import { NOW, sampleEnvelope } from '../../unit/reports/sample-envelope.ts'
+import { spoolContract } from '../../unit/reports/spool-contract.ts'
 
 const DAY_MS = 86_400_000
 

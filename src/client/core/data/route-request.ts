@@ -26,7 +26,7 @@ export interface RouteRequestOptions {
   readonly prefetch: boolean
   /** Whether the browser's own cache must ask the server. */
   readonly force: boolean
-  /** Set where an action is called. */
+  /** Set if an action is called. */
   readonly call?: {
     /** Goes to the end of the URL's query. */
     readonly query: string

@@ -15,7 +15,7 @@
  * to the browser, which loads a document or a file.
  */
 
-/** How a navigation changes the history; `refresh` leaves it as it is. */
+/** How a navigation changes the history; `refresh` does not change it. */
 export type NavigationKind = 'push' | 'replace' | 'traverse' | 'refresh'
 
 /** Where a navigation leads. */

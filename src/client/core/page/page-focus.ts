@@ -59,7 +59,7 @@ function createRegion(document: Document): HTMLElement {
   region.id = REGION_ID
   region.role = 'status'
   region.ariaLive = 'polite'
-  // Through the object model: a policy may forbid `style` attributes.
+  // Through the CSSOM: a policy may forbid `style` attributes.
   region.style.cssText = 'position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%)'
   document.body.append(region)
   return region

@@ -18,7 +18,7 @@ const STEP = 1.5
 /** Older measurements are ignored. */
 const FORGET_MS = 1_000
 
-/** Time, for tests. */
+/** Clock and timer, for tests. */
 export interface PaceClock {
   /** Milliseconds. */
   now(): number

@@ -52,7 +52,7 @@ export interface ReceivedEnvelope extends Envelope {
 /** Thrown for an invalid envelope: 400, or 413 above a limit. Repeats nothing that the client sent. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError'
-  /** Status of the answer. */
+  /** Status code of the answer. */
   readonly status: 400 | 413
 
   constructor(status: 400 | 413, message: string) {

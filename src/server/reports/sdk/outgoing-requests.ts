@@ -30,7 +30,7 @@ export interface OutgoingRequests {
   dispose(): void
 }
 
-/** What it works with. */
+/** Parts for following requests. */
 export interface OutgoingParts {
   /** Origins that receive the trace: `https://api.example.com`. */
   readonly traceOrigins: readonly string[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { flush } from '../client/router-world.ts'
+import { flush } from './router-world.ts'
 import { BUILD, head, result, world, type Got } from './call-world.ts'
 
 /** Lets a call fail in passing until it is not tried again. */

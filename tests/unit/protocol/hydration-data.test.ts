@@ -9,7 +9,7 @@ import { deferMembers } from '../../../src/server/routes/load/deferred.ts'
 import { createHydrationDataWriter } from '../../../src/server/routes/render/hydration-data-writer.ts'
 import { escapeJson } from '../../../src/server/request/answer/escape-json.ts'
 import { escapeHtml } from '../../../src/shared/escape-html.ts'
-import { detachedRequest } from './request-context.ts'
+import { detachedRequest } from '../request/request-context.ts'
 
 const EVIL = '</script><script>alert(1)</script><!-- <SCRIPT \u2028\u2029 & " \' \\ \ud800'
 const SHARED = { text: EVIL }

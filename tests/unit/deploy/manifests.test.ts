@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/server/config/config.ts'
-import { dockerfileStages } from './dockerfile-steps.ts'
+import { dockerfileStages } from '../container/dockerfile-steps.ts'
 import { readYaml, type YamlMap, type YamlValue } from './yaml.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')

@@ -380,18 +380,3 @@ describe('a flash message', () => {
     expect(result).toBeInstanceOf(CookieSizeError)
   })
 })
-
-describe('a declaration', () => {
-  test.for(['', 'a b', 'a;b', 'a=b', 'a.flash', 'ä', 'x'.repeat(65)])('named %j is refused', (name) => {
-    expect(() => defineSession({ name, schema })).toThrow(/defineSession: name/)
-  })
-
-  test.for([0, -1, 1.5, Number.NaN, 401 * DAY])('with an age of %d seconds is refused', (maxAgeSeconds) => {
-    expect(() => defineSession({ schema, maxAgeSeconds })).toThrow(/defineSession: maxAgeSeconds.*400 days/)
-  })
-
-  test('of nothing but a schema is a cookie named session, for two weeks', async () => {
-    const { setCookie } = await visit((session) => session.set(mill), defineSession({ schema }, clock))
-    expect(setCookie).toEqual([expect.stringMatching(/^__Host-session=.*; Max-Age=1209600;/)])
-  })
-})
