@@ -99,27 +99,22 @@ interface Entry {
 /** Bound: one for each call that a visitor makes and that is not over. */
 export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   const { window, now } = parts
-  const { navigator, document } = window
+  const { navigator } = window
   const texts = { ...TEXTS, ...parts.texts }
-  const bar = createUnsentBar(document, texts)
+  const bar = createUnsentBar(window.document, texts)
   const entries = new Set<Entry>()
-  let timer: number | undefined
-  let delay = FIRST_LOOK_MS
+  const lookout = createLookout(window, () => void look())
+  let stopListening: () => void
 
   const isLate = ({ call }: Entry): boolean => now() - call.madeAt > SENDS_ITSELF_MS
   const sendsItself = (entry: Entry): boolean => !entry.call.hasFile && !entry.edited && !isLate(entry)
 
-  function textOf(entry: Entry): string {
-    const name = nameOf(entry.call)
-    const what = name === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => name)
-    if (entry.back) return `${what} ${isLate(entry) ? texts.backLate : texts.back}`
-    const why = entry.why === 'busy' ? texts.busy : navigator.onLine ? texts.unreachable : texts.offline
-    return `${what} ${why}${sendsItself(entry) ? ` ${texts.itself}` : ''}`
-  }
-
   function show(entry: Entry): void {
-    if (entry.settle) entry.row.show(textOf(entry))
-    else entry.row.busy(texts.sending)
+    const { row, why, back } = entry
+    if (!entry.settle) return row.busy(texts.sending)
+    const reason = why === 'busy' ? texts.busy : navigator.onLine ? texts.unreachable : texts.offline
+    const hint = back ? (isLate(entry) ? texts.backLate : texts.back) : reason
+    row.show(`${headlineOf(entry.call, texts)} ${hint}${!back && sendsItself(entry) ? ` ${texts.itself}` : ''}`)
   }
 
   function settle(entry: Entry, again: boolean): void {
@@ -137,60 +132,39 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     else settle(entry, true)
   }
 
-  function cancel(entry: Entry): void {
-    const { form } = entry.call
-    // React empties a form whose action is over. What was typed is not what the visitor has given up.
-    const keep = (event: Event): void => event.preventDefault()
-    form?.addEventListener('reset', keep)
-    window.setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
-    settle(entry, false)
-  }
-
   /** Asks whether the network is back, and again later. */
   async function look(): Promise<void> {
-    window.clearTimeout(timer)
     const waiting = [...entries].filter((entry) => entry.settle)
-    if (waiting.length === 0) return
-    timer = window.setTimeout(() => void look(), delay)
-    if (!navigator.onLine || !(await reachSite(parts.fetch)))
-      return waiting.forEach((entry) => entry.settle && show(entry))
+    if (waiting.length === 0) return lookout.stop()
+    lookout.wait()
+    const isBack = navigator.onLine && (await reachSite(parts.fetch))
     for (const entry of waiting) {
       if (!entry.settle) continue
-      if (sendsItself(entry)) settle(entry, true)
+      if (isBack && sendsItself(entry)) settle(entry, true)
       else {
-        entry.back = true
+        entry.back ||= isBack
         show(entry)
       }
     }
   }
 
-  function lookLater(): void {
-    window.clearTimeout(timer)
-    timer = window.setTimeout(() => void look(), delay)
-    delay = Math.min(delay * 2, LONGEST_LOOK_MS)
+  const listeners = {
+    online() {
+      lookout.reset()
+      void look()
+    },
+    offline() {
+      for (const entry of entries) {
+        entry.back = false
+        show(entry)
+      }
+    },
+    input({ target }: Event) {
+      for (const entry of entries) entry.edited ||= entry.call.form?.contains(target as Node) === true
+    },
+    beforeunload: (event: Event) => event.preventDefault(),
+    pagehide: parts.keepDrafts,
   }
-
-  const onOnline = (): void => {
-    delay = FIRST_LOOK_MS
-    void look()
-  }
-  const onOffline = (): void => {
-    for (const entry of entries) {
-      entry.back = false
-      show(entry)
-    }
-  }
-  const onEdit = ({ target }: Event): void => {
-    for (const entry of entries) entry.edited ||= entry.call.form?.contains(target as Node) === true
-  }
-  const onUnload = (event: Event): void => event.preventDefault()
-  const listening: readonly (readonly [string, (event: Event) => void])[] = [
-    ['online', onOnline],
-    ['offline', onOffline],
-    ['input', onEdit],
-    ['beforeunload', onUnload],
-    ['pagehide', parts.keepDrafts],
-  ]
 
   return {
     get size() {
@@ -198,8 +172,12 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     },
     add(call) {
       // Only while needed: a page that asks before it is left may not be kept for the back button.
-      if (entries.size === 0) for (const [type, listener] of listening) window.addEventListener(type, listener, true)
-      const row = bar.add({ again: () => again(entry), cancel: () => cancel(entry) })
+      if (entries.size === 0) stopListening = listen(window, listeners)
+      const cancel = (): void => {
+        keepFields(window, call.form)
+        settle(entry, false)
+      }
+      const row = bar.add({ again: () => again(entry), cancel })
       const entry: Entry = { call, row, settle: undefined, why: 'offline', edited: false, back: false }
       entries.add(entry)
       return {
@@ -207,15 +185,14 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
           new Promise((resolve) => {
             Object.assign(entry, { settle: resolve, why, back: false })
             show(entry)
-            lookLater()
+            lookout.waitLonger()
           }),
         again: () => settle(entry, true),
         end(sent) {
           if (!entries.delete(entry)) return
-          if (entries.size === 0)
-            for (const [type, listener] of listening) window.removeEventListener(type, listener, true)
+          if (entries.size === 0) stopListening()
           row.end(sent ? texts.sent : '', call.by, call.form)
-          delay = FIRST_LOOK_MS
+          lookout.reset()
         },
       }
     },
@@ -223,6 +200,49 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
       for (const entry of entries) if (entry.call.form === form) settle(entry, isSame)
     },
   }
+}
+
+/** When to look again whether the network is back. */
+function createLookout(window: Window, look: () => void) {
+  let timer: number | undefined
+  let delay = FIRST_LOOK_MS
+
+  function stop(): void {
+    window.clearTimeout(timer)
+  }
+
+  function wait(): void {
+    stop()
+    timer = window.setTimeout(look, delay)
+  }
+
+  return {
+    stop,
+    wait,
+    /** As `wait`, and the next time twice as long. */
+    waitLonger() {
+      wait()
+      delay = Math.min(delay * 2, LONGEST_LOOK_MS)
+    },
+    reset() {
+      delay = FIRST_LOOK_MS
+    },
+  }
+}
+
+/** @returns removes the listeners. */
+function listen(window: Window, listeners: Readonly<Record<string, (event: Event) => void>>): () => void {
+  const over = new AbortController()
+  const options = { capture: true, signal: over.signal }
+  for (const [type, listener] of Object.entries(listeners)) window.addEventListener(type, listener, options)
+  return () => over.abort()
+}
+
+/** React empties a form whose action is over. What was typed is not what the visitor has given up. */
+function keepFields(window: Window, form: HTMLFormElement | undefined): void {
+  const keep = (event: Event): void => event.preventDefault()
+  form?.addEventListener('reset', keep)
+  window.setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
 }
 
 /** Whether this site can be reached: a portal, or a proxy whose server is gone, answers something else. */
@@ -244,8 +264,10 @@ function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElemen
 
 const MOST_OF_A_NAME = 40 // characters
 
-function nameOf({ by, label }: MadeCall): string {
+/** Says that a call was not sent, with the name of its button. */
+function headlineOf({ by, label }: MadeCall, texts: UnsentTexts): string {
   const text = label || by?.closest('input')?.value || ''
   const name = text.replaceAll(/\s+/g, ' ').trim()
-  return name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
+  const short = name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
+  return short === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => short)
 }
