@@ -1,5 +1,4 @@
-import { createUnsentBar, type UnsentRow } from './unsent-bar.ts'
-import type { UnsentTexts } from './unsent-bar.ts'
+import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } from './unsent-bar.ts'
 
 /**
  * Calls that the network has kept from the server, or their answers from the browser. Each is shown until it is sent or
@@ -54,8 +53,6 @@ export interface UnsentCalls {
    * @param isSame whether it holds what it held; if not, what it held is given up.
    */
   submitted(form: HTMLFormElement, isSame: boolean): void
-  /** How many there are. */
-  readonly size: number
 }
 
 /** What it is made of. */
@@ -83,72 +80,116 @@ const TEXTS: UnsentTexts = {
   cancel: 'Cancel',
 }
 
-/** A call of the set. */
-interface Entry {
+/** What the calls of a page share. */
+interface EntryWorld extends Pick<UnsentCallsParts, 'window' | 'now'> {
+  readonly texts: UnsentTexts
+  readonly bar: UnsentBar
+}
+
+/** A call of the set: its state, and what the visitor is told of it. */
+class Entry {
   readonly call: MadeCall
   readonly row: UnsentRow
-  /** Set while it waits. */
-  settle: ((again: boolean) => void) | undefined
-  why: UnsentReason
   /** Something of the form was changed since. */
-  edited: boolean
+  edited = false
   /** The network is back. */
-  back: boolean
+  back = false
+  readonly #world: EntryWorld
+  #why: UnsentReason = 'offline'
+  /** Set while it waits. */
+  #settle: ((again: boolean) => void) | undefined
+
+  constructor(call: MadeCall, world: EntryWorld) {
+    this.call = call
+    this.#world = world
+    this.row = world.bar.add({ again: () => this.#again(), cancel: () => this.#cancel() })
+  }
+
+  get waits(): boolean {
+    return this.#settle !== undefined
+  }
+
+  get sendsItself(): boolean {
+    return !this.call.hasFile && !this.edited && !this.#isLate
+  }
+
+  get #isLate(): boolean {
+    return this.#world.now() - this.call.madeAt > SENDS_ITSELF_MS
+  }
+
+  ask(why: UnsentReason): Promise<boolean> {
+    this.#why = why
+    this.back = false
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      this.show()
+    })
+  }
+
+  /** @param again whether to send it again; if not, it is given up. */
+  settle(again: boolean): void {
+    const go = this.#settle
+    this.#settle = undefined
+    if (again) this.show()
+    go?.(again)
+  }
+
+  show(): void {
+    const { texts } = this.#world
+    if (this.waits) this.row.show(`${headlineOf(this.call, texts)} ${this.#reason()}`)
+    else this.row.busy(texts.sending)
+  }
+
+  #reason(): string {
+    const { texts, window } = this.#world
+    if (this.back) return this.#isLate ? texts.backLate : texts.back
+    const reason = this.#why === 'busy' ? texts.busy : window.navigator.onLine ? texts.unreachable : texts.offline
+    return this.sendsItself ? `${reason} ${texts.itself}` : reason
+  }
+
+  #again(): void {
+    if (!this.waits) return
+    const { form, by } = this.call
+    // What is seen is sent, and not what was there before; the form says so by its own event.
+    if (form?.isConnected && this.edited) form.requestSubmit(submitterOf(form, by))
+    else this.settle(true)
+  }
+
+  #cancel(): void {
+    const { form } = this.call
+    // React empties a form whose action is over. What was typed is not what the visitor has given up.
+    const keep = (event: Event): void => event.preventDefault()
+    form?.addEventListener('reset', keep)
+    setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
+    this.settle(false)
+  }
 }
 
 /** Bound: one for each call that a visitor makes and that is not over. */
 export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   const { window, now } = parts
-  const { navigator } = window
   const texts = { ...TEXTS, ...parts.texts }
-  const bar = createUnsentBar(window.document, texts)
+  const world = { window, now, texts, bar: createUnsentBar(window.document, texts) }
   const entries = new Set<Entry>()
   const lookout = createLookout(window, () => void look())
-  let stopListening: () => void
-
-  const isLate = ({ call }: Entry): boolean => now() - call.madeAt > SENDS_ITSELF_MS
-  const sendsItself = (entry: Entry): boolean => !entry.call.hasFile && !entry.edited && !isLate(entry)
-
-  function show(entry: Entry): void {
-    const { row, why, back } = entry
-    if (!entry.settle) return row.busy(texts.sending)
-    const reason = why === 'busy' ? texts.busy : navigator.onLine ? texts.unreachable : texts.offline
-    const hint = back ? (isLate(entry) ? texts.backLate : texts.back) : reason
-    row.show(`${headlineOf(entry.call, texts)} ${hint}${!back && sendsItself(entry) ? ` ${texts.itself}` : ''}`)
-  }
-
-  function settle(entry: Entry, again: boolean): void {
-    const { settle: go } = entry
-    entry.settle = undefined
-    if (again) show(entry)
-    go?.(again)
-  }
-
-  function again(entry: Entry): void {
-    if (!entry.settle) return
-    const { form, by } = entry.call
-    // What is seen is sent, and not what was there before; the form says so by its own event.
-    if (form?.isConnected && entry.edited) form.requestSubmit(submitterOf(form, by))
-    else settle(entry, true)
-  }
 
   /** Asks whether the network is back, and again later. */
   async function look(): Promise<void> {
-    const waiting = [...entries].filter((entry) => entry.settle)
+    const waiting = [...entries].filter((entry) => entry.waits)
     if (waiting.length === 0) return lookout.stop()
     lookout.wait()
-    const isBack = navigator.onLine && (await reachSite(parts.fetch))
+    const isBack = window.navigator.onLine && (await reachSite(parts.fetch))
     for (const entry of waiting) {
-      if (!entry.settle) continue
-      if (isBack && sendsItself(entry)) settle(entry, true)
+      if (!entry.waits) continue
+      if (isBack && entry.sendsItself) entry.settle(true)
       else {
         entry.back ||= isBack
-        show(entry)
+        entry.show()
       }
     }
   }
 
-  const listeners = {
+  const listeners: Readonly<Record<string, (event: Event) => void>> = {
     online() {
       lookout.reset()
       void look()
@@ -156,7 +197,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     offline() {
       for (const entry of entries) {
         entry.back = false
-        show(entry)
+        entry.show()
       }
     },
     input({ target }: Event) {
@@ -166,38 +207,33 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     pagehide: parts.keepDrafts,
   }
 
+  function listen(how: 'addEventListener' | 'removeEventListener'): void {
+    for (const [type, listener] of Object.entries(listeners)) window[how](type, listener, true)
+  }
+
   return {
-    get size() {
-      return entries.size
-    },
     add(call) {
       // Only while needed: a page that asks before it is left may not be kept for the back button.
-      if (entries.size === 0) stopListening = listen(window, listeners)
-      const cancel = (): void => {
-        keepFields(window, call.form)
-        settle(entry, false)
-      }
-      const row = bar.add({ again: () => again(entry), cancel })
-      const entry: Entry = { call, row, settle: undefined, why: 'offline', edited: false, back: false }
+      if (entries.size === 0) listen('addEventListener')
+      const entry = new Entry(call, world)
       entries.add(entry)
       return {
-        ask: (why) =>
-          new Promise((resolve) => {
-            Object.assign(entry, { settle: resolve, why, back: false })
-            show(entry)
-            lookout.waitLonger()
-          }),
-        again: () => settle(entry, true),
+        ask(why) {
+          const answer = entry.ask(why)
+          lookout.waitLonger()
+          return answer
+        },
+        again: () => entry.settle(true),
         end(sent) {
           if (!entries.delete(entry)) return
-          if (entries.size === 0) stopListening()
-          row.end(sent ? texts.sent : '', call.by, call.form)
+          if (entries.size === 0) listen('removeEventListener')
+          entry.row.end(sent ? texts.sent : '', call.by, call.form)
           lookout.reset()
         },
       }
     },
     submitted(form, isSame) {
-      for (const entry of entries) if (entry.call.form === form) settle(entry, isSame)
+      for (const entry of entries) if (entry.call.form === form) entry.settle(isSame)
     },
   }
 }
@@ -228,21 +264,6 @@ function createLookout(window: Window, look: () => void) {
       delay = FIRST_LOOK_MS
     },
   }
-}
-
-/** @returns removes the listeners. */
-function listen(window: Window, listeners: Readonly<Record<string, (event: Event) => void>>): () => void {
-  const over = new AbortController()
-  const options = { capture: true, signal: over.signal }
-  for (const [type, listener] of Object.entries(listeners)) window.addEventListener(type, listener, options)
-  return () => over.abort()
-}
-
-/** React empties a form whose action is over. What was typed is not what the visitor has given up. */
-function keepFields(window: Window, form: HTMLFormElement | undefined): void {
-  const keep = (event: Event): void => event.preventDefault()
-  form?.addEventListener('reset', keep)
-  window.setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
 }
 
 /** Whether this site can be reached: a portal, or a proxy whose server is gone, answers something else. */
