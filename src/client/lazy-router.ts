@@ -1,5 +1,6 @@
 import type { Screen, RouterListeners, HostedRouter, LoadedRouter } from './react/router-types.ts'
 import { offerReload } from './offer-reload.ts'
+
 type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
 
 /**
@@ -44,13 +45,6 @@ export function createLazyRouter(
   ): (...args: Parameters<HostedRouter[Name]>) => void {
     return (...args) =>
       void start().then(() => (handle[name] as (...args: readonly unknown[]) => void)(...args), otherwise)
-  }
-
-  /** The server has written the form's URL, for browsers without scripts; React's handlers do not see this submit. */
-  function leaveToBrowser(event: SubmitEvent): void {
-    const { submitter, target } = event
-    const address = submitter?.getAttribute('formaction') ?? (target as Element).getAttribute('action')
-    if (/[?&]_action=/.test(String(address))) event.stopImmediatePropagation()
   }
 
   function beforeUnload(event: BeforeUnloadEvent): void {
@@ -108,6 +102,13 @@ export function createLazyRouter(
     committed: () => void start().catch(nothing),
   }
   return handle
+}
+
+/** The server has written the form's URL, for browsers without scripts; React's handlers do not see this submit. */
+function leaveToBrowser(event: SubmitEvent): void {
+  const { submitter, target } = event
+  const address = submitter?.getAttribute('formaction') ?? (target as Element).getAttribute('action')
+  if (/[?&]_action=/.test(String(address))) event.stopImmediatePropagation()
 }
 
 function nothing(): undefined {}

@@ -2,7 +2,7 @@ import { addTransitionType, startTransition } from 'react'
 import type { HydrationState } from '../shared/protocol/hydration-data.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
-import { createCallStarter } from './actions/call-starter.ts'
+import { createCallStarter, type CallStarter } from './actions/call-starter.ts'
 import type { UnsentTexts } from './actions/unsent-bar.ts'
 import { keepDrafts } from './core/page/draft-keeper.ts'
 import { endInTime } from './core/data/end-in-time.ts'
@@ -13,16 +13,18 @@ import { createKnownRoutes, pathOf } from './core/data/known-routes.ts'
 import { clickTarget, listenToClicks } from './core/prefetch/link-clicks.ts'
 import { savesData, watchLinks } from './core/prefetch/link-prefetch.ts'
 import { createStylesheets } from './core/page/load-styles.ts'
-import { withoutHash } from './core/data/local-href.ts'
+import { hrefOf, withoutHash } from './core/data/local-href.ts'
 import { createPageEffects } from './core/navigation/page-effects.ts'
 import { createPageLoader } from './core/navigation/page-loader.ts'
-import { createPrefetcher } from './core/prefetch/prefetcher.ts'
+import { createPrefetcher, type Prefetcher } from './core/prefetch/prefetcher.ts'
 import type { PrefetchPriority } from './core/prefetch/prefetch-scheduler.ts'
-import { createRetry } from './core/data/retry.ts'
-import { createRouteCode } from './core/page/route-code.ts'
-import { createRouteStore, dataIds } from './core/data/route-store.ts'
-import { createRouter } from './core/navigation/router.ts'
-import { createScrollPositions } from './core/page/scroll-positions.ts'
+import { createRetry, waitIn } from './core/data/retry.ts'
+import { createRouteCode, type RouteCode } from './core/page/route-code.ts'
+import { createRouteStore } from './core/data/route-store.ts'
+import { seedCache } from './core/data/seed-cache.ts'
+import { joinTabs } from './core/data/tab-channel.ts'
+import type { PageEffects } from './core/navigation/router-parts.ts'
+import { createRouter, type RouterCore } from './core/navigation/router.ts'
 import { whenIdle } from './core/page/when-idle.ts'
 import { createSegmentFiles } from './core/page/segment-files.ts'
 import { sessionStorageOf } from './core/page/session-storage.ts'
@@ -56,211 +58,144 @@ export interface StartOptions {
 
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
-/** Name of the channel between the tabs of a site. */
-const CHANNEL = 'millrace'
-
 /**
- * Puts the parts of the client router together, and binds them to the window. This module is no part of the first load:
- * it comes when the document is alive, and nothing that only a second page needs should be imported from elsewhere.
+ * Puts the parts of the client router together, and binds them to the window. This module is not part of the first load:
+ * it is fetched when the document is alive, and imports all that only a second page needs.
  */
-export function startRouter({
-  window,
-  routes,
-  modules,
-  state,
-  first,
-  listeners,
-  unsentTexts,
-  render,
-}: StartOptions): StartedRouter {
-  const { document, location } = window
-  const table = createRouteTable(routes)
-  const now = (): number => Date.now()
-  let outdated = false
-
-  const history = createHistoryStack(window, () => Math.random().toString(36).slice(2))
-  const here = location.pathname + location.search + location.hash
-  const storage = sessionStorageOf(window)
-  const positions = createScrollPositions(window, storage, () => history.shown)
-  const styles = createStylesheets(document)
-  const files = createSegmentFiles(state.build, async (url) => {
-    const answer = await fetch(url, { priority: 'low' })
-    if (!answer.ok) throw new Error(`Failed to load script: ${url}`)
-    return answer.json()
-  })
-  const journal = createJournal()
-  const insightListeners = new Set<() => void>()
-  const changed = (): void => insightListeners.forEach((listener) => listener())
-  const known = createKnownRoutes(now, changed)
-  const world = {
-    buildId: state.build,
-    // Looked up at each call: what traces requests comes later than this.
-    fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
-    now,
-    outdated: () => void (outdated = true),
-    busy: (milliseconds: number) => prefetcher.pause(milliseconds),
-    journal,
-  }
-  const store = createRouteStore(table, known, world, changed)
-  const code = createRouteCode({ document, modules, files, styles })
-  const retry = createRetry(Math.random, wait)
-  const loader = createPageLoader({
-    table,
-    store,
-    code,
-    origin: location.origin,
-    publicOrigin: state.origin,
-    online: () => window.navigator.onLine,
-    retry,
-  })
-  const prefetcher = createPrefetcher({
-    store,
-    code,
-    origin: location.origin,
-    now,
-    enabled: () => !outdated,
-    onChange: changed,
-  })
-  // Whoever has gone back meanwhile is at an entry of another page.
+export function startRouter(options: StartOptions): StartedRouter {
+  const { window, modules, state, first, unsentTexts: texts } = options
+  const { location } = window
+  const parts = createParts(options)
+  const { table, known, code, history, prefetcher, storage } = parts
+  const here = hrefOf(location)
+  // After Back, the address bar is at an entry of another page.
   if (here === first.href) history.settle()
-  const effects = createPageEffects({ document, history, positions, code })
   const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
-  const channel = 'BroadcastChannel' in window ? new BroadcastChannel(CHANNEL) : undefined
-  const router = createRouter({
-    first: { ...first, lifetime: new AbortController(), page: { ...seed(), stale: false } },
-    listeners,
-    known,
-    store,
-    loader,
-    history,
-    journal,
-    window,
-    now,
-    outdated: () => outdated,
-    prefetch: (href) => prefetcher.add(href, 'intent'),
-    broadcast,
-    host: {
-      render: (screen) => {
-        const { arrival } = screen
-        // React commits at once what the back button brings, and would keep the type for the next transition.
-        const isAtOnce = window.event?.type === 'popstate'
-        // React lets transitions wait for each other's actions, however long those take.
-        if ((arrival ?? screen.fallback) && calls.isRunning) return render(screen)
-        startTransition(() => {
-          if (arrival && !isAtOnce) addTransitionType(`navigation-${arrival.kind}`)
-          render(screen)
-        })
-      },
-      leaving: effects.leaving,
-      arrived(screen) {
-        effects.arrived(screen)
-        if (screen.arrival === undefined) return
-        drafts.restore()
-        prefetcher.cancelIntents()
-        // The new page may be painted first.
-        setTimeout(preloadErrorPages, 0, screen.view)
-        if (hasActions()) setTimeout(calls.preload)
-      },
-      leave,
+  const broadcast = joinTabs(window, (targets) => router.forget(targets))
+  const leave = (href: string, kind: NavigationKind): void =>
+    loadDocument(window, href, kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
+  const effects = createPageEffects({
+    ...parts,
+    arrived(view) {
+      drafts.restore()
+      prefetcher.cancelIntents()
+      // The new page may be painted first.
+      setTimeout(preloadErrorPages, 0, code, view)
+      if (hasActions()) setTimeout(calls.preload)
     },
   })
-
-  const calls = createCallStarter({
-    window,
-    world,
-    known,
-    store,
-    retry,
-    router,
-    listeners,
-    texts: unsentTexts,
-    outdated: () => outdated,
+  const router = createRouter({
+    ...parts,
+    first: {
+      ...first,
+      lifetime: new AbortController(),
+      page: { keys: seedCache(known, table, state, first), stale: false },
+    },
+    effects,
     broadcast,
     leave,
-    keepDrafts: drafts.save,
-  })
-
-  function broadcast(targets: readonly string[]): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-    channel?.postMessage(targets)
-  }
-
-  function leave(href: string, kind: NavigationKind): void {
-    loadDocument(window, href, kind === 'push' ? 'assign' : kind === 'replace' ? 'replace' : 'reload', drafts)
-  }
-
-  /** What came with the document is in the cache as if it had been fetched. */
-  function seed(): { readonly keys: readonly string[] } {
-    const { route: key, params, meta = {}, scope = 'path', outcome } = state
-    const { data, search } = first.view
-    const href = withoutHash(first.href)
-    const route = table.routes.find((one) => one.key === key)
-    if (route === undefined || outcome !== undefined) return { keys: [] }
-    known.keepVerdict(href, { route: route.key, params, scope })
-    const keys = dataIds(route).map((id) => {
-      known.noteUses(id, meta[id]?.uses)
-      const cacheKey = known.keyOf(id, href, params)
-      const values = { data: data[id], ...(id.endsWith('#page') ? { search } : {}) }
-      // What JSON cannot say is not measured by it either; as much as one document brings may go beside the bound.
-      known.keepSegment(id, href, cacheKey, {
-        ...meta[id],
-        values,
-        size: JSON.stringify(state.values ? values : 0).length,
+    render(screen) {
+      const { arrival } = screen
+      // React commits at once what the back button brings, and would keep the type for the next transition.
+      const isAtOnce = window.event?.type === 'popstate'
+      // React lets transitions wait for each other's actions, however long those take.
+      if ((arrival ?? screen.fallback) && calls.isRunning) return options.render(screen)
+      startTransition(() => {
+        if (arrival && !isAtOnce) addTransitionType(`navigation-${arrival.kind}`)
+        options.render(screen)
       })
-      return cacheKey
-    })
-    known.shown(keys, href)
-    return { keys }
-  }
-
-  function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const over = new AbortController()
-      const end = (): void => {
-        clearTimeout(timer)
-        over.abort()
-        resolve()
-      }
-      const timer = setTimeout(end, milliseconds)
-      signal.addEventListener('abort', end, { signal: over.signal })
-      window.addEventListener('online', end, { signal: over.signal })
-    })
-  }
-
-  function fetchAhead({ pathname, search }: URL, when: PrefetchPriority): void {
-    // A link to the page on screen leads within it, or asks for it anew.
-    if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
-  }
-
-  /** They must be here when nothing can be fetched: its own, and the outer ones, where it is another area that fails. */
-  function preloadErrorPages({ chain }: RouteView): void {
-    chain.forEach(({ definition }, at) => {
-      if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } }, true)
-    })
-  }
-
-  /** A hundred tabs must not ask at once for what nobody looks at. */
-  function whenVisible(work: () => void): void {
-    if (document.visibilityState === 'visible') return work()
-    document.addEventListener('visibilitychange', work, { once: true })
-  }
+    },
+  })
+  const calls = createCallStarter({ ...parts, router, texts, broadcast, leave, keepDrafts: drafts.save })
 
   if (state.deadline !== undefined) endInTime(window, state.deadline)
   history.listen(router.traverse, router.moved, effects.leaving)
-  effects.hydrated()
+  followClicks(window, router, effects)
+  prefetchLinks(window, prefetcher, calls)
+  preloadWhenLoaded(window, first.view, code, calls)
+  followBrowser(window, router)
+  // The visitor was faster than this code.
+  if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
+
+  const fallbackHost = createFallbackHost(modules, code, router)
+  return Object.assign(router, {
+    call: calls.call,
+    uploads: calls.uploads,
+    leaving: effects.leaving,
+    caught: (boundary: BoundaryProps, value: unknown) => caughtFallback(fallbackHost, boundary, value),
+    insight: { ...parts, router },
+  })
+}
+
+/** The parts that know neither the screen nor React: history, data, code and prefetches. */
+function createParts({ window, routes, modules, state, listeners }: StartOptions) {
+  const { document, location } = window
+  const now = (): number => Date.now()
+  let isOutdated = false
+  const insightListeners = new Set<() => void>()
+  const onChange = (): void => insightListeners.forEach((listener) => listener())
+  const journal = createJournal()
+  const table = createRouteTable(routes)
+  const known = createKnownRoutes(now, onChange)
+  const world = {
+    buildId: state.build,
+    // Looked up at each call: what traces requests is loaded later than this.
+    fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
+    now,
+    outdated: () => void (isOutdated = true),
+    busy: (milliseconds: number) => prefetcher.pause(milliseconds),
+    journal,
+  }
+  const store = createRouteStore(table, known, world, onChange)
+  const files = createSegmentFiles(state.build, async (url) => (await fetch(url, { priority: 'low' })).json())
+  const code = createRouteCode({ document, modules, files, styles: createStylesheets(document) })
+  const parts = {
+    window,
+    origin: location.origin,
+    publicOrigin: state.origin,
+    online: () => window.navigator.onLine,
+    now,
+    outdated: () => isOutdated,
+    onChange,
+    listeners,
+    tell: () => listeners.changes.forEach((listener) => listener()),
+    history: createHistoryStack(window, () => Math.random().toString(36).slice(2)),
+    storage: sessionStorageOf(window),
+    journal,
+    table,
+    known,
+    world,
+    store,
+    code,
+    retry: createRetry(Math.random, waitIn(window)),
+    subscribe(listener: () => void) {
+      insightListeners.add(listener)
+      return () => insightListeners.delete(listener)
+    },
+  }
+  const prefetcher = createPrefetcher(parts)
+  return { ...parts, prefetcher, loader: createPageLoader(parts) }
+}
+
+/** Takes clicks on links of this site over from the browser. */
+function followClicks(window: Window, router: RouterCore, effects: PageEffects): void {
   listenToClicks(window, (event) => {
-    const target = clickTarget(event, location)
+    const target = clickTarget(event, window.location)
     if (target?.isWithin) effects.leaving()
     else if (target) {
       event.preventDefault()
       router.follow(target.anchor, target.url)
     }
   })
-  window.addEventListener('online', () => router.setOnline(true))
-  window.addEventListener('offline', () => router.setOnline(false))
-  channel?.addEventListener('message', ({ data }) => {
-    if (Array.isArray(data)) whenVisible(() => router.forget(data.filter((one) => typeof one === 'string')))
-  })
+}
+
+/** Prefetches what links ask for, and the code of actions when a visitor turns to a form. */
+function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, calls: CallStarter): void {
+  const { document, location, navigator } = window
+  const fetchAhead = ({ pathname, search }: URL, when: PrefetchPriority): void => {
+    // A link to the page on screen leads within it, or asks for fresh data.
+    if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
+  }
   watchLinks({
     document,
     window,
@@ -270,27 +205,45 @@ export function startRouter({
     },
     visible: fetchAhead,
     hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
-    allowed: () => !savesData(window.navigator),
+    allowed: () => !savesData(navigator),
   })
-  const whenLoaded = (): void => {
+}
+
+/** Loads what the document's page may need once nothing can be loaded, when the document itself has loaded. */
+function preloadWhenLoaded(window: Window, view: RouteView, code: RouteCode, calls: CallStarter): void {
+  const { readyState } = window.document
+  const preload = (): void => {
     if (hasActions()) calls.preload()
-    // What of the document's own has failed is tried once more.
-    void code.preload(first.view)
-    preloadErrorPages(first.view)
+    // Files of the document that have failed are tried once more.
+    void code.preload(view)
+    preloadErrorPages(code, view)
   }
-  if (document.readyState === 'complete') whenLoaded()
+  if (readyState === 'complete') preload()
   // A document that streams has not loaded when it breaks off, and then there is no server left to ask.
-  else if (document.readyState === 'loading') whenIdle(window, whenLoaded, PRELOAD_LIMIT_MS)
-  else window.addEventListener('load', whenLoaded, { once: true })
-  // The browser takes a document out of its cache for the back button, however old it is, and asks nobody.
+  else if (readyState === 'loading') whenIdle(window, preload, PRELOAD_LIMIT_MS)
+  else window.addEventListener('load', preload, { once: true })
+}
+
+/** The page's own error page, and the outer ones, for a failure in another area. */
+function preloadErrorPages(code: RouteCode, { chain }: RouteView): void {
+  chain.forEach(({ definition }, at) => {
+    if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } }, true)
+  })
+}
+
+/** Follows the network and the life of the document. */
+function followBrowser(window: StartOptions['window'], router: RouterCore): void {
+  window.addEventListener('online', () => router.setOnline(true))
+  window.addEventListener('offline', () => router.setOnline(false))
+  // The browser takes a document out of its cache for the back button, however old it is, without asking the server.
   const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
-  // Whoever goes on by another document has given up the click before: it must not take the page away on the way back.
+  // Leaving for another document gives up the click before: it must not take the page away on the way back.
   window.addEventListener('pagehide', router.giveUp)
-  // The visitor was faster than this code.
-  if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
+}
 
-  const fallbackHost: FallbackHost = {
+function createFallbackHost(modules: ModuleCache, code: RouteCode, router: RouterCore): FallbackHost {
+  return {
     modules,
     load: code.load,
     redirect: router.redirect,
@@ -302,22 +255,4 @@ export function startRouter({
       if (visit === router.screen.visit) router.fallBack(shape.outcome)
     },
   }
-
-  return Object.assign(router, {
-    call: calls.call,
-    uploads: calls.uploads,
-    leaving: effects.leaving,
-    caught: (boundary: BoundaryProps, value: unknown) => caughtFallback(fallbackHost, boundary, value),
-    insight: {
-      router,
-      known,
-      store,
-      prefetcher,
-      journal,
-      subscribe(listener: () => void) {
-        insightListeners.add(listener)
-        return () => insightListeners.delete(listener)
-      },
-    },
-  })
 }

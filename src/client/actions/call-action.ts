@@ -8,9 +8,14 @@ import {
 import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
 import type { KnownRoutes } from '../core/data/known-routes.ts'
 import type { Retry } from '../core/data/retry.ts'
-import type { RouteRequest, RouteRequestWorld, startRouteRequest } from '../core/data/route-request.ts'
-import type { dataIds } from '../core/data/route-store.ts'
-import type { RouterScreen } from '../core/navigation/router-parts.ts'
+import type {
+  RouteRequest,
+  RouteRequestOptions,
+  RouteRequestWorld,
+  startRouteRequest,
+} from '../core/data/route-request.ts'
+import type { dataIds } from '../core/data/route-plan.ts'
+import type { RouterCore } from '../core/navigation/router.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
 import type { RouteView } from '../react/route-view.ts'
@@ -29,23 +34,17 @@ export interface CallHost {
   readonly known: KnownRoutes
   readonly startRouteRequest: typeof startRouteRequest
   readonly dataIds: typeof dataIds
-  readonly document: Document
+  readonly window: Window & typeof globalThis
   readonly retry: Retry
+  readonly router: CallRouter
   /** Path and query of the page that a redirect leads to, as the navigation that follows it will name them. */
   pageOf(to: string): string
   /** What to throw where the answer to a call has come, and says nothing of the call. */
   unanswered(href: string): Error
-  readonly screen: () => RouterScreen
-  /** Id of the navigation that is on its way to another page. */
-  readonly leaving: () => number | undefined
-  /** Renders fresh data of the page on screen; `keys` are those of its entries in the cache. */
-  show(view: RouteView, keys: readonly string[]): void
-  /** What is on the screen must be asked for by itself. */
-  refresh(): void
   /** Whether there is a network, as far as the browser knows. */
-  online(): boolean
+  readonly online: () => boolean
   /** Whether the server is of another build by now. */
-  outdated(): boolean
+  readonly outdated: () => boolean
   /**
    * Loads the page as a document when that takes nothing away from the visitor.
    * @param isWaiting whether there is nothing on it that was to be read first.
@@ -53,38 +52,29 @@ export interface CallHost {
   renew(isWaiting: boolean): void
   /** Notes a call that was not sent. Rejects where the code for that has not come. */
   unsent(call: MadeCall): Promise<UnsentCall>
-  /** Drops what is known, and asks again for what of it is on the screen. */
-  forget(targets: readonly string[]): void
-  /** What is on the screen may be older than what is known. */
-  catchUp(): void
   /** Drops what is known, here and in other tabs. */
   revalidate(targets: readonly string[]): void
   /** Goes to a page, whose data this request has brought. */
   follow(to: string, request?: RouteRequest): void
   /** Has the browser load a document; what is typed is kept. */
-  leave(href: string, kind: 'push' | 'refresh'): void
+  readonly leave: (href: string, kind: 'push' | 'refresh') => void
   /** What is typed may be needed again on this page. */
-  keepDrafts(): void
+  readonly keepDrafts: () => void
   /** How far a call's files have been sent; `undefined` when that is over. */
   progress(id: string, progress: UploadProgress | undefined): void
 }
 
-/**
- * Calls an action by its id, and gives what `useActionState` is to hold.
- * @param form whose call it is, where a form is being sent.
- * @param by what was pressed.
- * @param label its text at that moment.
- */
-export type CallAction = (
-  id: string,
-  args: readonly unknown[],
-  form?: HTMLFormElement,
-  by?: Element,
-  label?: string | null,
-) => Promise<unknown>
+/** What calls need of the router. */
+export type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'show' | 'refresh' | 'forget' | 'catchUp'>
+
+/** What a visitor has called an action by. */
+export type CallSource = Pick<MadeCall, 'form' | 'by' | 'label'>
+
+/** Calls an action by its id, and gives what `useActionState` is to hold. */
+export type CallAction = (id: string, args: readonly unknown[], source: CallSource) => Promise<unknown>
 
 /** A call on its way. */
-interface Call extends Pick<MadeCall, 'form' | 'by' | 'label'> {
+interface Call extends CallSource {
   readonly id: string
   readonly args: readonly unknown[]
   /** What it asks the visitor by, once it was not sent. */
@@ -98,7 +88,7 @@ export function createActionCalls(host: CallHost): CallAction {
   const answered: Answered = { count: 0 }
   /** Those of scripts that are not over, by what they hold. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
-  return (id, args, form, by, label) => {
+  return (id, args, source) => {
     const content = args.at(-1) instanceof FormData ? undefined : id + JSON.stringify(args)
     const former = content === undefined ? undefined : made.get(content)
     // Somebody who presses again what was not sent wants it to be sent, and not twice.
@@ -106,7 +96,7 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const call: Call = { id, args, form, by, label }
+    const call: Call = { id, args, ...source }
     const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, answered))
     const over = result.catch(() => undefined)
     last.set(id, over)
@@ -125,8 +115,9 @@ interface Answered {
 
 async function performCall(host: CallHost, call: Call, answered: Answered): Promise<unknown> {
   const { args, form } = call
-  const { visit, href: began, view } = host.screen()
-  const before = host.leaving()
+  const { router } = host
+  const { visit, href: began, view } = router.screen
+  const before = router.leavingFor
   const { count } = answered
   const href = host.pageOf(began)
   let request: RouteRequest | 'taken back' | 'given up'
@@ -148,24 +139,24 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
     // Who somebody is may have changed, or what they may see: layouts around the fallback show it.
-    if (outcome && outcome.kind !== 'error') host.forget(['/*'])
+    if (outcome && outcome.kind !== 'error') router.forget(['/*'])
     throw outcome ? thrownBy(outcome, status) : host.unanswered(href)
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
     if (form) focusFirstFault(form, answer.errors)
-    return invalidInput(args.at(-1), answer, host.document)
+    return invalidInput(args.at(-1), answer, host.window.document)
   }
   const { redirect } = head ?? {}
-  const leaving = host.leaving()
+  const leaving = router.leavingFor
   // Whoever has gone elsewhere, or is about to, is not called back; layouts that stand there too may show what has changed.
-  if (host.screen().visit !== visit) host.catchUp()
+  if (router.screen.visit !== visit) void router.catchUp()
   else if (redirect === undefined || host.pageOf(redirect.to) === href) {
     // Data of another build would not fit the components of this one.
     if (host.outdated()) host.renew(answer?.value === undefined)
     // Nobody knows which of two that were under way at once has seen what the other one did.
     else if (answered.count === count + 1) showFresh(host, request)
-    else host.forget(['/*'])
+    else router.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {
     if (redirect.external) host.leave(redirect.to, 'push')
@@ -185,6 +176,8 @@ async function send(
   view: RouteView,
 ): Promise<RouteRequest | 'taken back' | 'given up'> {
   const { id, args, form, by, label } = call
+  const { chain, outcome } = view
+  const leaf = chain.at(-1)
   const { body, type } = callBody(args)
   const headers = {
     [IDEMPOTENCY_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
@@ -195,6 +188,13 @@ async function send(
   const world: RouteRequestWorld = hasFile
     ? { ...host.world, fetch: (url, init) => sendUpload(String(url), init ?? {}, onProgress) }
     : host.world
+  const options: CallOptions = {
+    href,
+    wants: host.dataIds(outcome ? undefined : leaf && { ...leaf, chain }),
+    prefetch: false,
+    force: false,
+    call: { query: `${ACTION_PARAM}=${id}`, headers, body },
+  }
   const controller = new AbortController()
   const { signal } = controller
   const cancel = (): void => controller.abort()
@@ -203,13 +203,7 @@ async function send(
   let isSent = false
   try {
     for (let attempt = 0; ; attempt += 1) {
-      const request = await startCall(
-        host,
-        world,
-        view,
-        { href, query: `${ACTION_PARAM}=${id}`, headers, body },
-        signal,
-      )
+      const request = await startCall(host, world, options, signal)
       const failed = request.failed as RouteLoadError | undefined
       if (signal.aborted) return 'taken back'
       const { passing, reason, retryAfterMs } = failed ?? {}
@@ -233,21 +227,21 @@ async function send(
   }
 }
 
-/**
- * Resolves when all but deferred values is here, or it has failed.
- * @param view of the page that the call was made on, which the visitor may have left before it could be sent.
- */
+/** A call's request. `wants` names the data of the page it was made on, which the visitor may have left since. */
+interface CallOptions extends RouteRequestOptions {
+  readonly wants: readonly string[]
+}
+
+/** Resolves when all but deferred values is here, or it has failed. */
 function startCall(
-  { known, revalidate, startRouteRequest, dataIds, pageOf }: CallHost,
+  { known, revalidate, startRouteRequest, pageOf }: CallHost,
   world: RouteRequestWorld,
-  { chain, outcome: shown }: RouteView,
-  { href, ...call }: NonNullable<RouteRequest['call']> & { readonly href: string },
+  options: CallOptions,
   signal: AbortSignal,
 ): Promise<RouteRequest> {
-  const leaf = chain.at(-1)
-  const wants = dataIds(shown ? undefined : leaf && { ...leaf, chain })
+  const { href, wants } = options
   return new Promise((resolve) => {
-    const request = startRouteRequest({ href, wants, prefetch: false, force: false, call }, world, {
+    const request = startRouteRequest(options, world, {
       head({ params = {} }) {
         request.params = params
       },
@@ -288,11 +282,11 @@ function redirected({ pageOf }: CallHost, request: RouteRequest): RouteRequest |
 }
 
 /** Puts fresh data into the page on screen. */
-function showFresh({ known, screen, refresh, show }: CallHost, request: RouteRequest): void {
-  const { view, page, fallback } = screen()
+function showFresh({ known, router }: CallHost, request: RouteRequest): void {
+  const { view, page, fallback } = router.screen
   const { head, outcome, segments, href, params } = request
   // What was refused may be let through now: signing in on the page of a 401.
-  if (outcome ?? view.outcome ?? fallback ?? head?.route !== view.chain.at(-1)?.key) return refresh()
+  if (outcome ?? view.outcome ?? fallback ?? head?.route !== view.chain.at(-1)?.key) return router.refresh()
   const data: Record<string, unknown> = { ...view.data }
   const keys = new Set(page.keys)
   let { search } = view
@@ -305,7 +299,7 @@ function showFresh({ known, screen, refresh, show }: CallHost, request: RouteReq
     data[id] = fresh.data
     if (fresh.search !== undefined) search = fresh.search
   }
-  show({ ...view, data, search }, [...keys])
+  router.show({ ...view, data, search }, [...keys])
 }
 
 function thrownBy({ kind, digest = '' }: RouteDataOutcome, status: number): Error {

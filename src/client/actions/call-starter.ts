@@ -1,16 +1,16 @@
-import { guarded } from '../core/navigation/guarded.ts'
-import type { KnownRoutes } from '../core/data/known-routes.ts'
+import { isBlocked } from '../core/navigation/guarded.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
-import type { Retry } from '../core/data/retry.ts'
-import { startRouteRequest, type RouteRequestWorld } from '../core/data/route-request.ts'
-import { dataIds, type RouteStore } from '../core/data/route-store.ts'
+import { startRouteRequest } from '../core/data/route-request.ts'
+import { dataIds } from '../core/data/route-plan.ts'
+import type { RouteStore } from '../core/data/route-store.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
-import type { NavigationKind, Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
-import type { CallAction } from './call-action.ts'
+import type { Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
+import type { CallAction, CallHost, CallSource } from './call-action.ts'
+import type { createPageRenewal } from './renew-page.ts'
 import { suppressDoubleSubmits } from './suppress-double-submits.ts'
 import type { UnsentTexts } from './unsent-bar.ts'
-import type { UnsentCalls } from './unsent-calls.ts'
+import type { MadeCall, UnsentCall, UnsentCalls } from './unsent-calls.ts'
 
 /** What of calls is in the router's own code: the rest is loaded for pages that have actions. */
 export interface CallStarter {
@@ -23,113 +23,62 @@ export interface CallStarter {
 }
 
 /** What it is made of. */
-export interface CallStarterParts {
-  readonly window: Window & typeof globalThis
-  readonly world: RouteRequestWorld
-  readonly known: KnownRoutes
+export interface CallStarterParts extends Pick<
+  CallHost,
+  'window' | 'world' | 'known' | 'retry' | 'router' | 'online' | 'outdated' | 'leave' | 'keepDrafts'
+> {
+  readonly now: () => number
   readonly store: RouteStore
-  readonly retry: Retry
   readonly router: RouterCore
   readonly listeners: RouterListeners
+  readonly tell: () => void
   readonly texts: Partial<UnsentTexts> | undefined
-  readonly outdated: () => boolean
-  broadcast(targets: readonly string[]): void
-  leave(href: string, kind: NavigationKind): void
-  keepDrafts(): void
+  readonly broadcast: (targets: readonly string[]) => void
 }
 
 export function createCallStarter(parts: CallStarterParts): CallStarter {
-  const { window, world, known, store, router, listeners, outdated, broadcast, leave, keepDrafts } = parts
+  const { window, router, store } = parts
   const uploads = new Map<string, UploadProgress>()
-  let callCode: Promise<typeof import('./call-action.ts')> | undefined
-  let troubleCode: Promise<typeof import('./call-troubles.ts')> | undefined
+  const loadCalls = loadOnce(() => import('./call-action.ts'))
+  const troubles = createTroubles(parts, isBusy)
   let calls: CallAction | undefined
-  let unsent: UnsentCalls | undefined
-  let renew: ((isWaiting: boolean) => void) | undefined
-  /** Calls under way. */
+  /** Calls in progress. */
   let running = 0
 
-  /** One promise for all who wait: Chromium settles several imports of a module in no order, and calls have one. */
-  function loadCalls(): NonNullable<typeof callCode> {
-    callCode ??= import('./call-action.ts').catch((thrown: unknown) => {
-      callCode = undefined
-      throw thrown
-    })
-    return callCode
+  const host: CallHost = {
+    ...parts,
+    ...troubles,
+    startRouteRequest,
+    dataIds,
+    pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
+    unanswered: (href) => new RouteLoadError('route data', href),
+    revalidate(targets) {
+      store.revalidate(targets)
+      parts.broadcast(targets)
+    },
+    follow(to, request) {
+      const go = (): void => router.navigate(to)
+      if (request) store.bring(request, go)
+      else go()
+    },
+    progress(action, progress) {
+      if (progress) uploads.set(action, progress)
+      else uploads.delete(action)
+      parts.tell()
+    },
   }
 
-  function loadTroubles(): NonNullable<typeof troubleCode> {
-    troubleCode ??= import('./call-troubles.ts').catch((thrown: unknown) => {
-      troubleCode = undefined
-      throw thrown
-    })
-    return troubleCode
-  }
-
-  async function callBy(
-    id: string,
-    args: readonly unknown[],
-    form: HTMLFormElement | undefined,
-    by: Element | undefined,
-    label: string | null | undefined,
-  ): Promise<unknown> {
+  async function start(id: string, args: readonly unknown[], source: CallSource): Promise<unknown> {
     const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
-      keepDrafts()
+      parts.keepDrafts()
       throw new RouteLoadError('script', urlIn(thrown) ?? 'call-action', { cause: thrown })
     })
-    calls ??= createActionCalls({
-      world,
-      known,
-      startRouteRequest,
-      dataIds,
-      document: window.document,
-      retry: parts.retry,
-      pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
-      unanswered: (href) => new RouteLoadError('route data', href),
-      screen: () => router.screen,
-      leaving: () => router.leavingFor,
-      show: router.show,
-      refresh: router.refresh,
-      forget: router.forget,
-      catchUp: router.catchUp,
-      online: () => window.navigator.onLine,
-      outdated,
-      renew: (isWaiting) =>
-        void loadTroubles().then(
-          ({ createPageRenewal }) => {
-            renew ??= createPageRenewal({ window, isBusy, renew: () => leave(router.screen.href, 'refresh') })
-            renew(isWaiting)
-          },
-          () => undefined, // the next navigation loads a document
-        ),
-      async unsent(made) {
-        const { createUnsentCalls } = await loadTroubles()
-        unsent ??= createUnsentCalls({ window, now: world.now, fetch: world.fetch, keepDrafts, texts: parts.texts })
-        return unsent.add(made)
-      },
-      revalidate(targets) {
-        store.revalidate(targets)
-        broadcast(targets)
-      },
-      follow(to, request) {
-        const go = (): void => router.navigate(to)
-        if (request) store.bring(request, go)
-        else go()
-      },
-      leave,
-      keepDrafts,
-      progress(action, progress) {
-        if (progress === undefined) uploads.delete(action)
-        else uploads.set(action, progress)
-        for (const listener of listeners.changes) listener()
-      },
-    })
-    return calls(id, args, form, by, label)
+    calls ??= createActionCalls(host)
+    return calls(id, args, source)
   }
 
   function isBusy(): boolean {
-    const asks = [...listeners.blockers].some((blocker) => guarded(() => blocker({ href: undefined })))
-    return running > 0 || asks || router.navigation.state !== 'idle'
+    return running > 0 || isBlocked(parts.listeners.blockers, undefined) || router.navigation.state !== 'idle'
   }
 
   return {
@@ -138,24 +87,72 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
       return running > 0
     },
     preload() {
-      Promise.all([loadCalls(), loadTroubles()]).catch(() => undefined)
+      Promise.all([loadCalls(), troubles.load()]).catch(() => undefined)
     },
     call(id, args, event = window.event) {
-      // React calls actions while the form's event is under way.
-      const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
-      const target = (form && (event as SubmitEvent).submitter) ?? event?.target
-      const by = target instanceof Element ? target : undefined
-      // Now: a button may say something else as long as its call is under way.
-      const pressed = by?.closest('button,input,a,[role=button]')
+      const source = sourceOf(event)
+      const { form } = source
       running += 1
-      const result = callBy(id, args, form, by, pressed?.ariaLabel ?? pressed?.textContent).finally(
-        () => (running -= 1),
-      )
+      const result = start(id, args, source).finally(() => (running -= 1))
       const fields = args.at(-1)
       if (form && fields instanceof FormData) {
-        suppressDoubleSubmits(form, fields, result, (isSame) => unsent?.submitted(form, isSame))
+        suppressDoubleSubmits(form, fields, result, (isSame) => troubles.submitted(form, isSame))
       }
       return result
     },
   }
+}
+
+/** What only some calls need: it asks the visitor about calls that were not sent, and renews the page of an older build. */
+function createTroubles(parts: CallStarterParts, isBusy: () => boolean) {
+  const load = loadOnce(() => import('./call-troubles.ts'))
+  let unsent: UnsentCalls | undefined
+  let renew: ReturnType<typeof createPageRenewal> | undefined
+  return {
+    load,
+    renew(isWaiting: boolean): void {
+      load().then(
+        (code) => {
+          renew ??= code.createPageRenewal({
+            ...parts,
+            isBusy,
+            renew: () => parts.leave(parts.router.screen.href, 'refresh'),
+          })
+          renew(isWaiting)
+        },
+        () => undefined, // the next navigation loads a document
+      )
+    },
+    async unsent(made: MadeCall): Promise<UnsentCall> {
+      const { createUnsentCalls } = await load()
+      unsent ??= createUnsentCalls({ ...parts, fetch: parts.world.fetch })
+      return unsent.add(made)
+    },
+    submitted(form: HTMLFormElement, isSame: boolean): void {
+      unsent?.submitted(form, isSame)
+    },
+  }
+}
+
+/**
+ * Loads code once; after a failure the next call tries again. One promise for all callers: Chromium settles several
+ * imports of a module in no order, and calls have one.
+ */
+function loadOnce<Module>(load: () => Promise<Module>): () => Promise<Module> {
+  let loading: Promise<Module> | undefined
+  return () =>
+    (loading ??= load().catch((thrown: unknown) => {
+      loading = undefined
+      throw thrown
+    }))
+}
+
+/** Form, button and text that an event calls an action by. React calls actions while the form's event is dispatched. */
+function sourceOf(event: Event | undefined): CallSource {
+  const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
+  const target = (form && (event as SubmitEvent).submitter) ?? event?.target
+  const by = target instanceof Element ? target : undefined
+  // Now: a button may say something else as long as its call is in progress.
+  const pressed = by?.closest('button,input,a,[role=button]')
+  return { form, by, label: pressed?.ariaLabel ?? pressed?.textContent }
 }

@@ -1,5 +1,4 @@
-import { createUnsentBar, type UnsentRow } from './unsent-bar.ts'
-import type { UnsentTexts } from './unsent-bar.ts'
+import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } from './unsent-bar.ts'
 
 /**
  * Calls that the network has kept from the server, or their answers from the browser. Each is shown until it is sent or
@@ -54,8 +53,6 @@ export interface UnsentCalls {
    * @param isSame whether it holds what it held; if not, what it held is given up.
    */
   submitted(form: HTMLFormElement, isSame: boolean): void
-  /** How many there are. */
-  readonly size: number
 }
 
 /** What it is made of. */
@@ -83,144 +80,188 @@ const TEXTS: UnsentTexts = {
   cancel: 'Cancel',
 }
 
-/** A call of the set. */
-interface Entry {
+/** What the calls of a page share. */
+interface EntryWorld extends Pick<UnsentCallsParts, 'window' | 'now'> {
+  readonly texts: UnsentTexts
+  readonly bar: UnsentBar
+}
+
+/** A call of the set: its state, and what the visitor is told of it. */
+class Entry {
   readonly call: MadeCall
   readonly row: UnsentRow
-  /** Set while it waits. */
-  settle: ((again: boolean) => void) | undefined
-  why: UnsentReason
   /** Something of the form was changed since. */
-  edited: boolean
+  edited = false
   /** The network is back. */
-  back: boolean
+  back = false
+  readonly #world: EntryWorld
+  #why: UnsentReason = 'offline'
+  /** Set while it waits. */
+  #settle: ((again: boolean) => void) | undefined
+
+  constructor(call: MadeCall, world: EntryWorld) {
+    this.call = call
+    this.#world = world
+    this.row = world.bar.add({ again: () => this.#again(), cancel: () => this.#cancel() })
+  }
+
+  get waits(): boolean {
+    return this.#settle !== undefined
+  }
+
+  get sendsItself(): boolean {
+    return !this.call.hasFile && !this.edited && !this.#isLate
+  }
+
+  get #isLate(): boolean {
+    return this.#world.now() - this.call.madeAt > SENDS_ITSELF_MS
+  }
+
+  ask(why: UnsentReason): Promise<boolean> {
+    this.#why = why
+    this.back = false
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      this.show()
+    })
+  }
+
+  /** @param again whether to send it again; if not, it is given up. */
+  settle(again: boolean): void {
+    const go = this.#settle
+    this.#settle = undefined
+    if (again) this.show()
+    go?.(again)
+  }
+
+  show(): void {
+    const { texts } = this.#world
+    if (this.waits) this.row.show(`${headlineOf(this.call, texts)} ${this.#reason()}`)
+    else this.row.busy(texts.sending)
+  }
+
+  #reason(): string {
+    const { texts, window } = this.#world
+    if (this.back) return this.#isLate ? texts.backLate : texts.back
+    const reason = this.#why === 'busy' ? texts.busy : window.navigator.onLine ? texts.unreachable : texts.offline
+    return this.sendsItself ? `${reason} ${texts.itself}` : reason
+  }
+
+  #again(): void {
+    if (!this.waits) return
+    const { form, by } = this.call
+    // What is seen is sent, and not what was there before; the form says so by its own event.
+    if (form?.isConnected && this.edited) form.requestSubmit(submitterOf(form, by))
+    else this.settle(true)
+  }
+
+  #cancel(): void {
+    const { form } = this.call
+    // React empties a form whose action is over. What was typed is not what the visitor has given up.
+    const keep = (event: Event): void => event.preventDefault()
+    form?.addEventListener('reset', keep)
+    setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
+    this.settle(false)
+  }
 }
 
 /** Bound: one for each call that a visitor makes and that is not over. */
 export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   const { window, now } = parts
-  const { navigator, document } = window
   const texts = { ...TEXTS, ...parts.texts }
-  const bar = createUnsentBar(document, texts)
+  const world = { window, now, texts, bar: createUnsentBar(window.document, texts) }
   const entries = new Set<Entry>()
-  let timer: number | undefined
-  let delay = FIRST_LOOK_MS
-
-  const isLate = ({ call }: Entry): boolean => now() - call.madeAt > SENDS_ITSELF_MS
-  const sendsItself = (entry: Entry): boolean => !entry.call.hasFile && !entry.edited && !isLate(entry)
-
-  function textOf(entry: Entry): string {
-    const name = nameOf(entry.call)
-    const what = name === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => name)
-    if (entry.back) return `${what} ${isLate(entry) ? texts.backLate : texts.back}`
-    const why = entry.why === 'busy' ? texts.busy : navigator.onLine ? texts.unreachable : texts.offline
-    return `${what} ${why}${sendsItself(entry) ? ` ${texts.itself}` : ''}`
-  }
-
-  function show(entry: Entry): void {
-    if (entry.settle) entry.row.show(textOf(entry))
-    else entry.row.busy(texts.sending)
-  }
-
-  function settle(entry: Entry, again: boolean): void {
-    const { settle: go } = entry
-    entry.settle = undefined
-    if (again) show(entry)
-    go?.(again)
-  }
-
-  function again(entry: Entry): void {
-    if (!entry.settle) return
-    const { form, by } = entry.call
-    // What is seen is sent, and not what was there before; the form says so by its own event.
-    if (form?.isConnected && entry.edited) form.requestSubmit(submitterOf(form, by))
-    else settle(entry, true)
-  }
-
-  function cancel(entry: Entry): void {
-    const { form } = entry.call
-    // React empties a form whose action is over. What was typed is not what the visitor has given up.
-    const keep = (event: Event): void => event.preventDefault()
-    form?.addEventListener('reset', keep)
-    window.setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
-    settle(entry, false)
-  }
+  const lookout = createLookout(window, () => void look())
 
   /** Asks whether the network is back, and again later. */
   async function look(): Promise<void> {
-    window.clearTimeout(timer)
-    const waiting = [...entries].filter((entry) => entry.settle)
-    if (waiting.length === 0) return
-    timer = window.setTimeout(() => void look(), delay)
-    if (!navigator.onLine || !(await reachSite(parts.fetch)))
-      return waiting.forEach((entry) => entry.settle && show(entry))
+    const waiting = [...entries].filter((entry) => entry.waits)
+    if (waiting.length === 0) return lookout.stop()
+    lookout.wait()
+    const isBack = window.navigator.onLine && (await reachSite(parts.fetch))
     for (const entry of waiting) {
-      if (!entry.settle) continue
-      if (sendsItself(entry)) settle(entry, true)
+      if (!entry.waits) continue
+      if (isBack && entry.sendsItself) entry.settle(true)
       else {
-        entry.back = true
-        show(entry)
+        entry.back ||= isBack
+        entry.show()
       }
     }
   }
 
-  function lookLater(): void {
-    window.clearTimeout(timer)
-    timer = window.setTimeout(() => void look(), delay)
-    delay = Math.min(delay * 2, LONGEST_LOOK_MS)
+  const listeners: Readonly<Record<string, (event: Event) => void>> = {
+    online() {
+      lookout.reset()
+      void look()
+    },
+    offline() {
+      for (const entry of entries) {
+        entry.back = false
+        entry.show()
+      }
+    },
+    input({ target }: Event) {
+      for (const entry of entries) entry.edited ||= entry.call.form?.contains(target as Node) === true
+    },
+    beforeunload: (event: Event) => event.preventDefault(),
+    pagehide: parts.keepDrafts,
   }
 
-  const onOnline = (): void => {
-    delay = FIRST_LOOK_MS
-    void look()
+  function listen(how: 'addEventListener' | 'removeEventListener'): void {
+    for (const [type, listener] of Object.entries(listeners)) window[how](type, listener, true)
   }
-  const onOffline = (): void => {
-    for (const entry of entries) {
-      entry.back = false
-      show(entry)
-    }
-  }
-  const onEdit = ({ target }: Event): void => {
-    for (const entry of entries) entry.edited ||= entry.call.form?.contains(target as Node) === true
-  }
-  const onUnload = (event: Event): void => event.preventDefault()
-  const listening: readonly (readonly [string, (event: Event) => void])[] = [
-    ['online', onOnline],
-    ['offline', onOffline],
-    ['input', onEdit],
-    ['beforeunload', onUnload],
-    ['pagehide', parts.keepDrafts],
-  ]
 
   return {
-    get size() {
-      return entries.size
-    },
     add(call) {
       // Only while needed: a page that asks before it is left may not be kept for the back button.
-      if (entries.size === 0) for (const [type, listener] of listening) window.addEventListener(type, listener, true)
-      const row = bar.add({ again: () => again(entry), cancel: () => cancel(entry) })
-      const entry: Entry = { call, row, settle: undefined, why: 'offline', edited: false, back: false }
+      if (entries.size === 0) listen('addEventListener')
+      const entry = new Entry(call, world)
       entries.add(entry)
       return {
-        ask: (why) =>
-          new Promise((resolve) => {
-            Object.assign(entry, { settle: resolve, why, back: false })
-            show(entry)
-            lookLater()
-          }),
-        again: () => settle(entry, true),
+        ask(why) {
+          const answer = entry.ask(why)
+          lookout.waitLonger()
+          return answer
+        },
+        again: () => entry.settle(true),
         end(sent) {
           if (!entries.delete(entry)) return
-          if (entries.size === 0)
-            for (const [type, listener] of listening) window.removeEventListener(type, listener, true)
-          row.end(sent ? texts.sent : '', call.by, call.form)
-          delay = FIRST_LOOK_MS
+          if (entries.size === 0) listen('removeEventListener')
+          entry.row.end(sent ? texts.sent : '', call.by, call.form)
+          lookout.reset()
         },
       }
     },
     submitted(form, isSame) {
-      for (const entry of entries) if (entry.call.form === form) settle(entry, isSame)
+      for (const entry of entries) if (entry.call.form === form) entry.settle(isSame)
+    },
+  }
+}
+
+/** When to look again whether the network is back. */
+function createLookout(window: Window, look: () => void) {
+  let timer: number | undefined
+  let delay = FIRST_LOOK_MS
+
+  function stop(): void {
+    window.clearTimeout(timer)
+  }
+
+  function wait(): void {
+    stop()
+    timer = window.setTimeout(look, delay)
+  }
+
+  return {
+    stop,
+    wait,
+    /** As `wait`, and the next time twice as long. */
+    waitLonger() {
+      wait()
+      delay = Math.min(delay * 2, LONGEST_LOOK_MS)
+    },
+    reset() {
+      delay = FIRST_LOOK_MS
     },
   }
 }
@@ -244,8 +285,10 @@ function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElemen
 
 const MOST_OF_A_NAME = 40 // characters
 
-function nameOf({ by, label }: MadeCall): string {
+/** Says that a call was not sent, with the name of its button. */
+function headlineOf({ by, label }: MadeCall, texts: UnsentTexts): string {
   const text = label || by?.closest('input')?.value || ''
   const name = text.replaceAll(/\s+/g, ' ').trim()
-  return name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
+  const short = name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
+  return short === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => short)
 }

@@ -87,7 +87,8 @@ function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-function make(document: Document, name: string, text = ''): HTMLElement {
+/** Makes an element with this text. */
+export function make(document: Document, name: string, text = ''): HTMLElement {
   const element = document.createElement(name)
   element.textContent = text
   return element

@@ -2,7 +2,7 @@ import { inspectorTables } from '../inspect/inspector-tables.ts'
 import type { RouterInsight } from '../inspect/router-insight.ts'
 import type { PanelSetting } from './panel-setting.ts'
 import { PANEL_STYLE } from './panel-style.ts'
-import { createPanelTable, type PanelTable } from './panel-table.ts'
+import { createPanelTable, make, type PanelTable } from './panel-table.ts'
 
 /** Shows on any page the content of `/lab/inspector`. */
 export interface Panel {
@@ -27,32 +27,7 @@ export function createPanel(window: Window, setting: PanelSetting): Panel {
     before?: Element | null
   } = {}
 
-  const host = document.createElement('millrace-panel')
-  const shadow = host.attachShadow({ mode: 'open' })
-  const style = new CSSStyleSheet()
-  style.replaceSync(PANEL_STYLE)
-  shadow.adoptedStyleSheets = [style]
-  const aside = document.createElement('aside')
-  aside.ariaLabel = 'Client router'
-  aside.tabIndex = -1
-  const content = document.createElement('div')
-  content.append(makeText('p', 'The client router has not started in this document.'))
-  aside.append(createHeader(), content)
-  shadow.append(aside)
-
-  function createHeader(): HTMLElement {
-    const header = document.createElement('header')
-    const button = makeText('button', 'Close')
-    button.addEventListener('click', () => toggle(false))
-    header.append(makeText('strong', 'Client router'), makeText('p', HINT), button)
-    return header
-  }
-
-  function makeText(name: string, text: string): HTMLElement {
-    const element = document.createElement(name)
-    element.textContent = text
-    return element
-  }
+  const { host, aside, content } = createPanelElements(document, () => toggle(false))
 
   function render(): void {
     state.frame = undefined
@@ -123,4 +98,24 @@ export function createPanel(window: Window, setting: PanelSetting): Panel {
       renderSoon()
     },
   }
+}
+
+function createPanelElements(document: Document, onClose: () => void) {
+  const button = make(document, 'button', 'Close')
+  button.addEventListener('click', onClose)
+  const header = make(document, 'header')
+  header.append(make(document, 'strong', 'Client router'), make(document, 'p', HINT), button)
+  const content = make(document, 'div')
+  content.append(make(document, 'p', 'The client router has not started in this document.'))
+  const aside = make(document, 'aside')
+  aside.ariaLabel = 'Client router'
+  aside.tabIndex = -1
+  aside.append(header, content)
+  const style = new CSSStyleSheet()
+  style.replaceSync(PANEL_STYLE)
+  const host = make(document, 'millrace-panel')
+  const shadow = host.attachShadow({ mode: 'open' })
+  shadow.adoptedStyleSheets = [style]
+  shadow.append(aside)
+  return { host, aside, content }
 }

@@ -33,7 +33,7 @@ export function startReports(window: Window & typeof globalThis, reports: PageRe
   const report = createFailureReporter(client, () => shown().route)
   function connect(connected: HostedRouter): void {
     router = connected
-    reports.left = traceNavigations(client, connected, shown, reports.settings.rate, load)
+    reports.left = traceNavigations(client, connected, shown, { rate: reports.settings.rate, load })
     if (reports.early) reports.left(reports.early)
   }
   if (reports.router === undefined) Object.defineProperty(reports, 'router', { set: connect })

@@ -39,20 +39,24 @@ export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: st
   return span
 }
 
+/** What is known of tracing when the page is alive. */
+export interface TracedLoad {
+  /** Share of page loads that are traced, 0 to 1. With 0 no span is started: it would cost a click a millisecond. */
+  readonly rate: number
+  /** Span of the page load. */
+  readonly load: Span | undefined
+}
+
 /**
  * Names spans by the router's events, and other reports by the page on screen.
  * @param shown the current page on screen.
- * @param rate share of page loads that are traced, 0 to 1. With 0 no span is started: a useless span would cost a click
- * a millisecond.
- * @param load span of the page load.
  * @returns a function for refusals that the page on screen has thrown: its span is then not sent.
  */
 export function traceNavigations(
   client: BrowserClient,
   router: Router,
   shown: () => TracedPage,
-  rate: number,
-  load: Span | undefined,
+  { rate, load }: TracedLoad,
 ): (signal: RedirectSignal | RefusalSignal) => void {
   let span: Span | undefined
   /** Span of the page on screen, until it is sent. */

@@ -7,7 +7,7 @@ import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts
 import { withoutHash } from '../../../src/client/core/data/local-href.ts'
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import { startRouteRequest, type RouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { dataIds } from '../../../src/client/core/data/route-store.ts'
+import { dataIds } from '../../../src/client/core/data/route-plan.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import type { MadeCall, UnsentCall } from '../../../src/client/actions/unsent-calls.ts'
@@ -97,7 +97,6 @@ export function world() {
     ),
     pageOf: withoutHash,
     unanswered: (href: string) => new RouteLoadError('route data', href),
-    leaving: () => state.leaving,
     online: () => state.online,
     outdated: () => state.outdated,
     unsent: (made: MadeCall): Promise<UnsentCall> => {
@@ -108,24 +107,29 @@ export function world() {
         end: (sent) => note('end')(sent),
       })
     },
-    screen: () => ({
-      href: '/form#here',
-      visit: state.visit,
-      page: { keys: [] },
-      view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
-    }),
+    router: {
+      get screen() {
+        return {
+          href: '/form#here',
+          visit: state.visit,
+          page: { keys: [] },
+          view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
+        }
+      },
+      get leavingFor() {
+        return state.leaving
+      },
+      show: (view: { data: Record<string, unknown> }) => {
+        state.data = view.data
+        note('show')(view.data['/form#page'])
+      },
+      ...Object.fromEntries(['refresh', 'forget', 'catchUp'].map((name) => [name, note(name)])),
+    },
     follow: (to: string, request?: RouteRequest) =>
       void done.push(['follow', to, request && [request.href, request.head, [...request.segments.keys()]]]),
-    show: (view: { data: Record<string, unknown> }) => {
-      state.data = view.data
-      note('show')(view.data['/form#page'])
-    },
-    ...Object.fromEntries(
-      ['refresh', 'forget', 'catchUp', 'revalidate', 'leave', 'keepDrafts', 'progress', 'renew'].map((name) => [
-        name,
-        note(name),
-      ]),
-    ),
+    ...Object.fromEntries(['revalidate', 'leave', 'keepDrafts', 'progress', 'renew'].map((name) => [name, note(name)])),
   }
-  return { got, done, state, known: host.known, call: createActionCalls(host as unknown as CallHost) }
+  const callAction = createActionCalls(host as unknown as CallHost)
+  const call = (id: string, args: readonly unknown[]) => callAction(id, args, { form: undefined, by: undefined })
+  return { got, done, state, known: host.known, call }
 }

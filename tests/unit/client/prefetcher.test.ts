@@ -18,7 +18,7 @@ function hangingPrefetcher(): { readonly prefetcher: Prefetcher; readonly asked:
     code: { preload: () => Promise.resolve() } as never,
     origin: 'http://a.test',
     now: () => 0,
-    enabled: () => true,
+    outdated: () => false,
     onChange: () => undefined,
   })
   return { prefetcher, asked, given }

@@ -19,7 +19,8 @@ import { createPrefetcher } from '../../../src/client/core/prefetch/prefetcher.t
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import type { RouteCode } from '../../../src/client/core/page/route-code.ts'
 import { startRouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { createRouteStore, dataIds } from '../../../src/client/core/data/route-store.ts'
+import { dataIds } from '../../../src/client/core/data/route-plan.ts'
+import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { type RouterScreen } from '../../../src/client/core/navigation/router-parts.ts'
 import { createRouter, type RouterCore } from '../../../src/client/core/navigation/router.ts'
@@ -29,6 +30,9 @@ import type { NavigateEvent, RouterListeners } from '../../../src/client/react/r
 export const BUILD = 'b1'
 
 const ORIGIN = 'https://millrace.test'
+
+/** A call that no form and no button has made. */
+const NO_SOURCE = { form: undefined, by: undefined }
 
 const module = (): Promise<unknown> => Promise.resolve({})
 const page = { page: module, loader: module }
@@ -255,8 +259,14 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     online: () => window.navigator.onLine,
     retry,
   })
-  const enabled = (): boolean => !lifecycle.outdated
-  const prefetcher = createPrefetcher({ store, code, origin: ORIGIN, now, enabled, onChange: () => undefined })
+  const prefetcher = createPrefetcher({
+    store,
+    code,
+    origin: ORIGIN,
+    now,
+    outdated: () => lifecycle.outdated,
+    onChange: () => undefined,
+  })
   const rendered: RouterScreen[] = []
   const left: string[] = []
   const events: string[] = []
@@ -280,14 +290,15 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     window,
     now,
     outdated: () => lifecycle.outdated,
-    prefetch: (href) => prefetcher.add(href, 'intent'),
+    prefetcher,
     broadcast: () => undefined,
-    host: {
-      render: (screen) => void rendered.push(screen),
+    tell: () => listeners.changes.forEach((listener) => listener()),
+    effects: {
       leaving: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
-      leave: (href, kind) => leave(href, kind),
     },
+    render: (screen) => void rendered.push(screen),
+    leave: (href, kind) => leave(href, kind),
   })
   history.listen(router.traverse, router.moved)
   listeners.navigations.add(({ type, to }: NavigateEvent) => events.push(`${type} ${to}`))
@@ -298,7 +309,8 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     known,
     startRouteRequest,
     dataIds,
-    document: window.document,
+    window: window as never,
+    router,
     online: () => true,
     outdated: () => lifecycle.outdated,
     renew: () => undefined,
@@ -306,13 +318,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     retry,
     pageOf: withoutHash,
     unanswered: (href) => new RouteLoadError('route data', href),
-    screen: () => router.screen,
-    leaving: () => router.leavingFor,
-    show: router.show,
-    refresh: router.refresh,
-    forget: router.forget,
     revalidate: store.revalidate,
-    catchUp: router.catchUp,
     follow: (to, request) => (request ? store.bring(request, () => router.navigate(to)) : router.navigate(to)),
     leave,
     keepDrafts: () => undefined,
@@ -365,7 +371,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     },
     /** A script of the page calls the action `do`: its answer is a request's, and the promise what the page is given. */
     call(): Promise<unknown> {
-      return callAction('do', [])
+      return callAction('do', [], NO_SOURCE)
     },
     async back(): Promise<void> {
       history.go(-1)

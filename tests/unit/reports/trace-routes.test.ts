@@ -22,7 +22,7 @@ function followed(rate: number) {
     getDataCollectionOptions: () => ({ urlQueryParams: false }),
   } as unknown as BrowserClient
   const router = { onNavigate: (listener: (event: NavigateEvent) => void) => void listeners.push(listener) }
-  const refused = traceNavigations(client, router as unknown as Router, () => MILL, rate, load)
+  const refused = traceNavigations(client, router as unknown as Router, () => MILL, { rate, load })
   const tell = (type: NavigateEvent['type'], reason?: unknown): void => {
     const event = { type, kind: 'push', from: '/', to: '/mills/7?key=1', duration: 0, reason } as const
     for (const listener of listeners) listener(event)

@@ -44,7 +44,7 @@ export interface KnownRoutes {
 /** A segment's data as it is kept. */
 export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
   readonly values: SegmentValues
-  readonly hash?: number
+  readonly hash?: number | undefined
   /** Characters on the wire. */
   readonly size: number
 }
@@ -110,7 +110,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
         tags,
         path: segmentPath(id, href),
         size,
-        ...(hash === undefined ? {} : { hash }),
+        hash,
       })
     },
     keepVerdict(href, verdict, lifetimeMs = ENTRY_LIFETIME_MS) {

@@ -51,3 +51,19 @@ export function createRetry(
     return delay !== undefined
   }
 }
+
+/** Waits for milliseconds; not any longer than until the network is back, or the signal is aborted. */
+export function waitIn(window: Window) {
+  return (milliseconds: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const over = new AbortController()
+      const end = (): void => {
+        clearTimeout(timer)
+        over.abort()
+        resolve()
+      }
+      const timer = setTimeout(end, milliseconds)
+      signal.addEventListener('abort', end, { signal: over.signal })
+      window.addEventListener('online', end, { signal: over.signal })
+    })
+}

@@ -53,7 +53,7 @@ export interface CacheEntry {
   /** Characters on the wire. */
   readonly size: number
   /** Hash of the content; absent for what came with the document. */
-  readonly hash?: number
+  readonly hash?: number | undefined
 }
 
 /** The cache. */

@@ -1,4 +1,9 @@
-import { readRouteData, RouteDataError, type ReceivedSegment } from '../../../shared/protocol/decode-route-data.ts'
+import {
+  readRouteData,
+  RouteDataError,
+  type ReceivedSegment,
+  type RouteDataSink,
+} from '../../../shared/protocol/decode-route-data.ts'
 import {
   BUILD_HEADER,
   PURPOSE_HEADER,
@@ -54,6 +59,8 @@ export interface RouteRequest extends RouteRequestOptions {
   outcome?: RouteDataOutcome
   /** What has come, by segment id. */
   readonly segments: Map<string, ReceivedSegment>
+  /** The last line of the answer has been read. */
+  complete?: boolean
   /** Nothing more will come. */
   over: boolean
   /** Why it has ended before its end: `RouteLoadError` or `RouteCancelled`. */
@@ -91,18 +98,17 @@ export function routeDataUrl(href: string, wants: readonly string[] | undefined)
   return ROUTE_DATA_PREFIX + href + (query && (href.includes('?') ? '&' : '?')) + query
 }
 
-/** Starts a request. It is over in one try: trying again is the business of those who wait. */
+/** Starts a request. It is over in one try: trying again is left to those who wait. */
 export function startRouteRequest(
   options: RouteRequestOptions,
   world: RouteRequestWorld,
   listener: RouteRequestListener,
 ): RouteRequest {
-  const { href, wants, prefetch, call } = options
+  const { href, wants, prefetch } = options
   const startedAt = world.now()
   const controller = new AbortController()
   const { signal } = controller
   const users = new Set<AbortSignal>()
-  let complete = false
   const record = world.journal.request({ href, wants, prefetch, startedAt, status: 0 })
   const request: RouteRequest = {
     ...options,
@@ -119,16 +125,15 @@ export function startRouteRequest(
       users.add(user)
       const leave = (): void => {
         users.delete(user)
-        // Whoever takes the place of the one that leaves may need it too. What has come needs no abort, which would cost
-        // the connection.
-        queueMicrotask(() => users.size === 0 && !complete && controller.abort())
+        // The next user may need it too. A complete answer needs no abort, which would cost the connection.
+        queueMicrotask(() => users.size === 0 && !request.complete && controller.abort())
       }
       user.addEventListener('abort', leave)
     },
   }
-  void run()
+  void run(request, world, listener, signal)
     .catch((error: unknown) => {
-      request.failed = signal.aborted ? new RouteCancelled() : namedFailure(error)
+      request.failed = signal.aborted ? new RouteCancelled() : namedFailure(href, error)
     })
     .then(() => {
       request.over = true
@@ -137,76 +142,95 @@ export function startRouteRequest(
       listener.changed()
     })
   return request
+}
 
-  function namedFailure(error: unknown): RouteLoadError {
-    if (error instanceof RouteLoadError) return error
-    // An answer that broke off may come whole next time; one that is no route data will not.
-    const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
-    return new RouteLoadError('route data', href, { passing, reason: passing ? 'offline' : 'server', cause: error })
+/** @throws what `namedFailure` knows: the network's failures, the reader's, and those of answers without route data. */
+async function run(
+  request: RouteRequest,
+  world: RouteRequestWorld,
+  listener: RouteRequestListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const { body, headers, status } = await fetchRouteData(request, world, signal)
+  const { buildId } = world
+  const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
+  Object.assign(request, { status, retryAfterMs })
+  if (retryAfterMs !== undefined && (status >= 500 || status === 429)) world.busy(retryAfterMs)
+  if ((headers.get(BUILD_HEADER) ?? buildId) !== buildId) world.outdated()
+  if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
+    void body?.cancel()
+    // 511 is a portal that wants to be seen (RFC 6585, section 6).
+    const passing = (status >= 500 && status !== 511) || status === 429
+    // An answer without a build is a portal's, or a proxy's whose server is gone. A redirect has no status here.
+    const isOurs = headers.has(BUILD_HEADER) || (status >= 400 && status < 500)
+    const reason = isOurs ? 'server' : 'offline'
+    throw new RouteLoadError('route data', request.href, { passing, reason, retryAfterMs, status: status || undefined })
   }
+  await readRouteData(
+    body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
+    sinkOf(request, listener, signal),
+    serverFailure,
+    lostOnTheWay,
+  )
+}
 
-  async function run(): Promise<void> {
-    const url = routeDataUrl(href, wants)
-    const answer = await world.fetch(call ? `${url}${url.includes('?') ? '&' : '?'}${call.query}` : url, {
-      ...(call ? { method: 'POST', body: call.body } : {}),
-      headers: {
-        ...call?.headers,
-        [BUILD_HEADER]: world.buildId,
-        ...(prefetch ? { [PURPOSE_HEADER]: 'prefetch', 'Sec-Purpose': 'prefetch' } : {}),
-      },
-      priority: prefetch ? 'low' : 'high',
-      redirect: 'manual',
-      cache: options.force ? 'no-cache' : 'default',
-      signal,
-    })
-    const { body, headers, status } = answer
-    const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
-    Object.assign(request, { status, retryAfterMs })
-    if (retryAfterMs !== undefined && (status >= 500 || status === 429)) world.busy(retryAfterMs)
-    if ((headers.get(BUILD_HEADER) ?? world.buildId) !== world.buildId) world.outdated()
-    if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
-      void body?.cancel()
-      // 511 is a portal that wants to be seen (RFC 6585, section 6).
-      const passing = (status >= 500 && status !== 511) || status === 429
-      // What bears no build comes from somebody else: a portal, a proxy whose server is gone. A redirect has no status here.
-      const isOurs = headers.has(BUILD_HEADER) || (status >= 400 && status < 500)
-      const reason = isOurs ? 'server' : 'offline'
-      throw new RouteLoadError('route data', href, { passing, reason, retryAfterMs, status: status || undefined })
-    }
-    await readRouteData(
-      body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
-      {
-        head(head) {
-          request.head = head
-          listener.head(head)
-          listener.changed()
-        },
-        segment(segment) {
-          if (signal.aborted) return
-          request.segments.set(segment.segment, segment)
-          listener.received(segment)
-          listener.changed()
-        },
-        settled(id, content) {
-          const segment = request.segments.get(id)
-          if (segment && !signal.aborted) listener.settled(segment, content)
-        },
-        outcome(outcome) {
-          request.outcome = outcome
-          listener.changed()
-        },
-        redirect(redirect) {
-          request.head = { redirect }
-          listener.changed()
-        },
-        done() {
-          complete = true
-        },
-      },
-      serverFailure,
-      lostOnTheWay,
-    )
+function fetchRouteData(
+  { href, wants, prefetch, call, force }: RouteRequestOptions,
+  world: RouteRequestWorld,
+  signal: AbortSignal,
+): Promise<Response> {
+  const url = routeDataUrl(href, wants)
+  return world.fetch(call ? `${url}${url.includes('?') ? '&' : '?'}${call.query}` : url, {
+    ...(call && { method: 'POST', body: call.body }),
+    headers: {
+      ...call?.headers,
+      [BUILD_HEADER]: world.buildId,
+      ...(prefetch && { [PURPOSE_HEADER]: 'prefetch', 'Sec-Purpose': 'prefetch' }),
+    },
+    priority: prefetch ? 'low' : 'high',
+    redirect: 'manual',
+    cache: force ? 'no-cache' : 'default',
+    signal,
+  })
+}
+
+/** Notes in the request what the answer says, and tells the listener. */
+function sinkOf(request: RouteRequest, listener: RouteRequestListener, signal: AbortSignal): RouteDataSink {
+  return {
+    head(head) {
+      request.head = head
+      listener.head(head)
+      listener.changed()
+    },
+    segment(segment) {
+      if (signal.aborted) return
+      request.segments.set(segment.segment, segment)
+      listener.received(segment)
+      listener.changed()
+    },
+    settled(id, content) {
+      const segment = request.segments.get(id)
+      if (segment && !signal.aborted) listener.settled(segment, content)
+    },
+    outcome(outcome) {
+      request.outcome = outcome
+      listener.changed()
+    },
+    redirect(redirect) {
+      request.head = { redirect }
+      listener.changed()
+    },
+    done() {
+      request.complete = true
+    },
   }
+}
+
+function namedFailure(href: string, error: unknown): RouteLoadError {
+  if (error instanceof RouteLoadError) return error
+  // An answer that broke off may be whole next time; one that is not route data will not.
+  const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
+  return new RouteLoadError('route data', href, { passing, reason: passing ? 'offline' : 'server', cause: error })
 }
 
 /** What a deferred value rejects with where the answer has broken off before it came. An answer that is wrong is no matter of the network. */

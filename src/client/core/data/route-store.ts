@@ -1,8 +1,8 @@
-import { layoutId, pageId, shownChain, type Outcome, type RouteParams } from '../../react/route-view.ts'
-import type { RouteDataOutcome, RouteDataRedirect, SegmentValues } from '../../../shared/protocol/route-data.ts'
-import type { Route, RouteTable } from '../../../shared/route-table.ts'
-import { pathOf, segmentPath, type KnownRoutes, type Verdict } from './known-routes.ts'
-import { ENTRY_LIFETIME_MS, matchesTarget, type CacheEntry } from './route-cache.ts'
+import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
+import type { RouteTable } from '../../../shared/route-table.ts'
+import { pathOf, segmentPath, type KnownRoutes } from './known-routes.ts'
+import { ENTRY_LIFETIME_MS, matchesTarget } from './route-cache.ts'
+import { createRoutePlanner, type Anew, type LoadedPage, type RoutePlan } from './route-plan.ts'
 import { startRouteRequest, type RouteRequest, type RouteRequestWorld } from './route-request.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
@@ -26,9 +26,6 @@ export interface RouteStore {
   revalidate(targets: readonly string[]): void
 }
 
-/** What is asked for although it is known: nothing, what has outlived its lifetime, everything. */
-export type Anew = 'nothing' | 'stale' | 'all'
-
 /** How something is loaded. */
 export interface StoreLoadOptions {
   readonly signal: AbortSignal
@@ -36,42 +33,6 @@ export interface StoreLoadOptions {
   readonly anew?: Anew
   /** Wait for deferred values as well. */
   readonly whole?: boolean
-}
-
-/** What is known of a URL, and what is not. */
-export interface RoutePlan {
-  /** As far as it is known: by an earlier answer, else by the table. */
-  readonly page: LoadedPage
-  /** The answer says that it leads elsewhere. */
-  readonly redirect: RouteDataRedirect | undefined
-  /** No page: only the browser itself can go there. */
-  readonly document: boolean
-  /** Whether the server must say what the URL is. */
-  readonly asksVerdict: boolean
-  /** Ids of segments with data that is neither here nor on its way. */
-  readonly missing: readonly string[]
-  /** Requests that bring some of the data. */
-  readonly joins: ReadonlySet<RouteRequest>
-}
-
-/** A page's data. */
-export interface LoadedPage {
-  readonly kind: 'page'
-  /** `null` where no route answers, `undefined` where nobody knows of one. */
-  readonly route: Route | null | undefined
-  readonly params: RouteParams
-  /** After the page's schema; `undefined` for a page without one. */
-  readonly search: unknown
-  /** By segment id. */
-  readonly data: Readonly<Record<string, unknown>>
-  readonly outcome?: RouteDataOutcome
-  /** Of the answer; 200 where none was needed. */
-  readonly status: number
-  readonly retryAfterMs: number | undefined
-  /** Cache keys of what is shown. */
-  readonly keys: readonly string[]
-  /** Something is older than its lifetime, and is to be asked for again once it is shown. */
-  readonly stale: boolean
 }
 
 /** A page with all it needs, or where to go instead. */
@@ -87,12 +48,8 @@ export function createRouteStore(
   world: RouteRequestWorld,
   onChange: () => void,
 ): RouteStore {
-  const routes = new Map(table.routes.map((route) => [route.key, route]))
-  /** Where no route answers, the layout of the root stands around the fallback. */
-  const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
-    dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
-  const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
   const requests = new Set<RouteRequest>()
+  const { plan, idsOf } = createRoutePlanner(table, known, requests)
   /** Called once, when a request has got on. */
   const waiting = new Set<() => void>()
   /** Something has been dropped: the browser's own cache may have answers of before, and does not hear of it. */
@@ -104,70 +61,11 @@ export function createRouteStore(
     onChange()
   }
 
-  /** @param used requests that have been waited for: what they have brought counts, kept or not. */
-  function plan(href: string, anew: Anew = 'nothing', used: readonly RouteRequest[] = []): RoutePlan {
-    const own = used.findLast((request) => request.href === href)
-    const entry = usable(known.verdict(href), anew)
-    const verdict = own?.head ?? (entry?.value as Verdict | undefined)
-    const match = verdict ? undefined : table.match(pathOf(href))
-    const route = verdict ? routeOf(verdict) : match?.route
-    const params = verdict?.params ?? (match && 'params' in match ? match.params : {})
-    const { outcome, status = 200, retryAfterMs } = own ?? {}
-    const running = anew === 'all' ? [] : [...requests].filter(({ current }) => current)
-    const same = running.find((request) => request.href === href)
-    const asksVerdict = !own && !entry && !same
-    const joins = new Set(!own && !entry && same ? [same] : [])
-    const missing: string[] = []
-    const data: Record<string, unknown> = {}
-    const keys: string[] = []
-    let search: unknown
-    let stale = (!own && isStale(entry)) || used.some(({ current }) => !current)
-
-    for (const id of idsOf(route, outcome)) {
-      const key = known.keyOf(id, href, params)
-      const brings = (request: RouteRequest): boolean =>
-        request.ids.includes(id) && known.keyOf(id, request.href, request.params) === key
-      const kept = usable(known.entry(key), anew)
-      const bringer = used.find((request) => request.segments.has(id) && brings(request))
-      // Kept values of equal content are the former object, so that nothing is rendered anew for them.
-      const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
-      let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
-      if (!values && own?.over && outcome && own.ids.includes(id)) values = {}
-      if (values) {
-        if (values.data !== undefined) data[id] = values.data
-        if ('search' in values) search = values.search
-        keys.push(key)
-        stale ||= !bringer && isStale(kept)
-        continue
-      }
-      const request = running.find(brings)
-      if (request) joins.add(request)
-      else missing.push(id)
-    }
-    const page = { kind: 'page', route, params, search, data, status, retryAfterMs, keys, stale } as const
-    return {
-      page: outcome ? { ...page, outcome } : page,
-      redirect: verdict?.redirect,
-      document: verdict?.document ?? route?.kind === 'handler',
-      asksVerdict,
-      missing,
-      joins,
-    }
-  }
-
-  function isStale(entry: CacheEntry | undefined): boolean {
-    return entry !== undefined && known.stateOf(entry) === 'stale'
-  }
-
-  function usable(entry: CacheEntry | undefined, anew: Anew): CacheEntry | undefined {
-    return anew === 'all' || (anew === 'stale' && isStale(entry)) ? undefined : entry
-  }
-
   function start(href: string, { page, missing }: RoutePlan, prefetch: boolean, force: boolean): RouteRequest {
     const { route } = page
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
-        if (head.route !== route?.key) request.ids = idsOf(routeOf(head))
+        if (head.route !== route?.key) request.ids = idsOf(head)
         request.params = head.params ?? {}
       },
       received: ({ segment, uses }) => known.noteUses(segment, uses),
@@ -177,12 +75,9 @@ export function createRouteStore(
         known.keepSegment(id, href, known.keyOf(id, href, request.params), { ...segment, ...content })
       },
       changed() {
-        const { head, over, failed, outcome, status, current } = request
-        if (over) requests.delete(request)
-        // A redirect, a refusal or a failure is nothing to keep: it may be over with the next sign-in, or the next try.
-        if (over && head && !head.redirect && !failed && !outcome && status < 400 && current) {
-          const lifetimes = [...request.segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
-          known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
+        if (request.over) {
+          requests.delete(request)
+          keepVerdict(known, request)
         }
         changed()
       },
@@ -193,27 +88,23 @@ export function createRouteStore(
     return request
   }
 
-  async function load(
-    href: string,
-    { signal, prefetch = false, anew = 'nothing', whole = false }: StoreLoadOptions,
-  ): Promise<LoadedRoute> {
+  async function load(href: string, options: StoreLoadOptions): Promise<LoadedRoute> {
+    const { signal, prefetch = false, anew = 'nothing', whole = false } = options
     const used: RouteRequest[] = []
     for (let sent = 0; ;) {
       if (signal.aborted) throw new RouteCancelled()
-      const own = used.findLast((request) => request.href === href)
+      const planned = plan(href, sent > 0 ? 'nothing' : anew, used)
+      const { own, page, redirect, document, asksVerdict, missing } = planned
       // Others' requests may fail without harm: what they do not bring is asked for here.
       if (own?.failed) throw own.failed
-      const planned = plan(href, sent > 0 ? 'nothing' : anew, used)
-      const { redirect, document, asksVerdict, missing } = planned
       if (redirect) return { kind: 'redirect', redirect }
       if (document) return { kind: 'document' }
       const joins = [...planned.joins]
-      const isComplete = !asksVerdict && missing.length === 0 && joins.length === 0
-      if (isComplete && (!own || own.over || (!whole && isReady(own)))) return planned.page
-      // An answer that ends in order without what it was asked for is one that broke off. A call asks for nothing by name.
-      const lost = own?.over && !own.call && missing.some((id) => own.wants?.includes(id) ?? true)
-      if (lost) throw new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
-      if (asksVerdict || missing.length > 0) {
+      const asks = asksVerdict || missing.length > 0
+      if (!asks && joins.length === 0 && (!own || own.over || (!whole && isReady(own)))) return page
+      if (own && isCutOff(own, missing))
+        throw new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
+      if (asks) {
         if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         sent += 1
         joins.push(start(href, planned, prefetch, dropped || anew !== 'nothing'))
@@ -235,7 +126,7 @@ export function createRouteStore(
     plan: (href) => plan(href),
     load,
     bring(brought, go) {
-      const request = { ...brought, ids: idsOf(routeOf(brought.head)) }
+      const request = { ...brought, ids: idsOf(brought.head) }
       requests.add(request)
       try {
         go()
@@ -245,30 +136,31 @@ export function createRouteStore(
     },
     revalidate(targets) {
       dropped ||= targets.length > 0
-      for (const request of requests) {
-        const paths = [pathOf(request.href), ...request.ids.map((id) => segmentPath(id, request.href))]
-        // Its tags are not known yet, so it may have any.
-        if (paths.some((path) => matchesTarget({ path, tags: targets }, targets))) request.current = false
-      }
+      for (const request of requests) if (mayBring(request, targets)) request.current = false
       known.revalidate(targets)
     },
   }
 }
 
-/**
- * Ids of the segments of a route whose data comes from the server, root first.
- * @param outcome where a fallback is shown: what it leaves out has no data.
- */
-export function dataIds(
-  route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined,
-  outcome?: Outcome,
-): readonly string[] {
-  if (!route) return []
-  const { chain, key, definition } = route
-  const ids = shownChain({ chain, outcome }).flatMap((segment) =>
-    segment.definition.layoutLoader ? layoutId(segment.key) : [],
-  )
-  return definition.loader && !outcome ? [...ids, pageId(key)] : ids
+/** An answer has broken off that ends in order without what it was asked for. A call asks for nothing by name. */
+function isCutOff({ over, call, wants }: RouteRequest, missing: readonly string[]): boolean {
+  return over && !call && missing.some((id) => wants?.includes(id) ?? true)
+}
+
+/** Redirects, refusals and failures are not kept: the next sign-in, or the next try, may end them. */
+function keepVerdict(
+  known: KnownRoutes,
+  { href, head, failed, outcome, status, current, segments }: RouteRequest,
+): void {
+  if (!head || head.redirect || failed || outcome || status >= 400 || !current) return
+  const lifetimes = [...segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
+  known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
+}
+
+/** Whether an answer may have data that these targets name. Its tags are not known yet, so it may have any. */
+function mayBring({ href, ids }: RouteRequest, targets: readonly string[]): boolean {
+  const paths = [pathOf(href), ...ids.map((id) => segmentPath(id, href))]
+  return paths.some((path) => matchesTarget({ path, tags: targets }, targets))
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { RouterListeners } from '../../react/router-types.ts'
+
 /**
  * Calls a function of the application in the middle of the router's own work. What it throws is reported as uncaught, and
  * stops nothing.
@@ -10,4 +12,12 @@ export function guarded<Result>(call: () => Result): Result | undefined {
     reportError(thrown)
     return undefined
   }
+}
+
+/**
+ * Whether a blocker objects to leaving the page.
+ * @param href where to; `undefined` for another site. A blocker that throws does not object: a fault must not catch visitors.
+ */
+export function isBlocked(blockers: RouterListeners['blockers'], href: string | undefined): boolean {
+  return [...blockers].some((asks) => guarded(() => asks({ href })))
 }

@@ -64,15 +64,13 @@ const MEMBER = 'millrace'
  * @param newKey gives a different text at every call.
  */
 export function createHistoryStack(window: Window, newKey: () => string): HistoryStack {
-  const { history, location, document } = window
+  const { history, location } = window
   const restoresScroll = history.scrollRestoration === 'auto'
-  const navigation = 'navigation' in window ? (window.navigation as Navigation) : undefined
+  const { navigation } = window as { readonly navigation?: Navigation }
   let current = entryOf(history.state) ?? adopt({ key: newKey(), index: 0 })
   let href = hrefOf(location)
   let reversal: Reversal | undefined
-  let onTraverse: ((traversal: Traversal) => void) | undefined
-  let onFragment: ((href: string) => void) | undefined
-  let onMade: (() => void) | undefined
+  let [onTraverse, onFragment, onMade]: Partial<Parameters<HistoryStack['listen']>> = []
   let shown = ''
 
   function adopt(entry: StackEntry): StackEntry {
@@ -85,20 +83,22 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     href = hrefOf(location)
   }
 
-  /** Somebody else has made the entry; `replaced` where it stands in the current one's place. */
+  /** Adopts an entry that others have made; `replaced` where it is in the current one's place. */
   function adoptForeign(replaced = hrefOf(location) === href): void {
     if (!entryOf(history.state)) arriveAt(adopt(replaced ? current : { key: newKey(), index: current.index + 1 }))
   }
 
-  function takeScrolling(): void {
-    history.scrollRestoration = 'manual'
-  }
+  // Where the address bar is ahead of the page, the browser takes the position of that page for the entry's own.
+  const takeScrolling = takeScrollingOver(window, () => shown !== '' && shown !== current.key)
 
-  function write(entry: StackEntry, method: 'pushState' | 'replaceState', to: string): StackEntry {
+  /** @param step entries from the current one. */
+  function write(step: 0 | 1, to: string): StackEntry {
+    adoptForeign()
+    const entry = { key: newKey(), index: current.index + step }
     takeScrolling()
     reversal?.arrive()
     reversal = undefined
-    history[method]({ [MEMBER]: entry }, '', to)
+    history[step ? 'pushState' : 'replaceState']({ [MEMBER]: entry }, '', to)
     arriveAt(entry)
     return entry
   }
@@ -116,8 +116,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
       reversal = undefined
       return
     }
-    const isMade = !known || (navigation && known.key === from.key)
-    if (isMade && withoutHash(href) === withoutHash(left)) {
+    if ((!known || (navigation && known.key === from.key)) && withoutHash(href) === withoutHash(left)) {
       shown = current.key
       return onFragment?.(href)
     }
@@ -135,17 +134,6 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     shown = current.key
   })
 
-  // Earlier, the browser would drop what it has not restored yet.
-  if (document.readyState === 'complete') takeScrolling()
-  else window.addEventListener('load', () => window.setTimeout(takeScrolling))
-  // Whoever comes back to this entry by loading its document finds the browser in charge again.
-  window.addEventListener('pagehide', () => {
-    // Where the address bar is ahead of the page, the browser takes the position of that page for the entry's own.
-    history.scrollRestoration = shown !== '' && shown !== current.key ? 'manual' : 'auto'
-  })
-  // Safari restores the position of a page that it has kept only after this event.
-  window.addEventListener('pageshow', ({ persisted }) => persisted && window.setTimeout(takeScrolling))
-
   return {
     get current() {
       adoptForeign()
@@ -159,29 +147,43 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
       adoptForeign()
       shown = current.key
     },
-    push(to) {
-      adoptForeign()
-      return write({ key: newKey(), index: current.index + 1 }, 'pushState', to)
-    },
-    replace(to) {
-      adoptForeign()
-      return write({ key: newKey(), index: current.index }, 'replaceState', to)
-    },
+    push: (to) => write(1, to),
+    replace: (to) => write(0, to),
     go: (delta) => history.go(delta),
     revert({ entry, delta }) {
-      if (delta === 0) return Promise.resolve()
       return new Promise((arrive) => {
+        if (delta === 0) return arrive()
         reversal?.arrive()
         reversal = { index: entry.index - delta, arrive }
         history.go(reversal.index - current.index)
       })
     },
-    listen(traverse, fragment, made) {
-      onTraverse = traverse
-      onFragment = fragment
-      onMade = made
+    listen(...listeners) {
+      ;[onTraverse, onFragment, onMade] = listeners
     },
   }
+}
+
+/**
+ * Takes scrolling over from the browser once it has restored what it restores after a load, and gives it back when the
+ * document goes away: the next load of this entry restores the position again.
+ * @param isAhead whether to keep it then.
+ * @returns takes it over at once.
+ */
+function takeScrollingOver(window: Window, isAhead: () => boolean): () => void {
+  const { history, document } = window
+  const take = (): void => {
+    history.scrollRestoration = 'manual'
+  }
+  // Earlier, the browser would drop what it has not restored yet.
+  if (document.readyState === 'complete') take()
+  else window.addEventListener('load', () => window.setTimeout(take))
+  window.addEventListener('pagehide', () => {
+    history.scrollRestoration = isAhead() ? 'manual' : 'auto'
+  })
+  // Safari restores the position of a page that it has kept only after this event.
+  window.addEventListener('pageshow', ({ persisted }) => persisted && window.setTimeout(take))
+  return take
 }
 
 function entryOf(state: unknown): StackEntry | undefined {

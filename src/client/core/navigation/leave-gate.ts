@@ -1,5 +1,5 @@
 import type { BlockedNavigation, NavigationKind, RouterListeners } from '../../react/router-types.ts'
-import { guarded } from './guarded.ts'
+import { isBlocked } from './guarded.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
 
 /** Asks the blockers before a page is left, and keeps the navigation that one of them holds back. */
@@ -20,11 +20,6 @@ export function createLeaveGate(
   let blocked: BlockedNavigation | undefined
   /** A traversal that has been allowed and must not be asked about again. */
   let allowed = false
-
-  /** Whether anybody objects. One that fails has no say: a visitor must not be caught on a page by a fault of it. */
-  function object(href: string): boolean {
-    return [...blockers].some((asks) => guarded(() => asks({ href })))
-  }
 
   function hold(href: string, kind: NavigationKind, go: () => void): void {
     const block = (held?: BlockedNavigation): void => {
@@ -48,14 +43,14 @@ export function createLeaveGate(
       return blocked
     },
     leave(href, kind, go) {
-      if (object(href)) hold(href, kind, go)
+      if (isBlocked(blockers, href)) hold(href, kind, go)
       else go()
     },
     traverse(traversal, go) {
       const { href, delta } = traversal
       const isAllowed = allowed
       allowed = false
-      if (isAllowed || !object(href)) return go()
+      if (isAllowed || !isBlocked(blockers, href)) return go()
       const proceed = (): void => {
         allowed = true
         history.go(delta)

@@ -14,9 +14,7 @@
  * until the navigation ends, and also through a `start` of the same id, which is how a redirect is followed. `leave` gives it
  * to the browser, which loads a document or a file.
  */
-
-/** How a navigation changes the history; `refresh` does not change it. */
-export type NavigationKind = 'push' | 'replace' | 'traverse' | 'refresh'
+import type { NavigationKind } from '../../react/router-types.ts'
 
 /** Where a navigation leads. */
 export interface NavigationTarget {
@@ -59,9 +57,17 @@ export const PENDING_DELAY_MS = 100
 /** No navigation: the state a page begins in. */
 export const IDLE: Navigation = { state: 'idle' }
 
+/** A navigation that has not ended: loading or committing. */
+type RunningNavigation = Extract<Navigation, { readonly slow: boolean }>
+
+/** The navigation, unless it has ended. */
+export function runningNavigation(navigation: Navigation): RunningNavigation | undefined {
+  return 'slow' in navigation ? navigation : undefined
+}
+
 /** The next state; the same object where nothing changes. */
 export function reduceNavigation(navigation: Navigation, event: NavigationEvent): Navigation {
-  const running = navigation.state === 'loading' || navigation.state === 'committing' ? navigation : undefined
+  const running = runningNavigation(navigation)
   const current = running?.target.id === (event.type === 'start' ? event.target.id : event.id) ? running : undefined
   if (event.type === 'start') return { state: 'loading', target: event.target, slow: current?.slow ?? false }
   if (current === undefined) return navigation

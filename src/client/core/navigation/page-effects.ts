@@ -1,32 +1,29 @@
 import type { HistoryStack } from './history-stack.ts'
 import { announcePage } from '../page/page-focus.ts'
 import type { RouteCode } from '../page/route-code.ts'
-import type { RouterScreen } from './router-parts.ts'
-import type { ScrollPositions } from '../page/scroll-positions.ts'
+import type { RouteView } from '../../react/route-view.ts'
+import type { PageEffects } from './router-parts.ts'
+import { createScrollPositions } from '../page/scroll-positions.ts'
 import { createSearchForms } from '../page/search-forms.ts'
-
-/** What happens around React when a page comes or goes: styles, scroll, focus. */
-export interface PageEffects {
-  /** The former page is still in the document, or the page on screen is about to be scrolled elsewhere. */
-  leaving(): void
-  /** The new one is, or a fallback in its place. */
-  arrived(screen: RouterScreen): void
-  /** The page that the document brought is alive. */
-  hydrated(): void
-}
 
 /** What it is made of. */
 export interface PageEffectsParts {
-  readonly document: Document
+  readonly window: Window
   readonly history: HistoryStack
-  readonly positions: ScrollPositions
+  readonly storage: Storage | undefined
   readonly code: Pick<RouteCode, 'show'>
+  /** Called last after a navigation, also one within the page. */
+  arrived(view: RouteView): void
 }
 
+/** Begins with the scroll positions of the document's page. */
 export function createPageEffects(parts: PageEffectsParts): PageEffects {
-  const { document, history, positions, code } = parts
+  const { window, history, code } = parts
+  const { document } = window
+  const positions = createScrollPositions(window, parts.storage, () => history.shown)
   const forms = createSearchForms(document)
   let focused: Element | null = null
+  positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all')
 
   return {
     leaving() {
@@ -34,8 +31,10 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       focused = document.activeElement
       forms.leaving()
     },
-    arrived({ href, view: { chain, outcome }, fallback = outcome, arrival }) {
-      code.show({ chain, outcome: fallback })
+    arrived(screen) {
+      const { href, view, arrival } = screen
+      const { chain, outcome } = view
+      code.show({ chain, outcome: screen.fallback ?? outcome })
       // Beside the fallback somebody may be typing; these have the focus only because the page has come.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
       forms.arrived(arrival.kind === 'traverse')
@@ -45,9 +44,7 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()
       // What had the focus may have gone with the former page: a button to try again, the link to a next page.
       if (arrival.focus || focused?.isConnected === false) announcePage(document, focused)
-    },
-    hydrated() {
-      positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all')
+      parts.arrived(view)
     },
   }
 }

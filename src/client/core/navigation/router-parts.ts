@@ -1,5 +1,6 @@
 import type { NavigationKind, Screen, RouterListeners } from '../../react/router-types.ts'
 import type { HistoryStack } from './history-stack.ts'
+import type { Navigation } from './navigation.ts'
 import type { Journal } from '../data/journal.ts'
 import type { KnownRoutes } from '../data/known-routes.ts'
 import type { PageLoader, ReadyPage } from './page-loader.ts'
@@ -21,19 +22,15 @@ export interface Arrival {
   readonly focus: boolean
 }
 
-/** What the router has done to it: the page around it. */
-export interface RouterHost {
-  /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
-  render(screen: RouterScreen): void
-  /** What is on the screen is about to be scrolled elsewhere; React tells itself when it takes a page away. */
+/** What happens around React when a page comes or goes: styles, scroll, focus. */
+export interface PageEffects {
+  /** The former page is still in the document, or the page on screen is about to be scrolled elsewhere. */
   leaving(): void
-  /** The screen is in the document, or its fallback: styles, scroll, focus. Called after the history has moved. */
+  /** The new one is, or a fallback in its place. */
   arrived(screen: RouterScreen): void
-  /** Has the browser load a document. */
-  leave(href: string, kind: NavigationKind): void
 }
 
-/** What it is made of. */
+/** What the router is made of. */
 export interface RouterParts {
   readonly first: RouterScreen
   readonly listeners: RouterListeners
@@ -42,12 +39,34 @@ export interface RouterParts {
   readonly loader: PageLoader
   readonly history: HistoryStack
   readonly journal: Journal
-  readonly host: RouterHost
+  readonly effects: PageEffects
+  readonly prefetcher: { add(href: string, priority: 'intent'): void }
   readonly window: Window
   readonly now: () => number
-  /** Whether the server is of another build by now. */
+  /** Whether the server has a newer build. */
   readonly outdated: () => boolean
-  readonly prefetch: (href: string) => void
-  /** Tells the other tabs. */
+  /** Tells hooks that something they show has changed. */
+  readonly tell: () => void
+  /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
+  readonly render: (screen: RouterScreen) => void
+  /** Has the browser load a document. */
+  readonly leave: (href: string, kind: NavigationKind) => void
+  /** Tells the other tabs to forget what these targets name. */
   readonly broadcast: (targets: readonly string[]) => void
+}
+
+/** What changes while the router runs. `createRouter` makes it, and its transitions share it. */
+export interface RouterState {
+  /** In the document. */
+  screen: RouterScreen
+  /** What React was given last. */
+  given: RouterScreen
+  /** React was given a screen that is not in the document yet. */
+  rendering: boolean
+  /** Changed by `navigation-run.ts` alone. */
+  navigation: Navigation
+  /** Entries from the screen to the address bar: a traversal moves the address bar before its page is there. */
+  offset: number
+  /** Ends the request for fresh data of the page on screen. */
+  refresh?: AbortController
 }

@@ -20,8 +20,8 @@ const NOT_KEPT = /\b(?:off\b|cc-|one-time-code|(?:current|new)-password)/i
 export function saveDrafts(
   document: Document,
   storage: Storage | undefined,
-  pathname = document.location.pathname,
-  typed: Pick<WeakSet<EventTarget>, 'has'> = new WeakSet(),
+  pathname: string,
+  typed: Pick<WeakSet<EventTarget>, 'has'>,
 ): void {
   const drafts: Draft[] = []
   let room = MAX_LENGTH

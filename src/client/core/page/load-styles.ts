@@ -24,11 +24,8 @@ const SHEETS = 'link[rel=stylesheet][data-precedence=route]:not([data-replaced])
 
 const OFF = 'not all' // a media query that no page meets: fetched and parsed, but not applied
 
-/**
- * Bound: one element a stylesheet of the build, and a second one where two views need the same two in different orders.
- * @param nonce for policies that ask for one with stylesheets.
- */
-export function createStylesheets(document: Document, nonce?: string): Stylesheets {
+/** Bound: one element a stylesheet of the build, and a second one where two views need the same two in different orders. */
+export function createStylesheets(document: Document): Stylesheets {
   const coming = new WeakMap<HTMLLinkElement, Promise<void>>()
   const served = new WeakSet(sheets())
 
@@ -47,7 +44,6 @@ export function createStylesheets(document: Document, nonce?: string): Styleshee
     link.dataset['precedence'] = 'route'
     link.media = OFF
     link.fetchPriority = priority
-    if (nonce) link.nonce = nonce
     link.href = href
     track(link, href)
     return link

@@ -1,3 +1,5 @@
+import { decodeSegment } from '../../../shared/route-segment.ts'
+
 /** Remembers where each entry of the history was scrolled to. */
 export interface ScrollPositions {
   /** Records the window and every `[data-scroll="<name>"]` container under an entry's key. */
@@ -33,7 +35,7 @@ const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'] // a scroll
 export function createScrollPositions(
   window: Window,
   storage: Storage | undefined,
-  currentKey?: () => string,
+  currentKey: () => string,
 ): ScrollPositions {
   const { document } = window
   const positions = readPositions(storage)
@@ -101,7 +103,7 @@ export function createScrollPositions(
   }
 
   window.addEventListener('pagehide', () => {
-    if (currentKey) save(currentKey())
+    save(currentKey())
     try {
       storage?.setItem(STORAGE_KEY, JSON.stringify([...positions]))
     } catch {
@@ -129,19 +131,11 @@ export function createScrollPositions(
  */
 export function hashTarget(document: Document, hash: string): Element | null | undefined {
   const raw = hash.replace(/^#/, '')
-  for (const name of raw === '' ? [] : [raw, decoded(raw)]) {
+  for (const name of raw === '' ? [] : [raw, decodeSegment(raw) ?? raw]) {
     const found = document.getElementById(name) ?? document.querySelector(`a[name="${CSS.escape(name)}"]`)
     if (found) return found
   }
   return raw === '' || raw.toLowerCase() === 'top' ? null : undefined
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** What another page of this tab has left. */

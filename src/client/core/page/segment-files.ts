@@ -12,7 +12,7 @@ export interface SegmentFilesSource {
 
 /**
  * @param buildId of the document; the list of another build would name files that this one does not have.
- * @param fetchJson rejects for anything but a 200 with JSON.
+ * @param fetchJson rejects for anything but JSON.
  */
 export function createSegmentFiles(buildId: string, fetchJson: (url: string) => Promise<unknown>): SegmentFilesSource {
   const url = segmentFilesPath(buildId)

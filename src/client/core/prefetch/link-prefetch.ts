@@ -6,7 +6,7 @@ export interface LinkPrefetchOptions {
   readonly document: Document
   readonly window: Window & Pick<typeof globalThis, 'IntersectionObserver' | 'MutationObserver'>
   /** A visitor points at a link, touches it, or has moved the focus to it. May be told several times. */
-  intent(url: URL, anchor: LinkElement): void
+  intent(url: URL): void
   /** A visitor presses, touches or moves the focus to something, be it in a link or not. */
   turned(event: Event): void
   /** A link that asks for it has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
@@ -35,7 +35,6 @@ const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
  */
 export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const { document, window } = options
-  const { origin } = window.location
   /** May ask for `viewport`: what a link asks for, and where it leads, is looked up once it counts. */
   let watched: Links = []
   /** May ask for `render`. */
@@ -44,25 +43,10 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const inView = new Set<LinkElement>()
   /** What has been reported as visible, by URL. */
   let told = new Map<string, { readonly url: URL; readonly when: 'viewport' | 'render' }>()
-  let pointed: LinkElement | undefined
-  let rest: number | undefined
   /** A look at the links will come by itself. */
   let isDue = false
   /** That look is to be a scan: the page has changed, not only what is in view. */
   let isChanged = true
-
-  function noticeIntent(anchor = pointed): void {
-    const url = anchor && modeOf(anchor) !== 'none' && linkUrl(anchor, { origin })
-    if (url) options.intent(url, anchor)
-  }
-
-  function point(event: PointerEvent): void {
-    const anchor = event.pointerType === 'mouse' ? eventAnchor(event) : undefined
-    if (anchor === pointed) return
-    pointed = anchor
-    window.clearTimeout(rest)
-    rest = anchor && window.setTimeout(noticeIntent, REST_MS)
-  }
 
   /** Only once all links have been looked at: one may leave when another one to the same URL comes. */
   function report(): void {
@@ -76,7 +60,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   }
 
   function count(anchor: LinkElement, when: 'viewport' | 'render'): void {
-    const url = modeOf(anchor) === when && linkUrl(anchor, { origin })
+    const url = modeOf(anchor) === when && linkUrl(anchor, window.location)
     if (!url) return
     url.hash = ''
     if (!told.has(url.href)) told.set(url.href, { url, when })
@@ -130,13 +114,6 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   }
 
   const observer = new window.IntersectionObserver(onIntersection)
-  const listening = { passive: true, capture: true }
-  const onEvent = (event: Event): void => {
-    noticeIntent(eventAnchor(event))
-    options.turned(event)
-  }
-  document.addEventListener('pointerover', point, listening)
-  for (const type of ['pointerdown', 'touchstart', 'focusin']) document.addEventListener(type, onEvent, listening)
   const mutations = new window.MutationObserver((records) => {
     // No links are in the head, but what is fetched ahead adds to it.
     if (records.every(({ target }) => target === document.head)) return
@@ -145,9 +122,36 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   })
   // Frameworks give an element another target as readily as another place.
   mutations.observe(document, { childList: true, subtree: true, attributeFilter: ['href', 'data-prefetch'] })
+  watchIntent(options)
   lookWhenIdle()
 
   return { scan }
+}
+
+/** Watches what a visitor points at, presses, touches or moves the focus to. */
+function watchIntent({ document, window, intent, turned }: LinkPrefetchOptions): void {
+  let pointed: LinkElement | undefined
+  let rest: number | undefined
+
+  function notice(anchor = pointed): void {
+    const url = anchor && modeOf(anchor) !== 'none' && linkUrl(anchor, window.location)
+    if (url) intent(url)
+  }
+
+  const onPoint = (event: PointerEvent): void => {
+    const anchor = event.pointerType === 'mouse' ? eventAnchor(event) : undefined
+    if (anchor === pointed) return
+    pointed = anchor
+    window.clearTimeout(rest)
+    rest = anchor && window.setTimeout(notice, REST_MS)
+  }
+  const onTurn = (event: Event): void => {
+    notice(eventAnchor(event))
+    turned(event)
+  }
+  const listening = { passive: true, capture: true }
+  document.addEventListener('pointerover', onPoint, listening)
+  for (const type of ['pointerdown', 'touchstart', 'focusin']) document.addEventListener(type, onTurn, listening)
 }
 
 function modeOf(anchor: Element): string {

@@ -31,14 +31,14 @@ export interface PrefetcherParts {
   /** `https://host` of the page. */
   readonly origin: string
   readonly now: () => number
-  /** Whether prefetching makes sense at all: not once the server has another build. */
-  readonly enabled: () => boolean
+  /** Whether the server has a newer build: nothing is prefetched then. */
+  readonly outdated: () => boolean
   readonly onChange: () => void
 }
 
 const MAX_REDIRECTS = 20 // as in a navigation
 
-export function createPrefetcher({ store, code, origin, now, enabled, onChange }: PrefetcherParts): Prefetcher {
+export function createPrefetcher({ store, code, origin, now, outdated, onChange }: PrefetcherParts): Prefetcher {
   let state = NO_PREFETCHES
   /** What is under way, by target. */
   const running = new Map<string, { readonly controller: AbortController; fetching: boolean }>()
@@ -116,7 +116,7 @@ export function createPrefetcher({ store, code, origin, now, enabled, onChange }
       return state
     },
     add(href, priority) {
-      if (!enabled()) return
+      if (outdated()) return
       const { page, document, asksVerdict, missing, joins } = store.plan(href)
       // Nothing is known of a URL that no page of the table has: a prefetch could be anything, a download as well.
       if (document || !page.route) return

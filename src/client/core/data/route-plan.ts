@@ -1,0 +1,145 @@
+import { layoutId, pageId, shownChain, type Outcome, type RouteParams } from '../../react/route-view.ts'
+import type { RouteDataOutcome, RouteDataRedirect, SegmentValues } from '../../../shared/protocol/route-data.ts'
+import type { Route, RouteTable } from '../../../shared/route-table.ts'
+import { pathOf, type KnownRoutes, type Verdict } from './known-routes.ts'
+import type { CacheEntry } from './route-cache.ts'
+import type { RouteRequest } from './route-request.ts'
+
+/** What is asked for although it is known: nothing, what has outlived its lifetime, everything. */
+export type Anew = 'nothing' | 'stale' | 'all'
+
+/** What is known of a URL, and what is not. */
+export interface RoutePlan {
+  /** The last of the requests waited for that asked for this URL. */
+  readonly own: RouteRequest | undefined
+  /** As far as it is known: by an earlier answer, else by the table. */
+  readonly page: LoadedPage
+  /** The answer says that it leads elsewhere. */
+  readonly redirect: RouteDataRedirect | undefined
+  /** No page: only the browser itself can go there. */
+  readonly document: boolean
+  /** Whether the server must say what the URL is. */
+  readonly asksVerdict: boolean
+  /** Ids of segments with data that is neither here nor on its way. */
+  readonly missing: readonly string[]
+  /** Requests that bring some of the data. */
+  readonly joins: ReadonlySet<RouteRequest>
+}
+
+/** A page's data. */
+export interface LoadedPage {
+  readonly kind: 'page'
+  /** `null` where no route answers, `undefined` where nobody knows of one. */
+  readonly route: Route | null | undefined
+  readonly params: RouteParams
+  /** After the page's schema; `undefined` for a page without one. */
+  readonly search: unknown
+  /** By segment id. */
+  readonly data: Readonly<Record<string, unknown>>
+  readonly outcome?: RouteDataOutcome | undefined
+  /** Of the answer; 200 where none was needed. */
+  readonly status: number
+  readonly retryAfterMs: number | undefined
+  /** Cache keys of what is shown. */
+  readonly keys: readonly string[]
+  /** Something is older than its lifetime, and is to be asked for again once it is shown. */
+  readonly stale: boolean
+}
+
+/** Says what a page needs. Reads what is known and what is requested, and changes neither. */
+export interface RoutePlanner {
+  /** @param used requests that have been waited for: what they have brought counts, kept or not. */
+  plan(href: string, anew?: Anew, used?: readonly RouteRequest[]): RoutePlan
+  /** Ids of the segments with data of the route that an answer names. */
+  idsOf(head: Verdict | undefined): readonly string[]
+}
+
+/** @param requests in progress. */
+export function createRoutePlanner(
+  table: RouteTable,
+  known: KnownRoutes,
+  requests: ReadonlySet<RouteRequest>,
+): RoutePlanner {
+  const routes = new Map(table.routes.map((route) => [route.key, route]))
+
+  const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
+  /** Where no route answers, the layout of the root is around the fallback. */
+  const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
+    dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
+
+  function plan(href: string, anew: Anew = 'nothing', used: readonly RouteRequest[] = []): RoutePlan {
+    const own = used.findLast((request) => request.href === href)
+    const entry = usable(known.verdict(href), anew)
+    const verdict = own?.head ?? (entry?.value as Verdict | undefined)
+    const match = verdict ? undefined : table.match(pathOf(href))
+    const route = verdict ? routeOf(verdict) : match?.route
+    const params = verdict?.params ?? (match && 'params' in match ? match.params : {})
+    const { outcome, status = 200, retryAfterMs } = own ?? {}
+    const running = anew === 'all' ? [] : [...requests].filter(({ current }) => current)
+    const same = running.find((request) => request.href === href)
+    const asksVerdict = !own && !entry && !same
+    const joins = new Set(!own && !entry && same ? [same] : [])
+    const missing: string[] = []
+    const data: Record<string, unknown> = {}
+    const keys: string[] = []
+    let search: unknown
+    let stale = (!own && isStale(entry)) || used.some(({ current }) => !current)
+
+    for (const id of idsOf(route, outcome)) {
+      const key = known.keyOf(id, href, params)
+      const brings = (request: RouteRequest): boolean =>
+        request.ids.includes(id) && known.keyOf(id, request.href, request.params) === key
+      const kept = usable(known.entry(key), anew)
+      const bringer = used.find((request) => request.segments.has(id) && brings(request))
+      // Kept values of equal content are the former object, so that nothing is rendered anew for them.
+      const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
+      let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
+      if (!values && own?.over && outcome && own.ids.includes(id)) values = {}
+      if (values) {
+        if (values.data !== undefined) data[id] = values.data
+        if ('search' in values) search = values.search
+        keys.push(key)
+        stale ||= !bringer && isStale(kept)
+        continue
+      }
+      const request = running.find(brings)
+      if (request) joins.add(request)
+      else missing.push(id)
+    }
+    return {
+      own,
+      page: { kind: 'page', route, params, search, data, outcome, status, retryAfterMs, keys, stale },
+      redirect: verdict?.redirect,
+      document: verdict?.document ?? route?.kind === 'handler',
+      asksVerdict,
+      missing,
+      joins,
+    }
+  }
+
+  function isStale(entry: CacheEntry | undefined): boolean {
+    return entry !== undefined && known.stateOf(entry) === 'stale'
+  }
+
+  function usable(entry: CacheEntry | undefined, anew: Anew): CacheEntry | undefined {
+    return anew === 'all' || (anew === 'stale' && isStale(entry)) ? undefined : entry
+  }
+
+  return { plan, idsOf: (head) => idsOf(routeOf(head)) }
+}
+
+/**
+ * Ids of the segments of a route whose data comes from the server, root first.
+ * @param outcome where a fallback is shown: what it leaves out has no data.
+ */
+export function dataIds(
+  route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined,
+  outcome?: Outcome,
+): readonly string[] {
+  if (!route) return []
+  const { chain, key, definition } = route
+  const ids = shownChain({ chain, outcome }).flatMap((segment) =>
+    segment.definition.layoutLoader ? layoutId(segment.key) : [],
+  )
+  return definition.loader && !outcome ? [...ids, pageId(key)] : ids
+}

@@ -1,0 +1,36 @@
+import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
+import type { RouteTable } from '../../../shared/route-table.ts'
+import type { Screen } from '../../react/router-types.ts'
+import type { KnownRoutes } from './known-routes.ts'
+import { withoutHash } from './local-href.ts'
+import { dataIds } from './route-plan.ts'
+
+/**
+ * Puts the data that came with the document into the cache, as if it had been fetched.
+ * @param first the document's page.
+ * @returns cache keys of its segments; none for a fallback.
+ */
+export function seedCache(
+  known: KnownRoutes,
+  table: Pick<RouteTable, 'routes'>,
+  state: HydrationState,
+  first: Screen,
+): readonly string[] {
+  const { route: key, params, meta = {}, scope = 'path', outcome } = state
+  const { data, search } = first.view
+  const href = withoutHash(first.href)
+  const route = table.routes.find((one) => one.key === key)
+  if (route === undefined || outcome !== undefined) return []
+  known.keepVerdict(href, { route: route.key, params, scope })
+  const keys = dataIds(route).map((id) => {
+    known.noteUses(id, meta[id]?.uses)
+    const cacheKey = known.keyOf(id, href, params)
+    const values = { data: data[id], ...(id.endsWith('#page') && { search }) }
+    // What JSON cannot say is not measured by it either; as much as one document brings may go beside the bound.
+    const size = JSON.stringify(state.values ? values : 0).length
+    known.keepSegment(id, href, cacheKey, { ...meta[id], values, size })
+    return cacheKey
+  })
+  known.shown(keys, href)
+  return keys
+}

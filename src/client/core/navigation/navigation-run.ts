@@ -1,0 +1,134 @@
+import type { NavigateEvent, NavigateOptions, NavigationKind } from '../../react/router-types.ts'
+import { guarded } from './guarded.ts'
+import type { NavigationRecord } from '../data/journal.ts'
+import { hrefOf } from '../data/local-href.ts'
+import {
+  PENDING_DELAY_MS,
+  reduceNavigation,
+  runningNavigation,
+  type NavigationEvent,
+  type NavigationTarget,
+} from './navigation.ts'
+import { RouteCancelled } from '../../react/router-errors.ts'
+import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
+
+/** Starts navigations, and ends the one in progress. */
+export interface NavigationRun {
+  /**
+   * Cancels the navigation in progress, and starts another one.
+   * @param reason for listeners.
+   */
+  start(href: string, kind: NavigationKind, options?: NavigateOptions, reason?: unknown): Promise<void>
+  cancel(): void
+  /**
+   * Ends the navigation in progress, and tells its listeners.
+   * @param reason with `commit` and `leave` as well: what has failed, although there is something to show.
+   */
+  end(type: NavigationEnd, reason?: unknown): void
+  render(screen: RouterScreen): void
+}
+
+/** How a navigation ends. */
+type NavigationEnd = Exclude<NavigateEvent['type'], 'start'>
+
+/**
+ * Runs one navigation at a time: the reducer in `navigation.ts` has its states. A navigation that is overtaken is aborted,
+ * and proves after each wait by its signal that it is still the current one.
+ */
+export function createNavigationRun(parts: RouterParts, state: RouterState): NavigationRun {
+  const { history, now } = parts
+  /** Of the last navigation. */
+  let { lifetime } = state.screen
+  let record: NavigationRecord | undefined
+  let lastId = 0
+
+  function dispatch(event: NavigationEvent): void {
+    const next = reduceNavigation(state.navigation, event)
+    if (next === state.navigation) return
+    state.navigation = next
+    parts.tell()
+  }
+
+  function emit(type: NavigateEvent['type'], { kind, href, since }: NavigationTarget, reason: unknown): void {
+    const event = { type, kind, from: record?.from ?? '', to: href, duration: now() - since, reason }
+    for (const listener of parts.listeners.navigations) guarded(() => listener(event))
+  }
+
+  function end(type: NavigationEnd, reason?: unknown): void {
+    const target = runningNavigation(state.navigation)?.target
+    if (!target) return
+    const told = type === 'cancel' || reason === undefined ? type : 'fail'
+    dispatch({ type, id: target.id, reason })
+    Object.assign(record ?? {}, { endedAt: now(), end: told })
+    emit(told, target, reason)
+  }
+
+  function render(next: RouterScreen): void {
+    state.rendering = true
+    state.given = next
+    parts.render(next)
+  }
+
+  function cancel(): void {
+    if (!runningNavigation(state.navigation)) return
+    const reason = new RouteCancelled()
+    lifetime.abort(reason)
+    // React is at work on it, and would put it on the screen: what it is told last counts.
+    if (state.rendering) render(state.screen)
+    end('cancel', reason)
+  }
+
+  /** A click after Back, before the old page has loaded, counts from the page still on screen. */
+  async function returnToScreen(href: string, kind: NavigationKind): Promise<void> {
+    const { offset: delta } = state
+    if (delta === 0 || kind === 'traverse' || href === hrefOf(parts.window.location)) return
+    state.offset = 0
+    await history.revert({ href, entry: history.current, delta })
+  }
+
+  async function start(
+    href: string,
+    kind: NavigationKind,
+    { scroll = true, focus = scroll }: NavigateOptions = {},
+    reason?: unknown,
+  ): Promise<void> {
+    cancel()
+    state.refresh?.abort()
+    if (parts.outdated()) return parts.leave(href, kind)
+    const returned = returnToScreen(href, kind)
+    const own = (lifetime = new AbortController())
+    const { signal } = own
+    const id = (lastId += 1)
+    const target: NavigationTarget = { id, kind, href, since: now() }
+    record = parts.journal.navigation({ id, kind, from: state.screen.href, to: href, startedAt: target.since })
+    dispatch({ type: 'start', target })
+    emit('start', target, reason)
+    const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
+    try {
+      const page = await parts.loader.load(href, { signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
+      await returned
+      if (signal.aborted) return
+      const { href: to } = page
+      if (page.kind === 'document') {
+        // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
+        if (page.reason) console.error(page.reason.message)
+        // What follows is the browser's to show. It may be a download, and then this page stays.
+        end('leave', page.reason)
+        return parts.leave(to, kind)
+      }
+      record.readyAt = now()
+      record.to = to
+      if (to !== href) dispatch({ type: 'start', target: { ...target, href: to } })
+      dispatch({ type: 'load', id })
+      render({ href: to, view: page.view, visit: id, page, lifetime: own, arrival: { kind, scroll, focus } })
+    } catch (reason) {
+      if (signal.aborted) return
+      end('fail', reason)
+      reportError(reason)
+    } finally {
+      clearTimeout(slow)
+    }
+  }
+
+  return { start, cancel, end, render }
+}

@@ -1,0 +1,82 @@
+import { isRuntimePath } from '../../../shared/runtime-paths.ts'
+import type { NavigateOptions, NavigationKind } from '../../react/router-types.ts'
+import type { Traversal } from './history-stack.ts'
+import type { LeaveGate } from './leave-gate.ts'
+import { hrefOf, withoutHash } from '../data/local-href.ts'
+import type { NavigationRun } from './navigation-run.ts'
+import { runningNavigation } from './navigation.ts'
+import type { RouterParts, RouterState } from './router-parts.ts'
+
+/** Decides what a link, a script or the back button means: a move within the page, a navigation, or a document. */
+export interface Navigator {
+  navigate(to: string | { readonly href: string }, options?: NavigateOptions): void
+  traverse(traversal: Traversal): void
+  /** A link was clicked: it is marked by `data-pending` while its page is loading. */
+  follow(anchor: Element, url: URL): void
+}
+
+export function createNavigator(
+  parts: RouterParts,
+  state: RouterState,
+  run: NavigationRun,
+  gate: LeaveGate,
+): Navigator {
+  const { effects, window } = parts
+  const { location } = window
+
+  function isHere(href: string): boolean {
+    return withoutHash(href) === withoutHash(state.screen.href)
+  }
+
+  function navigate(to: string | { readonly href: string }, options: NavigateOptions = {}): void {
+    const url = linkedUrl(window, typeof to === 'string' ? to : to.href)
+    if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not a page: ${url.href}`)
+    const kind = options.replace === true ? 'replace' : 'push'
+    if (url.origin !== location.origin || isRuntimePath(url.pathname)) return parts.leave(url.href, kind)
+    const href = hrefOf(url)
+    const isCurrent = href === hrefOf(location)
+    if (url.hash !== '' && isHere(href) && !isCurrent) return moveTo(href, kind)
+    // The same page again means: with fresh data.
+    gate.leave(href, kind, () => void run.start(href, isCurrent ? 'refresh' : kind, options))
+  }
+
+  /** Within the page: nothing to load. */
+  function moveTo(href: string, kind: Exclude<NavigationKind, 'refresh'>): void {
+    run.cancel()
+    effects.leaving()
+    state.offset = 0
+    state.screen = { ...state.screen, href }
+    if (kind !== 'traverse') parts.history[kind](href)
+    effects.arrived({ ...state.screen, arrival: { kind, scroll: true, focus: kind !== 'traverse' } })
+    parts.tell()
+  }
+
+  return {
+    navigate,
+    traverse(traversal) {
+      const { href } = traversal
+      if (isHere(href) && state.screen.page.failure === undefined) return moveTo(href, 'traverse')
+      gate.traverse(traversal, () => {
+        state.offset += traversal.delta
+        void run.start(href, 'traverse')
+      })
+    },
+    follow(anchor, url) {
+      navigate(url)
+      if (state.navigation.state !== 'loading') return
+      const { id } = state.navigation.target
+      const mark = (): void => {
+        const running = runningNavigation(state.navigation)
+        const isOurs = running?.target.id === id
+        anchor.toggleAttribute('data-pending', isOurs && running.slow)
+        if (!isOurs) parts.listeners.changes.delete(mark)
+      }
+      parts.listeners.changes.add(mark)
+    },
+  }
+}
+
+/** Reads a URL as a link does. */
+export function linkedUrl({ document }: Window, to: string): URL {
+  return new URL(to, document.baseURI)
+}

@@ -1,0 +1,109 @@
+import type { Screen } from '../../react/router-types.ts'
+import { matchesTarget } from '../data/route-cache.ts'
+import type { Outcome } from '../../react/route-view.ts'
+import { hrefOf } from '../data/local-href.ts'
+import { RouteCancelled } from '../../react/router-errors.ts'
+import { runningNavigation } from './navigation.ts'
+import type { NavigationRun } from './navigation-run.ts'
+import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
+
+/** What changes on the screen: the commit of a navigation, and other data or a fallback of the same page. */
+export interface ScreenUpdates {
+  /** Fetches again what the screen shows and may have changed on the server, and renders what did change. */
+  catchUp(): Promise<void>
+  /** Drops what these targets name; what of it the screen shows is fetched again. */
+  forget(targets: readonly string[]): void
+  /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
+  show(view: Screen['view'], keys: readonly string[]): void
+  /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
+  fallBack(fallback: Outcome): void
+  /** React has put this screen into the document. */
+  committed(screen: RouterScreen): void
+}
+
+export function createScreenUpdates(parts: RouterParts, state: RouterState, run: NavigationRun): ScreenUpdates {
+  const { known, history, effects } = parts
+
+  async function catchUp(): Promise<void> {
+    state.refresh?.abort()
+    const { signal } = (state.refresh = new AbortController())
+    const shown = state.screen
+    const page = await parts.loader.load(shown.href, { signal, anew: 'stale', whole: true }).catch(() => undefined)
+    const { screen, given } = state
+    // The next navigation will see for itself that only a document helps.
+    if (page?.kind !== 'page' || signal.aborted || screen.visit !== shown.visit || screen.view !== shown.view) return
+    const { href, view } = page
+    // What is on the screen, though old, is better than an error page that nobody asked for.
+    if (page.failure !== undefined || view.outcome?.kind === 'error') return
+    if (href !== shown.href) return run.start(href, 'replace', { scroll: false })
+    if (sameView(view, shown.view)) {
+      state.screen = { ...screen, page }
+      return known.shown(page.keys, href)
+    }
+    // A boundary may have begun to show a fallback since, and the visitor have moved within the page.
+    const latest = given.visit === screen.visit ? given : screen
+    run.render({ ...latest, href: screen.href, arrival: undefined, view, page })
+  }
+
+  function arrive(shown: RouterScreen, former: RouterScreen): void {
+    const { arrival, page, href, visit } = shown
+    if (arrival) {
+      state.offset = 0
+      if (arrival.kind === 'push') history.push(href)
+      // A redirect may have led a traversal elsewhere.
+      else if (arrival.kind === 'replace' || href !== hrefOf(parts.window.location)) history.replace(href)
+      former.lifetime.abort(new RouteCancelled())
+      effects.arrived(shown)
+      if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
+    } else if (shown.fallback !== former.fallback) effects.arrived(shown)
+  }
+
+  return {
+    catchUp,
+    forget(targets) {
+      const { href, page } = state.screen
+      const own = { tags: [], path: href.replace(/[?#].*/s, '') }
+      const entries = page.keys.map((key) => known.cache.entries.get(key) ?? own)
+      const isShown = [own, ...entries].some((entry) => matchesTarget(entry, targets))
+      parts.store.revalidate(targets)
+      if (isShown) void catchUp()
+      parts.tell()
+    },
+    show(view, keys) {
+      const { screen } = state
+      // A page that is about to come shows what is so by then.
+      if (state.navigation.state === 'committing') return
+      state.refresh?.abort()
+      known.shown(keys, screen.href)
+      if (!sameView(view, screen.view)) {
+        run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, keys, stale: false } })
+      }
+    },
+    fallBack(fallback) {
+      // A page that is about to come has other fallbacks.
+      if (state.navigation.state !== 'committing') run.render({ ...state.screen, arrival: undefined, fallback })
+    },
+    committed(shown) {
+      const former = state.screen
+      if (shown === former) return
+      state.screen = shown
+      state.rendering = false
+      known.shown(shown.page.keys, shown.href)
+      arrive(shown, former)
+      parts.tell()
+      if (shown.page.stale) void catchUp()
+    },
+  }
+}
+
+/** Whether React would render the same: equal objects mean that nothing has changed on the server. */
+function sameView(left: Screen['view'], right: Screen['view']): boolean {
+  const ids = Object.keys(left.data)
+  return (
+    left.chain.at(-1)?.key === right.chain.at(-1)?.key &&
+    !left.outcome &&
+    !right.outcome &&
+    ids.length === Object.keys(right.data).length &&
+    ids.every((id) => left.data[id] === right.data[id])
+  )
+}
