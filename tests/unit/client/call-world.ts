@@ -58,6 +58,7 @@ export function world() {
     isLoaded: true,
   }
   const host = {
+    window: {},
     world: {
       buildId: BUILD,
       now: () => 0,
