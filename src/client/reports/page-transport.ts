@@ -1,4 +1,5 @@
 import { makeBrowserOfflineTransport, makeFetchTransport, type BrowserOptions } from '@sentry/react'
+import { parseRetryAfter } from '../../shared/retry-after.ts'
 
 type MakeTransport = NonNullable<BrowserOptions['transport']>
 
@@ -29,8 +30,9 @@ export function pageTransport(nativeFetch: typeof fetch): MakeTransport {
         if (Date.now() < pausedUntil) throw new TypeError('The relay has asked to wait')
         const answer = await nativeFetch(...request)
         if (!PASSING_STATUSES.has(answer.status)) return answer
-        const pauseMs = Number(answer.headers.get('retry-after')) * 1_000
-        if (pauseMs > 0) pausedUntil = Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS)
+        const now = Date.now()
+        const pauseMs = parseRetryAfter(answer.headers.get('Retry-After'), now) ?? 0
+        pausedUntil = now + Math.min(pauseMs, LONGEST_PAUSE_MS)
         throw new TypeError(`The relay answered ${answer.status}`)
       },
     ),

@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { parseCookie, parseSetCookie } from 'cookie'
-import type { Response } from 'express'
 import type { Logger } from 'pino'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
-import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import type { LoaderContext } from '../api/loader-types.ts'
 import { purposeOf, type ShedReason } from './request-kind.ts'
 import type { RequestKind, DataRequest, HeadTiming, ActionTarget } from './request-kind.ts'
@@ -11,15 +8,16 @@ import type { ReportInbox } from '../api/report-inbox.ts'
 import type { RequestSpan, ServerReporter } from './request-reporter.ts'
 import type { RequestTrace } from './request-trace.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
+import { RequestLoaderContext } from './loader-context.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { IdempotencyStore } from '../stores/idempotency-store.ts'
 import type { RateLimits, RateLimit, RateVerdict } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
+
 const MOST_SPANS = 200 // of one request
 
 /** Why a request's signal was aborted. */
@@ -59,7 +57,7 @@ export interface RequestFacts {
  * data and actions, `askForData` and `callAction`. The costly members (web request, signal, logger, response headers) exist only if somebody asks
  * for them.
  */
-export class RequestContext implements LoaderContext {
+export class RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   #pathname: string
@@ -106,9 +104,8 @@ export class RequestContext implements LoaderContext {
   #onAbort: ((reason: RequestAborted) => void)[] = []
   #deadline: NodeJS.Timeout | undefined = undefined
   #request: Request | undefined = undefined
-  #headers: Headers | undefined = undefined
   #nonce: string | undefined = undefined
-  #cacheTags: Set<string> | undefined = undefined
+  #loaderContext: RequestLoaderContext | undefined = undefined
 
   constructor(facts: RequestFacts) {
     this.req = facts.req
@@ -192,85 +189,29 @@ export class RequestContext implements LoaderContext {
     this.#action = target
   }
 
-  get address(): string {
-    this.#lookAtVisitor('context.address')
-    return this.clientAddress.address
-  }
-
-  get locals(): LoaderContext['locals'] {
-    this.#lookAtVisitor('context.locals')
-    // Express makes them before any middleware runs.
-    return (this.res as Response).locals
-  }
-
-  get secrets(): Secrets {
-    return this.services.applicationSecrets
-  }
-
-  get dataDir(): string {
-    return this.services.dataDir
-  }
-
-  get reports(): ReportInbox | undefined {
-    return this.services.inbox
-  }
-
   /** Whether the answer is for a guess at what somebody may want next. */
   get prefetch(): boolean {
     return purposeOf(this.req) === 'prefetch'
   }
 
-  get secureCookies(): boolean {
-    return keepsSecureCookies(this.clientAddress, this.req.headers['user-agent'])
-  }
-
-  after(work: () => unknown): void {
-    refuseInReadScope('context.after()')
-    this.onFinish(() => this.services.afterwards.run(work, this))
-  }
-
-  cookie(name: string): string | undefined {
-    this.#lookAtVisitor('context.cookie()')
-    const set = this.#headers?.getSetCookie().findLast((text) => text.startsWith(`${name}=`))
-    if (set !== undefined) {
-      const { value, maxAge } = parseSetCookie(set)
-      return maxAge === 0 ? undefined : value
-    }
-    return parseCookie(this.req.headers.cookie ?? '')[name]
-  }
-
+  /** Counts one use of this client against a limit. */
   limit(key: string, limit: RateLimit): Promise<RateVerdict> {
     return this.services.limits.take(key, limit, Date.now(), clientKey(this.clientAddress.address))
   }
 
-  cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {
-    const value = this.services.data.read(
-      { key, options, read },
-      {
-        pathname: this.#pathname,
-        address: this.clientAddress.address,
-        used: (tags) => {
-          for (const tag of tags) (this.#cacheTags ??= new Set()).add(tag)
-        },
-        failed: (thrown) => {
-          const err = thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { type: typeof thrown }
-          this.log.warn({ err, route: this.route }, 'a stale value is returned: a new one could not be made')
-        },
-      },
-    )
-    return new Promise((resolve, reject) => {
-      this.onAbort(reject)
-      value.then(resolve, reject)
-    })
+  /** What loaders, handlers and actions get as `context`: one object for all of them. */
+  get loaderContext(): LoaderContext {
+    return (this.#loaderContext ??= new RequestLoaderContext(this))
   }
 
-  revalidate(...targets: readonly string[]): Promise<void> {
-    return this.services.data.revalidate(targets)
+  /** Runs work of the application after the answer. */
+  afterAnswer(work: () => unknown): void {
+    this.onFinish(() => this.services.afterwards.run(work, this))
   }
 
   /** Tags of what this request has used of the data cache. */
   get cacheTags(): readonly string[] {
-    return this.#cacheTags === undefined ? [] : [...this.#cacheTags]
+    return this.#loaderContext === undefined ? [] : RequestLoaderContext.cacheTagsOf(this.#loaderContext)
   }
 
   get log(): Logger {
@@ -291,23 +232,14 @@ export class RequestContext implements LoaderContext {
   }
 
   get request(): Request {
-    this.#lookAtVisitor('request')
+    refuseInReadScope('request')
+    this.personal = true
     return (this.#request ??= toWebRequest(this))
-  }
-
-  get headers(): Headers {
-    refuseInReadScope('context.headers')
-    return (this.#headers ??= new Headers())
   }
 
   #otherTrace(): { readonly traceId?: string } {
     const traceId = this.otherTraceId
     return traceId === undefined ? {} : { traceId }
-  }
-
-  #lookAtVisitor(what: string): void {
-    refuseInReadScope(what)
-    this.personal = true
   }
 
   /** Digests of the failures that this request has logged already. */
@@ -317,7 +249,7 @@ export class RequestContext implements LoaderContext {
 
   /** Response headers, if a loader has touched them. */
   get givenHeaders(): Headers | undefined {
-    return this.#headers
+    return this.#loaderContext && RequestLoaderContext.givenHeadersOf(this.#loaderContext)
   }
 
   get aborted(): RequestAborted | undefined {

@@ -70,7 +70,7 @@ export async function serveResource(
       search: asked.value,
       request: context.request,
       signal: context.signal,
-      context,
+      context: context.loaderContext,
       cache: () => undefined,
     })
     if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)

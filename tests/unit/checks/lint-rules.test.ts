@@ -20,6 +20,16 @@ async function lint(path: string, text: string): Promise<string> {
   )
 }
 
+function lines(count: number): string {
+  const body = Array.from({ length: count - 2 }, (_, index) => `  list.push(${index})\n`)
+  return `export function fill(list: number[]): void {\n${body.join('')}}\n`
+}
+
+function params(count: number): string {
+  const names = Array.from({ length: count }, (_, index) => `one${index}`)
+  return `export function sum(${names.map((name) => `${name}: number`).join(', ')}): number {\n  return ${names.join(' + ')}\n}\n`
+}
+
 const EXIT = 'export function end(): never {\n  process.exit(1)\n}\n'
 
 test.for([
@@ -38,4 +48,18 @@ test.for([
   ['src/server/a.ts', `export { join } from 'node:path'\n`],
 ] as const)('%s may say %s', async ([path, text]) => {
   expect(await lint(path, text)).toBe('')
+})
+
+test.for(['src/client/entry.tsx', 'src/server/app.ts', 'scripts/build.ts'])(
+  '%s holds no function of more than a hundred lines or four parameters',
+  async (path) => {
+    expect(await lint(path, lines(101))).toContain('max-lines-per-function')
+    expect(await lint(path, lines(100))).toBe('')
+    expect(await lint(path, params(5))).toContain('max-params')
+    expect(await lint(path, params(4))).toBe('')
+  },
+)
+
+test('functions of tests may be longer', async () => {
+  expect(await lint('tests/unit/app/long.ts', lines(101))).toBe('')
 })

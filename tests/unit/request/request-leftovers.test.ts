@@ -54,7 +54,12 @@ const declared = declaredAction(action({ handler: ({ params }) => params }))
 async function act(context: RequestContext): Promise<void> {
   if (declared === undefined) throw new Error('not an action')
   const received = { input: { json: 'value' }, leading: [], state: undefined } as never
-  await runAction(declared, received, { params: {}, context, call: context, watch: (value) => value })
+  await runAction(declared, received, {
+    params: {},
+    context: context.loaderContext,
+    call: context,
+    watch: (value) => value,
+  })
 }
 
 describe('so that this test can fail, a request is left behind by', () => {

@@ -26,10 +26,8 @@ export interface DeliveryWindow {
 
 /** Opens the window on a spool. */
 export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): DeliveryWindow {
-  let entries: SpooledEntry[] = []
+  const entries = createEntries()
   let readTo = 0
-  /** Number of entries in the window by client. */
-  const held = new Map<string, number>()
   /** Clients that have more entries up to `readTo`, and the id after which they follow. */
   const leftOut = new Map<string, number>()
   /** Kinds at the last reading of the spool; a newer kind has entries after `readTo` only. */
@@ -39,9 +37,8 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
 
   function rewind(): void {
     beginnings += 1
-    entries = []
     readTo = 0
-    held.clear()
+    entries.clear()
     leftOut.clear()
   }
 
@@ -59,30 +56,12 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
       .toSorted((one, other) => one.id - other.id)
   }
 
-  /** @returns whether it was added; if not, its client has enough entries. */
-  function add(entry: SpooledEntry): boolean {
-    const count = held.get(entry.client) ?? 0
-    if (count >= MOST_OF_A_CLIENT) return false
-    held.set(entry.client, count + 1)
-    entries.push(entry)
-    return true
-  }
-
-  function remove(at: number): SpooledEntry | undefined {
-    const entry = entries.splice(at, 1)[0]
-    if (entry === undefined) return undefined
-    const left = (held.get(entry.client) ?? 0) - 1
-    if (left > 0) held.set(entry.client, left)
-    else held.delete(entry.client)
-    return entry
-  }
-
   /** @returns whether there were any entries to read. */
   async function extend(kinds: readonly string[]): Promise<boolean> {
     const found = await read(kinds, readTo)
     if (found === undefined) return true
     for (const entry of found) {
-      if (!leftOut.has(entry.client) && !add(entry)) leftOut.set(entry.client, entry.id - 1)
+      if (!leftOut.has(entry.client) && !entries.add(entry)) leftOut.set(entry.client, entry.id - 1)
     }
     readTo = found.at(-1)?.id ?? readTo
     return found.length > 0
@@ -93,16 +72,16 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
     const found = await read(kinds, leftOut.get(client) ?? readTo)
     if (found === undefined) return
     const own = found.filter((entry) => entry.client === client && entry.id <= readTo)
-    const tooMany = own.find((entry) => !add(entry))
+    const tooMany = own.find((entry) => !entries.add(entry))
     const end = tooMany === undefined ? (found.at(-1)?.id ?? readTo) : tooMany.id - 1
     if (end < readTo) leftOut.set(client, end)
     else leftOut.delete(client)
-    entries.sort((one, other) => one.id - other.id)
+    entries.sort()
   }
 
   /** A client that could send but has no entry in the window. */
   function findStarved(isBusy: (client: string) => boolean): string | undefined {
-    for (const client of leftOut.keys()) if (!held.has(client) && !isBusy(client)) return client
+    for (const client of leftOut.keys()) if (!entries.has(client) && !isBusy(client)) return client
     return undefined
   }
 
@@ -121,9 +100,8 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
           await catchUp(starved, kinds)
           continue
         }
-        const at = entries.findIndex(({ client }) => !isBusy(client))
-        if (at >= 0) return remove(at)
-        if (entries.length >= MOST_ENTRIES) return undefined
+        const entry = entries.take(isBusy)
+        if (entry !== undefined || entries.size >= MOST_ENTRIES) return entry
         if (!isFresh) {
           known = await spool.kinds()
           isFresh = true
@@ -131,5 +109,54 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
       }
     },
     rewind,
+  }
+}
+
+/** Entries in the window, oldest first; at most `MOST_OF_A_CLIENT` of each client. */
+interface WindowEntries {
+  readonly size: number
+  has(client: string): boolean
+  /** @returns whether it was added; if not, its client has enough entries. */
+  add(entry: SpooledEntry): boolean
+  /** To be called after entries have been added that are older than the last. */
+  sort(): void
+  /** Takes the oldest entry of a client that is not busy. */
+  take(isBusy: (client: string) => boolean): SpooledEntry | undefined
+  clear(): void
+}
+
+function createEntries(): WindowEntries {
+  const entries: SpooledEntry[] = []
+  /** Number of entries by client. */
+  const held = new Map<string, number>()
+
+  return {
+    get size() {
+      return entries.length
+    },
+    has: (client) => held.has(client),
+    add(entry) {
+      const count = held.get(entry.client) ?? 0
+      if (count >= MOST_OF_A_CLIENT) return false
+      held.set(entry.client, count + 1)
+      entries.push(entry)
+      return true
+    },
+    sort() {
+      entries.sort((one, other) => one.id - other.id)
+    },
+    take(isBusy) {
+      const at = entries.findIndex(({ client }) => !isBusy(client))
+      const entry = at < 0 ? undefined : entries.splice(at, 1)[0]
+      if (entry === undefined) return undefined
+      const left = (held.get(entry.client) ?? 0) - 1
+      if (left > 0) held.set(entry.client, left)
+      else held.delete(entry.client)
+      return entry
+    },
+    clear() {
+      entries.length = 0
+      held.clear()
+    },
   }
 }

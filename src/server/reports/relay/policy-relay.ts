@@ -54,10 +54,10 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
   }
 
   async function answer(context: RequestContext): Promise<void> {
-    const { req, res, address, signal } = context
+    const { req, res, clientAddress, signal } = context
     try {
       if (isForeignCall(context, origins)) return refuse(context, 403, 'Reports are accepted from this site only')
-      const client = clientKey(address)
+      const client = clientKey(clientAddress.address)
       const { allowed, retryAfterSeconds } = await context.limit(`policy ${client}`, CLIENT_LIMIT)
       if (!allowed) return refuse(context, 429, 'Too many reports at once', retryAfterSeconds)
       const violations = readPolicyReport(await readText(openBodySource(req, BODY_LIMITS, signal)))

@@ -108,7 +108,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     const { req } = context
     if (req.method !== 'POST') throw new RelayRefusal(405, 'Reports are sent by POST')
     if (isForeignCall(context, origins)) throw new RelayRefusal(403, 'Reports are accepted from this site only')
-    const client = clientKey(context.address)
+    const client = clientKey(context.clientAddress.address)
     const tab = createTab(context, client, allowance)
     await tab.settle()
     using held = bodies.open(MAX_ENVELOPE_BYTES, client)

@@ -86,11 +86,7 @@ const SYSTEM_CLOCK: TurnClock = {
  */
 export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   const { now, nextTurn, afterwards } = { ...SYSTEM_CLOCK, ...clock }
-  const loaded = createFairQueue<Waiting>()
-  const byClass = Object.fromEntries(
-    REQUEST_CLASSES.map((name) => [name, createFairQueue<Waiting>()]),
-  ) as unknown as Readonly<Record<RequestClass, FairQueue<Waiting>>>
-  const queues = [loaded, byClass.document, byClass.data, byClass.prefetch]
+  const line = createLine()
   let startedAt: number | undefined
   let number = 0
   let batch = MOST_A_TURN
@@ -110,20 +106,13 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
         return 'now'
       }
       waiting += 1
-      const [queue, limitOf] =
-        request.loaded === true
-          ? ([loaded, 'document'] as const)
-          : ([byClass[request.requestClass], request.requestClass] as const)
-      const deadlineMs = LIMIT_MS[limitOf] * DEADLINE_LIMITS
-      return new Promise((resolve) => queue.add(request.client, { since: at, deadlineMs, request, resolve }))
+      return new Promise((resolve) => line.add(request, at, resolve))
     },
     get number() {
       return number
     },
     longestWaitMs() {
-      const at = now()
-      let most = longest
-      for (const queue of queues) for (const { since } of queue.firsts()) most = Math.max(most, at - since)
+      const most = Math.max(longest, line.longestWaitMs(now()))
       longest = 0
       return most
     },
@@ -176,7 +165,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 
   /** The next who is still in time; those before are told. */
   function shift(at: number): Waiting | undefined {
-    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+    for (let next = line.take(lastClient); next !== undefined; next = line.take(lastClient)) {
       const { request, deadlineMs } = next
       waiting -= 1
       longest = Math.max(longest, at - next.since)
@@ -188,10 +177,24 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     }
     return undefined
   }
+}
 
-  function takeNext(): Waiting | undefined {
-    return takeFrom((queue) => queue.nextBut(lastClient)) ?? takeFrom((queue) => queue.nextBut())
-  }
+/** The requests that wait, in the order told in the head of this file. */
+interface WaitingLine {
+  /** @param since when the request has asked for its turn. */
+  add(request: TurnRequest, since: number, resolve: (turn: Turn) => void): void
+  /** Takes the next request of another client than this; one of this client only if no other waits. */
+  take(lastClient: string | undefined): Waiting | undefined
+  /** Milliseconds that the first request of any client has waited; 0 without one. */
+  longestWaitMs(at: number): number
+}
+
+function createLine(): WaitingLine {
+  const loaded = createFairQueue<Waiting>()
+  const byClass = Object.fromEntries(
+    REQUEST_CLASSES.map((name) => [name, createFairQueue<Waiting>()]),
+  ) as unknown as Readonly<Record<RequestClass, FairQueue<Waiting>>>
+  const queues = [loaded, byClass.document, byClass.data, byClass.prefetch]
 
   function takeFrom(clientIn: (queue: FairQueue<Waiting>) => string | undefined): Waiting | undefined {
     for (const queue of queues) {
@@ -199,5 +202,20 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
       if (client !== undefined) return queue.take(client)
     }
     return undefined
+  }
+
+  return {
+    add(request, since, resolve) {
+      const isLoaded = request.loaded === true
+      const queue = isLoaded ? loaded : byClass[request.requestClass]
+      const deadlineMs = LIMIT_MS[isLoaded ? 'document' : request.requestClass] * DEADLINE_LIMITS
+      queue.add(request.client, { since, deadlineMs, request, resolve })
+    },
+    take: (lastClient) => takeFrom((queue) => queue.nextBut(lastClient)) ?? takeFrom((queue) => queue.nextBut()),
+    longestWaitMs(at) {
+      let most = 0
+      for (const queue of queues) for (const { since } of queue.firsts()) most = Math.max(most, at - since)
+      return most
+    },
   }
 }

@@ -119,7 +119,7 @@ async function restore(kept: KeptCall, context: RequestContext): Promise<Finishe
 }
 
 function append(headers: Iterable<readonly [string, string]>, context: RequestContext): void {
-  for (const [name, value] of headers) context.headers.append(name, value)
+  for (const [name, value] of headers) context.loaderContext.headers.append(name, value)
 }
 
 async function restoreOutcome({ kind, value = '', verdict }: KeptCall): Promise<ActionOutcome> {

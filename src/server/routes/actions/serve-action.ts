@@ -104,7 +104,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const run = (): Promise<FinishedCall> =>
       runAction(declared, received, {
         params: page.params,
-        context,
+        context: context.loaderContext,
         call: context,
         watch: (value) => watchPromises(value, context, 'action'),
       })

@@ -1,4 +1,4 @@
-import type { CacheOptions, LoaderArgs } from '../../api/loader-types.ts'
+import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
@@ -22,14 +22,14 @@ export interface LoaderCall {
 /** Creates expensive members (request, signal, tracked search params) on first use. */
 class Arguments implements LoaderArgs<string, unknown> {
   readonly params: LoaderArgs['params']
-  readonly context: RequestContext
+  readonly context: LoaderContext
   readonly cache: (options: CacheOptions) => void
   readonly #call: LoaderCall
   #watched: RawSearch | undefined = undefined
 
   constructor(call: LoaderCall) {
     this.params = call.params
-    this.context = call.context
+    this.context = call.context.loaderContext
     this.cache = call.facts.keep.bind(call.facts)
     this.#call = call
     ownArguments(this)
@@ -47,11 +47,11 @@ class Arguments implements LoaderArgs<string, unknown> {
   get request(): Request {
     // Its URL contains the whole query.
     this.#call.facts.useAll()
-    return this.context.request
+    return this.#call.context.request
   }
 
   get signal(): AbortSignal {
-    return this.context.signal
+    return this.#call.context.signal
   }
 }
 

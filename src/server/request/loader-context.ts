@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parseCookie, parseSetCookie } from 'cookie'
+import type { Response } from 'express'
+import type { Logger } from 'pino'
+import type { LoaderContext } from '../api/loader-types.ts'
+import type { ReportInbox } from '../api/report-inbox.ts'
+import type { ClientAddress } from '../http/trusted-proxy.ts'
+import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
+import type { DataCache } from '../stores/cache/data-cache.ts'
+import { refuseInReadScope } from '../stores/cache/read-scope.ts'
+import type { RateLimit, RateVerdict } from '../stores/rate-limits.ts'
+
+/** What a loader context uses of its request. */
+export interface LoaderRequest {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly requestId: string
+  readonly log: Logger
+  readonly pathname: string
+  readonly route: string | undefined
+  readonly prefetch: boolean
+  readonly clientAddress: ClientAddress
+  readonly services: {
+    readonly applicationSecrets: Secrets
+    readonly dataDir: string
+    readonly inbox: ReportInbox | undefined
+    readonly data: Pick<DataCache, 'read' | 'revalidate'>
+  }
+  /** Set when the visitor's data is read. */
+  personal: boolean
+  limit(key: string, limit: RateLimit): Promise<RateVerdict>
+  afterAnswer(work: () => unknown): void
+  onAbort(listener: (reason: Error) => void): void
+}
+
+/**
+ * The `context` of loaders, handlers and actions. Made once per request, because sessions are kept by it, and only if
+ * one of them runs. It does not expose the request.
+ */
+export class RequestLoaderContext implements LoaderContext {
+  readonly #request: LoaderRequest
+  #headers: Headers | undefined = undefined
+  #cacheTags: Set<string> | undefined = undefined
+
+  constructor(request: LoaderRequest) {
+    this.#request = request
+  }
+
+  /** Response headers, if something has touched them. */
+  static givenHeadersOf(context: RequestLoaderContext): Headers | undefined {
+    return context.#headers
+  }
+
+  /** Tags of what was used of the data cache. */
+  static cacheTagsOf(context: RequestLoaderContext): readonly string[] {
+    return context.#cacheTags === undefined ? [] : [...context.#cacheTags]
+  }
+
+  get requestId(): string {
+    return this.#request.requestId
+  }
+
+  get log(): Logger {
+    return this.#request.log
+  }
+
+  get headers(): Headers {
+    refuseInReadScope('context.headers')
+    return (this.#headers ??= new Headers())
+  }
+
+  get prefetch(): boolean {
+    return this.#request.prefetch
+  }
+
+  get locals(): LoaderContext['locals'] {
+    this.#lookAtVisitor('context.locals')
+    // Express makes them before any middleware runs.
+    return (this.#request.res as Response).locals
+  }
+
+  get address(): string {
+    this.#lookAtVisitor('context.address')
+    return this.#request.clientAddress.address
+  }
+
+  get secrets(): Secrets {
+    return this.#request.services.applicationSecrets
+  }
+
+  get dataDir(): string {
+    return this.#request.services.dataDir
+  }
+
+  get reports(): ReportInbox | undefined {
+    return this.#request.services.inbox
+  }
+
+  /** For sessions. */
+  get secureCookies(): boolean {
+    const { clientAddress, req } = this.#request
+    return keepsSecureCookies(clientAddress, req.headers['user-agent'])
+  }
+
+  after(work: () => unknown): void {
+    refuseInReadScope('context.after()')
+    this.#request.afterAnswer(work)
+  }
+
+  cookie(name: string): string | undefined {
+    this.#lookAtVisitor('context.cookie()')
+    const set = this.#headers?.getSetCookie().findLast((text) => text.startsWith(`${name}=`))
+    if (set !== undefined) {
+      const { value, maxAge } = parseSetCookie(set)
+      return maxAge === 0 ? undefined : value
+    }
+    return parseCookie(this.#request.req.headers.cookie ?? '')[name]
+  }
+
+  limit(key: string, limit: RateLimit): Promise<RateVerdict> {
+    return this.#request.limit(key, limit)
+  }
+
+  cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {
+    const request = this.#request
+    const value = request.services.data.read(
+      { key, options, read },
+      {
+        pathname: request.pathname,
+        address: request.clientAddress.address,
+        used: (tags) => {
+          for (const tag of tags) (this.#cacheTags ??= new Set()).add(tag)
+        },
+        failed: (thrown) => {
+          const err = thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { type: typeof thrown }
+          request.log.warn({ err, route: request.route }, 'a stale value is returned: a new one could not be made')
+        },
+      },
+    )
+    return new Promise((resolve, reject) => {
+      request.onAbort(reject)
+      value.then(resolve, reject)
+    })
+  }
+
+  revalidate(...targets: readonly string[]): Promise<void> {
+    return this.#request.services.data.revalidate(targets)
+  }
+
+  #lookAtVisitor(what: string): void {
+    refuseInReadScope(what)
+    this.#request.personal = true
+  }
+}
