@@ -63,7 +63,7 @@ const SIDES: Readonly<Record<VendorSide, BuildOptions>> = {
   browser: { platform: 'browser', define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' } },
   node: {
     platform: 'node',
-    // Bundled CommonJS packages still ask for Node's own modules by `require`.
+    // Bundled CommonJS packages still `require` Node's own modules.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   },
 }

@@ -35,24 +35,24 @@ import type { ModuleCache } from './react/module-cache.ts'
 import type { RouteView } from './react/route-view.ts'
 import type { NavigationKind, Screen, LoadedRouter, RouterListeners, BoundaryProps } from './react/router-types.ts'
 
-/** The router, and its parts for those who look at it. */
+/** The router, and its parts for inspectors. */
 export interface StartedRouter extends LoadedRouter {
   readonly insight: RouterInsight
 }
 
-/** What a client router begins with. */
+/** Options of a client router. */
 export interface StartOptions {
   readonly window: Window & typeof globalThis
   readonly routes: Readonly<Record<string, TypedSegment>>
   readonly modules: ModuleCache
   /** Of the document. */
   readonly state: HydrationState
-  /** The page that the document brought, under the URL that it came from. */
+  /** The page of the document, with its original URL. */
   readonly first: Screen
   readonly listeners: RouterListeners
-  /** What visitors are told of calls that were not sent, in other words than the runtime's. */
+  /** Replaces the runtime's texts about calls that were not sent. */
   readonly unsentTexts?: Partial<UnsentTexts> | undefined
-  /** Has React render a screen. */
+  /** Makes React render a screen. */
   render(screen: Screen): void
 }
 
@@ -79,7 +79,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     arrived(view) {
       drafts.restore()
       prefetcher.cancelIntents()
-      // The new page may be painted first.
+      // Let the new page paint first.
       setTimeout(preloadErrorPages, 0, code, view)
       if (hasActions()) setTimeout(calls.preload)
     },
@@ -96,9 +96,9 @@ export function startRouter(options: StartOptions): StartedRouter {
     leave,
     render(screen) {
       const { arrival } = screen
-      // React commits at once what the back button brings, and would keep the type for the next transition.
+      // React commits a Back navigation synchronously, and would keep the type for the next transition.
       const isAtOnce = window.event?.type === 'popstate'
-      // React lets transitions wait for each other's actions, however long those take.
+      // React makes transitions wait for each other's actions, however long those take.
       if ((arrival ?? screen.fallback) && calls.isRunning) return options.render(screen)
       startTransition(() => {
         if (arrival && !isAtOnce) addTransitionType(`navigation-${arrival.kind}`)
@@ -219,7 +219,7 @@ function preloadWhenLoaded(window: Window, view: RouteView, code: RouteCode, cal
     preloadErrorPages(code, view)
   }
   if (readyState === 'complete') preload()
-  // A document that streams has not loaded when it breaks off, and then there is no server left to ask.
+  // An interrupted document has not finished loading, and then the server is unreachable.
   else if (readyState === 'loading') whenIdle(window, preload, PRELOAD_LIMIT_MS)
   else window.addEventListener('load', preload, { once: true })
 }

@@ -127,7 +127,7 @@ export function isControlFlow(thrown: unknown): thrown is RedirectSignal | Refus
   return thrown instanceof RedirectSignal || thrown instanceof RefusalSignal
 }
 
-/** The digest an error carries, if it carries one. */
+/** The digest of an error, if it has one. */
 export function digestOf(thrown: unknown): string | undefined {
   const held = Object(thrown) as { readonly digest?: unknown }
   // `in` first: reading a missing member may throw.

@@ -12,17 +12,17 @@ import { suppressDoubleSubmits } from './suppress-double-submits.ts'
 import type { UnsentTexts } from './unsent-bar.ts'
 import type { MadeCall, UnsentCall, UnsentCalls } from './unsent-calls.ts'
 
-/** What of calls is in the router's own code: the rest is loaded for pages that have actions. */
+/** The part of calls in the router's own code: the rest is loaded for pages that have actions. */
 export interface CallStarter {
   readonly call: Router['call']
   readonly uploads: Router['uploads']
-  /** Loads the rest ahead: when the network has gone, nothing can be loaded. */
+  /** Loads the rest in advance: without a network, nothing can be loaded. */
   preload(): void
-  /** Whether calls are under way. */
+  /** Whether calls are pending. */
   readonly isRunning: boolean
 }
 
-/** What it is made of. */
+/** Parts of the call starter. */
 export interface CallStarterParts extends Pick<
   CallHost,
   'window' | 'world' | 'known' | 'retry' | 'router' | 'online' | 'outdated' | 'leave' | 'keepDrafts'

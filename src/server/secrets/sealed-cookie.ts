@@ -91,7 +91,7 @@ export class SealedCookie<Value> {
     return ApplicationSecrets.runtimeOf(this.#context.secrets)
   }
 
-  /** `undefined` where there is no such cookie. */
+  /** `undefined` without such a cookie. */
   get value(): Value | undefined {
     return this.#kept?.value
   }

@@ -109,7 +109,7 @@ class RedisCommands {
     }
   }
 
-  /** Runs a script by its checksum, and sends its text to a server that does not know it, which then keeps it. */
+  /** Runs a script by its checksum. If the server does not know it, sends the text, which the server then keeps. */
   async runScript(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
     const options = { keys: [...keys], arguments: [...given] }
     try {

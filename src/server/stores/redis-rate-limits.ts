@@ -12,7 +12,7 @@ const MOST_DROPPED = 256 // in one call, which adds one
  * Takes a point. Gives the moment at which all points are back where there is none, else 0, and then whose key it is, if
  * the client's list does not reach as far as the key may be kept: it is written once a window.
  */
-// Numbers stay below 2^53, but as a text Lua keeps 14 digits of one unless told.
+// Numbers stay below 2^53, but Lua formats them with 14 digits by default.
 const TAKE = `
 local now, window, interval = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local known = redis.call('HMGET', KEYS[1], 'at', 'client', 'listed')
@@ -74,7 +74,7 @@ export function createRedisRateLimits(
   async function list(name: string, client: string, now: number, until: number): Promise<void> {
     const given = [String(now), String(until), name, String(bounds.keys), String(MOST_DROPPED)]
     const dropped = await link.script({ lua: LIST, keys: [sharedKey('limits', client)], arguments: given })
-    // Each by itself: in a cluster they are in different places.
+    // One by one: in a cluster they are on different nodes.
     const drops = (dropped as readonly string[]).map((each) =>
       link.script({ lua: DROP, keys: [each], arguments: [client] }),
     )

@@ -26,7 +26,7 @@ export function seedCache(
     known.noteUses(id, meta[id]?.uses)
     const cacheKey = known.keyOf(id, href, params)
     const values = { data: data[id], ...(id.endsWith('#page') && { search }) }
-    // What JSON cannot say is not measured by it either; as much as one document brings may go beside the bound.
+    // JSON cannot measure values that it cannot represent; one document's data may exceed the bound.
     const size = JSON.stringify(state.values ? values : 0).length
     known.keepSegment(id, href, cacheKey, { ...meta[id], values, size })
     return cacheKey

@@ -73,7 +73,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     if (!runningNavigation(state.navigation)) return
     const reason = new RouteCancelled()
     lifetime.abort(reason)
-    // React is at work on it, and would put it on the screen: what it is told last counts.
+    // React is rendering it and would show it: the last call wins.
     if (state.rendering) render(state.screen)
     end('cancel', reason)
   }
@@ -112,7 +112,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
       if (page.kind === 'document') {
         // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
         if (page.reason) console.error(page.reason.message)
-        // What follows is the browser's to show. It may be a download, and then this page stays.
+        // The browser takes over. It may be a download, and then this page stays.
         end('leave', page.reason)
         return parts.leave(to, kind)
       }

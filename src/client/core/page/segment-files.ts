@@ -1,10 +1,10 @@
 import { decodeSegmentFiles, segmentFilesPath, type SegmentFiles } from '../../../shared/protocol/segment-files.ts'
 
-/** Where the list of segment files comes from. */
+/** Source of the list of segment files. */
 export interface SegmentFilesSource {
   /** Public path of the list. */
   readonly url: string
-  /** Once it is here. */
+  /** The list, once it has loaded. */
   readonly listed: SegmentFiles | undefined
   /** Fetched once. A failure is forgotten, so that the next call tries again. */
   get(): Promise<SegmentFiles>
