@@ -36,8 +36,8 @@ export function isServerModule(file: string): boolean {
 }
 
 /**
- * @param runtime the one that is built with.
- * @returns why this file must not be in a browser bundle; `undefined` for all others.
+ * @param runtime of the build.
+ * @returns why this file must not be in a browser bundle; `undefined` if it may.
  */
 export function serverOnly(runtime: Runtime, file: string): string | undefined {
   if (isServerModule(file)) return 'a *.server.* module'

@@ -49,9 +49,9 @@ const ARROWS: readonly Arrow[] = [
 ]
 
 /**
- * Finds what breaks the walls.
+ * Finds violations of the house rules.
  * @param files sources under `src`, `scripts` and `tests`.
- * @returns one line a fault: file, line, fault and rule.
+ * @returns one line per fault: file, line, fault and rule.
  */
 export function houseFaults(files: readonly SourceFile[]): string[] {
   return files

@@ -59,8 +59,8 @@ export interface StartOptions {
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
 /**
- * Puts the parts of the client router together, and binds them to the window. This module is not part of the first load:
- * it is fetched when the document is alive, and imports all that only a second page needs.
+ * Assembles the client router, and connects it to the window. This module is not part of the first load: it loads after
+ * hydration, and imports everything that only a second page needs.
  */
 export function startRouter(options: StartOptions): StartedRouter {
   const { window, modules, state, first, unsentTexts: texts } = options
@@ -68,7 +68,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const parts = createParts(options)
   const { table, known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
-  // After Back, the address bar is at an entry of another page.
+  // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
   const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
   const broadcast = joinTabs(window, (targets) => router.forget(targets))
@@ -127,7 +127,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   })
 }
 
-/** The parts that know neither the screen nor React: history, data, code and prefetches. */
+/** The parts that are independent of screen and React: history, data, code and prefetches. */
 function createParts({ window, routes, modules, state, listeners }: StartOptions) {
   const { document, location } = window
   const now = (): number => Date.now()
@@ -139,7 +139,7 @@ function createParts({ window, routes, modules, state, listeners }: StartOptions
   const known = createKnownRoutes(now, onChange)
   const world = {
     buildId: state.build,
-    // Looked up at each call: what traces requests is loaded later than this.
+    // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,
     outdated: () => void (isOutdated = true),
@@ -177,7 +177,7 @@ function createParts({ window, routes, modules, state, listeners }: StartOptions
   return { ...parts, prefetcher, loader: createPageLoader(parts) }
 }
 
-/** Takes clicks on links of this site over from the browser. */
+/** Handles clicks on links of this site instead of the browser. */
 function followClicks(window: Window, router: RouterCore, effects: PageEffects): void {
   listenToClicks(window, (event) => {
     const target = clickTarget(event, window.location)
@@ -189,11 +189,11 @@ function followClicks(window: Window, router: RouterCore, effects: PageEffects):
   })
 }
 
-/** Prefetches what links ask for, and the code of actions when a visitor turns to a form. */
+/** Prefetches pages for links, and the code of actions when a visitor first uses a form. */
 function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, calls: CallStarter): void {
   const { document, location, navigator } = window
   const fetchAhead = ({ pathname, search }: URL, when: PrefetchPriority): void => {
-    // A link to the page on screen leads within it, or asks for fresh data.
+    // A link to the page on screen leads within it, or reloads its data.
     if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
   }
   watchLinks({
@@ -209,12 +209,12 @@ function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, c
   })
 }
 
-/** Loads what the document's page may need once nothing can be loaded, when the document itself has loaded. */
+/** After the document has loaded, loads code that its page may need when the network has failed. */
 function preloadWhenLoaded(window: Window, view: RouteView, code: RouteCode, calls: CallStarter): void {
   const { readyState } = window.document
   const preload = (): void => {
     if (hasActions()) calls.preload()
-    // Files of the document that have failed are tried once more.
+    // Retry files of the document that have failed.
     void code.preload(view)
     preloadErrorPages(code, view)
   }
@@ -224,21 +224,21 @@ function preloadWhenLoaded(window: Window, view: RouteView, code: RouteCode, cal
   else window.addEventListener('load', preload, { once: true })
 }
 
-/** The page's own error page, and the outer ones, for a failure in another area. */
+/** The page's own error page, and the outer ones, for failures in other segments. */
 function preloadErrorPages(code: RouteCode, { chain }: RouteView): void {
   chain.forEach(({ definition }, at) => {
     if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } }, true)
   })
 }
 
-/** Follows the network and the life of the document. */
+/** Follows the network state and the life cycle of the document. */
 function followBrowser(window: StartOptions['window'], router: RouterCore): void {
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))
-  // The browser takes a document out of its cache for the back button, however old it is, without asking the server.
+  // On Back, the browser takes a document from its cache, however old, without a request.
   const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
-  // Leaving for another document gives up the click before: it must not take the page away on the way back.
+  // Leaving for another document cancels the previous click: it must not replace the page on return.
   window.addEventListener('pagehide', router.giveUp)
 }
 

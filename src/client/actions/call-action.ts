@@ -64,13 +64,13 @@ export interface CallHost {
   progress(id: string, progress: UploadProgress | undefined): void
 }
 
-/** What calls need of the router. */
+/** The part of the router that calls use. */
 export type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'show' | 'refresh' | 'forget' | 'catchUp'>
 
-/** What a visitor has called an action by. */
+/** How a visitor has called an action. */
 export type CallSource = Pick<MadeCall, 'form' | 'by' | 'label'>
 
-/** Calls an action by its id, and gives what `useActionState` is to hold. */
+/** Calls an action by its id, and returns the next state of `useActionState`. */
 export type CallAction = (id: string, args: readonly unknown[], source: CallSource) => Promise<unknown>
 
 /** A pending call. */
@@ -226,12 +226,12 @@ async function send(
   }
 }
 
-/** A call's request. `wants` names the data of the page it was made on, which the visitor may have left since. */
+/** A call's request. `wants` names the data of its page, which the visitor may have left since. */
 interface CallOptions extends RouteRequestOptions {
   readonly wants: readonly string[]
 }
 
-/** Resolves when all but deferred values is here, or it has failed. */
+/** Resolves when everything but deferred values has arrived, or it has failed. */
 function startCall(
   { known, revalidate, startRouteRequest, pageOf }: CallHost,
   world: RouteRequestWorld,

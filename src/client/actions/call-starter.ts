@@ -103,7 +103,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   }
 }
 
-/** What only some calls need: it asks the visitor about calls that were not sent, and renews the page of an older build. */
+/** Code that only some calls need: it asks the visitor about unsent calls, and reloads the page of an older build. */
 function createTroubles(parts: CallStarterParts, isBusy: () => boolean) {
   const load = loadOnce(() => import('./call-troubles.ts'))
   let unsent: UnsentCalls | undefined
@@ -136,7 +136,7 @@ function createTroubles(parts: CallStarterParts, isBusy: () => boolean) {
 
 /**
  * Loads code once; after a failure the next call tries again. One promise for all callers: Chromium settles several
- * imports of a module in no order, and calls have one.
+ * imports of a module in any order, but calls have an order.
  */
 function loadOnce<Module>(load: () => Promise<Module>): () => Promise<Module> {
   let loading: Promise<Module> | undefined
@@ -147,12 +147,12 @@ function loadOnce<Module>(load: () => Promise<Module>): () => Promise<Module> {
     }))
 }
 
-/** Form, button and text that an event calls an action by. React calls actions while the form's event is dispatched. */
+/** Form, button and text of an event that calls an action. React calls actions while the form's event is dispatched. */
 function sourceOf(event: Event | undefined): CallSource {
   const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
   const target = (form && (event as SubmitEvent).submitter) ?? event?.target
   const by = target instanceof Element ? target : undefined
-  // Now: a button may say something else as long as its call is in progress.
+  // Read now: a button may change its text while its call is in progress.
   const pressed = by?.closest('button,input,a,[role=button]')
   return { form, by, label: pressed?.ariaLabel ?? pressed?.textContent }
 }

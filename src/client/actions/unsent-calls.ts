@@ -80,13 +80,13 @@ const TEXTS: UnsentTexts = {
   cancel: 'Cancel',
 }
 
-/** What the calls of a page share. */
+/** Facts and services that the calls of a page share. */
 interface EntryWorld extends Pick<UnsentCallsParts, 'window' | 'now'> {
   readonly texts: UnsentTexts
   readonly bar: UnsentBar
 }
 
-/** A call of the set: its state, and what the visitor is told of it. */
+/** One unsent call: its state, and its message to the visitor. */
 class Entry {
   readonly call: MadeCall
   readonly row: UnsentRow
@@ -126,7 +126,7 @@ class Entry {
     })
   }
 
-  /** @param again whether to send it again; if not, it is given up. */
+  /** @param again whether to send it again; if not, it is cancelled. */
   settle(again: boolean): void {
     const go = this.#settle
     this.#settle = undefined
@@ -238,7 +238,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   }
 }
 
-/** When to look again whether the network is back. */
+/** Decides when to check again whether the network is back. */
 function createLookout(window: Window, look: () => void) {
   let timer: number | undefined
   let delay = FIRST_LOOK_MS
@@ -255,7 +255,7 @@ function createLookout(window: Window, look: () => void) {
   return {
     stop,
     wait,
-    /** As `wait`, and the next time twice as long. */
+    /** As `wait`, but twice as long as before. */
     waitLonger() {
       wait()
       delay = Math.min(delay * 2, LONGEST_LOOK_MS)
@@ -285,7 +285,7 @@ function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElemen
 
 const MOST_OF_A_NAME = 40 // characters
 
-/** Says that a call was not sent, with the name of its button. */
+/** Message that a call was not sent, with the name of its button. */
 function headlineOf({ by, label }: MadeCall, texts: UnsentTexts): string {
   const text = label || by?.closest('input')?.value || ''
   const name = text.replaceAll(/\s+/g, ' ').trim()

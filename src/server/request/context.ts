@@ -364,9 +364,9 @@ export class RequestContext implements LoaderContext {
 export interface RequestServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
-  /** The runtime's own. */
+  /** For the runtime's own purposes. */
   readonly secrets: Secrets
-  /** Those of `context.secrets`, which lead to no key of the runtime. */
+  /** For `context.secrets`: they derive no key of the runtime. */
   readonly applicationSecrets: Secrets
   /** The store that instances share; `undefined` without `REDIS_URL`. It may be unreachable at any time. */
   readonly redis: RedisLink | undefined

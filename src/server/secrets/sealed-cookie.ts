@@ -86,7 +86,7 @@ export class SealedCookie<Value> {
     return cookie
   }
 
-  /** The runtime's: no text that an application encrypts is a session. */
+  /** The runtime's own: a text that an application encrypts can never be a session. */
   get #secrets(): Secrets {
     return ApplicationSecrets.runtimeOf(this.#context.secrets)
   }

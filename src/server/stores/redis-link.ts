@@ -62,7 +62,7 @@ export interface RedisLinkTimes {
 class RedisCommands {
   readonly #log: Logger
   readonly #onUsable: () => void
-  /** By which scripts are called. Bound: the scripts in our code. */
+  /** Checksums by which scripts are called. Bound: the scripts in our code. */
   readonly #checksums = new Map<string, string>()
   #connection: RedisConnection | undefined
   /** A command was not answered in time, and none since. */

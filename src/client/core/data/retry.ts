@@ -51,7 +51,7 @@ export function createRetry(
   }
 }
 
-/** Waits for milliseconds; not any longer than until the network is back, or the signal is aborted. */
+/** Waits for some milliseconds, or until the network is back or the signal is aborted. */
 export function waitIn(window: Window) {
   return (milliseconds: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {

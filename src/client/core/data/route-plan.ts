@@ -10,7 +10,7 @@ export type Anew = 'nothing' | 'stale' | 'all'
 
 /** The known and the missing parts of a URL's page. */
 export interface RoutePlan {
-  /** The last of the requests waited for that asked for this URL. */
+  /** The last awaited request for this URL. */
   readonly own: RouteRequest | undefined
   /** The known part: from an earlier answer, else from the table. */
   readonly page: LoadedPage
@@ -46,11 +46,11 @@ export interface LoadedPage {
   readonly stale: boolean
 }
 
-/** Says what a page needs. Reads what is known and what is requested, and changes neither. */
+/** Computes the needs of a page. Reads cache and running requests, and changes neither. */
 export interface RoutePlanner {
   /** @param used requests that have been awaited: their results count, cached or not. */
   plan(href: string, anew?: Anew, used?: readonly RouteRequest[]): RoutePlan
-  /** Ids of the segments with data of the route that an answer names. */
+  /** Ids of the segments with data in the answer's route. */
   idsOf(head: Verdict | undefined): readonly string[]
 }
 
@@ -63,7 +63,7 @@ export function createRoutePlanner(
   const routes = new Map(table.routes.map((route) => [route.key, route]))
 
   const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
-  /** Where no route answers, the layout of the root is around the fallback. */
+  /** If no route answers, the root's layout is around the fallback. */
   const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
     dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
 

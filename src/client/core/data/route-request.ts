@@ -98,7 +98,7 @@ export function routeDataUrl(href: string, wants: readonly string[] | undefined)
   return ROUTE_DATA_PREFIX + href + (query && (href.includes('?') ? '&' : '?')) + query
 }
 
-/** Starts a request. It is over in one try: trying again is left to those who wait. */
+/** Starts a request. It makes a single attempt: callers retry. */
 export function startRouteRequest(
   options: RouteRequestOptions,
   world: RouteRequestWorld,
@@ -125,7 +125,7 @@ export function startRouteRequest(
       users.add(user)
       const leave = (): void => {
         users.delete(user)
-        // The next user may need it too. A complete answer needs no abort, which would cost the connection.
+        // The next page may need it too. A complete answer needs no abort, which would cost the connection.
         queueMicrotask(() => users.size === 0 && !request.complete && controller.abort())
       }
       user.addEventListener('abort', leave)
@@ -144,7 +144,7 @@ export function startRouteRequest(
   return request
 }
 
-/** @throws what `namedFailure` knows: the network's failures, the reader's, and those of answers without route data. */
+/** @throws the errors of `namedFailure`: of the network, of the reader, and of answers without route data. */
 async function run(
   request: RouteRequest,
   world: RouteRequestWorld,
@@ -161,7 +161,7 @@ async function run(
     void body?.cancel()
     // 511 is a captive portal that wants to be seen (RFC 6585, section 6).
     const passing = (status >= 500 && status !== 511) || status === 429
-    // An answer without a build is a portal's, or a proxy's whose server is gone. A redirect has no status here.
+    // An answer without a build header is from a portal, or a proxy without its server. A redirect has no status here.
     const isOurs = headers.has(BUILD_HEADER) || (status >= 400 && status < 500)
     const reason = isOurs ? 'server' : 'offline'
     throw new RouteLoadError('route data', request.href, { passing, reason, retryAfterMs, status: status || undefined })
@@ -194,7 +194,7 @@ function fetchRouteData(
   })
 }
 
-/** Notes in the request what the answer says, and tells the listener. */
+/** Writes the answer into the request, and calls the listener. */
 function sinkOf(request: RouteRequest, listener: RouteRequestListener, signal: AbortSignal): RouteDataSink {
   return {
     head(head) {
@@ -228,7 +228,7 @@ function sinkOf(request: RouteRequest, listener: RouteRequestListener, signal: A
 
 function namedFailure(href: string, error: unknown): RouteLoadError {
   if (error instanceof RouteLoadError) return error
-  // An answer that broke off may be whole next time; one that is not route data will not.
+  // A retry may complete an answer that was cut off, but not fix one that is not route data.
   const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
   return new RouteLoadError('route data', href, { passing, reason: passing ? 'offline' : 'server', cause: error })
 }

@@ -142,12 +142,12 @@ export function createRouteStore(
   }
 }
 
-/** An answer has broken off that ends in order without what it was asked for. A call asks for nothing by name. */
+/** Whether an answer ended properly without its requested segments, and so was cut off. A call names no segments. */
 function isCutOff({ over, call, wants }: RouteRequest, missing: readonly string[]): boolean {
   return over && !call && missing.some((id) => wants?.includes(id) ?? true)
 }
 
-/** Redirects, refusals and failures are not kept: the next sign-in, or the next try, may end them. */
+/** Redirects, refusals and failures are not cached: the next sign-in, or the next try, may end them. */
 function keepVerdict(
   known: KnownRoutes,
   { href, head, failed, outcome, status, current, segments }: RouteRequest,
@@ -157,7 +157,7 @@ function keepVerdict(
   known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
 }
 
-/** Whether an answer may have data that these targets name. Its tags are not known yet, so it may have any. */
+/** Whether an answer may contain data of these targets. Its tags are not known yet, so it may have any. */
 function mayBring({ href, ids }: RouteRequest, targets: readonly string[]): boolean {
   const paths = [pathOf(href), ...ids.map((id) => segmentPath(id, href))]
   return paths.some((path) => matchesTarget({ path, tags: targets }, targets))

@@ -6,9 +6,9 @@ import { withoutHash } from './local-href.ts'
 import { dataIds } from './route-plan.ts'
 
 /**
- * Puts the data that came with the document into the cache, as if it had been fetched.
+ * Puts the document's data into the cache, as if it had been fetched.
  * @param first the document's page.
- * @returns cache keys of its segments; none for a fallback.
+ * @returns cache keys of its segments; empty for a fallback.
  */
 export function seedCache(
   known: KnownRoutes,

@@ -16,7 +16,8 @@ export function guarded<Result>(call: () => Result): Result | undefined {
 
 /**
  * Whether a blocker objects to leaving the page.
- * @param href where to; `undefined` for another site. A blocker that throws does not object: a fault must not catch visitors.
+ * @param href the target; `undefined` for another site. A blocker that throws does not object: its fault must not trap
+ * visitors.
  */
 export function isBlocked(blockers: RouterListeners['blockers'], href: string | undefined): boolean {
   return [...blockers].some((asks) => guarded(() => asks({ href })))

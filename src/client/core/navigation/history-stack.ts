@@ -86,7 +86,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     href = hrefOf(location)
   }
 
-  /** Adopts an entry that others have made; `replaced` where it is in the current one's place. */
+  /** Adopts an entry that other code has made; `replaced` if it replaces the current one. */
   function adoptForeign(replaced = hrefOf(location) === href): void {
     if (!entryOf(history.state)) arriveAt(adopt(replaced ? current : { key: newKey(), index: current.index + 1 }))
   }
@@ -94,7 +94,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
   // If the address bar is ahead of the page, the browser would record that page's position for the entry.
   const takeScrolling = takeScrollingOver(window, () => shown !== '' && shown !== current.key)
 
-  /** @param step entries from the current one. */
+  /** @param step distance from the current entry. */
   function write(step: 0 | 1, to: string): StackEntry {
     adoptForeign()
     const entry = { key: newKey(), index: current.index + step }
@@ -168,8 +168,8 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
 }
 
 /**
- * Takes scrolling over from the browser once it has restored what it restores after a load, and gives it back when the
- * document goes away: the next load of this entry restores the position again.
+ * Takes over scroll restoration once the browser has restored the position after a load, and returns it when the
+ * document is left: the next load of this entry restores the position again.
  * @param isAhead whether to keep it then.
  * @returns takes it over at once.
  */

@@ -12,11 +12,11 @@ export interface PageEffectsParts {
   readonly history: HistoryStack
   readonly storage: Storage | undefined
   readonly code: Pick<RouteCode, 'show'>
-  /** Called last after a navigation, also one within the page. */
+  /** Called last after each navigation, even within the page. */
   arrived(view: RouteView): void
 }
 
-/** Begins with the scroll positions of the document's page. */
+/** Starts with the scroll positions of the document's page. */
 export function createPageEffects(parts: PageEffectsParts): PageEffects {
   const { window, history, code } = parts
   const { document } = window

@@ -43,7 +43,7 @@ export interface PageLoader {
 
 type PageTable = Pick<RouteTable, 'root'>
 
-/** What a page is loaded for. */
+/** The purpose of loading a page. */
 interface PageRequest {
   readonly href: string
   readonly signal: AbortSignal
@@ -83,8 +83,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
 
   /**
    * The page with its code and styles.
-   * @param failure that the page is shown for.
-   * @param loading of its code and styles, where that has begun already.
+   * @param failure that the page shows.
+   * @param loading of its code and styles, if already started.
    */
   async function withCode(
     request: PageRequest,
@@ -104,8 +104,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
   }
 
   /**
-   * What is shown instead of a page that does not load: without a network, a document would not load either.
-   * @param former set where its error page does not load.
+   * The replacement for a page that does not load: without a network, a document would not load either.
+   * @param former set if its error page does not load.
    */
   async function instead(request: PageRequest, thrown: unknown, former?: unknown): Promise<ReadyPage | ElsewherePage> {
     const { href, signal } = request
@@ -131,7 +131,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
         try {
           loaded = await Promise.race([loading, (guessed ?? loading).then(() => loading)])
         } catch (thrown) {
-          // Without the data as well, no server is there, and a document would not load.
+          // If the data fails too, the server is unreachable, and a document would fail as well.
           return instead(request, (online() && (await failureOf(loading))) || thrown)
         }
         if (loaded.kind === 'document') return { kind: 'document', href }
@@ -155,7 +155,7 @@ function chainOf({ root }: PageTable, route: Route | null | undefined): RouteVie
   return route?.chain ?? (root ? [root] : [])
 }
 
-/** An answer may name what this table does not have; another page must not be shown in its place. */
+/** Whether this table has the answer's route; if not, no other page must be shown instead. */
 function isKnown(table: PageTable, { route, outcome }: LoadedPage): boolean {
   if (!outcome) return !!route
   return route !== undefined && !!chainOf(table, route)[outcome.at]?.definition[outcome.kind]

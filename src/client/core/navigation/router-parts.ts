@@ -30,7 +30,7 @@ export interface PageEffects {
   arrived(screen: RouterScreen): void
 }
 
-/** What the router is made of. */
+/** Parts of the router. */
 export interface RouterParts {
   readonly first: RouterScreen
   readonly listeners: RouterListeners
@@ -45,28 +45,30 @@ export interface RouterParts {
   readonly now: () => number
   /** Whether the server has a newer build. */
   readonly outdated: () => boolean
-  /** Tells hooks that something they show has changed. */
+  /** Tells hooks that their values have changed. */
   readonly tell: () => void
   /** Makes React render a screen, as a transition. Call `committed` once it is in the document. */
   readonly render: (screen: RouterScreen) => void
   /** Makes the browser load a document. */
   readonly leave: (href: string, kind: NavigationKind) => void
-  /** Tells the other tabs to forget what these targets name. */
+  /** Tells the other tabs to drop these targets. */
   readonly broadcast: (targets: readonly string[]) => void
 }
 
-/** What changes while the router runs. `createRouter` makes it, and its transitions share it. */
+/** Mutable state of the router. `createRouter` creates it, and the transitions share it. */
 export interface RouterState {
-  /** In the document. */
+  /** The screen in the document. */
   screen: RouterScreen
-  /** What React was given last. */
+  /** The last screen that React was given. */
   given: RouterScreen
-  /** React was given a screen that is not in the document yet. */
+  /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
-  /** Changed by `navigation-run.ts` alone. */
+  /** Changed by `navigation-run.ts` only. */
   navigation: Navigation
-  /** Entries from the screen to the address bar: a traversal moves the address bar before its page is there. */
+  /**
+   * Distance in entries from the screen to the address bar: a traversal moves the address bar before its page is shown.
+   */
   offset: number
-  /** Ends the request for fresh data of the page on screen. */
+  /** Aborts the request for fresh data of the page on screen. */
   refresh?: AbortController
 }

@@ -12,12 +12,12 @@ export interface RouterCore
   extends Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads'>, Navigator, ScreenUpdates {
   readonly screen: RouterScreen
   readonly navigation: Navigation
-  /** Id of the navigation that leads to another page. */
+  /** Id of the current navigation to another page. */
   readonly leavingFor: number | undefined
   /** The browser has moved within the page. */
   moved(href: string): void
   setOnline(online: boolean): void
-  /** Cancels what a click has begun. A move in the history is not cancelled: the address bar is there already. */
+  /** Cancels the navigation of a click. A history traversal continues: the address bar has already moved. */
   giveUp(): void
 }
 

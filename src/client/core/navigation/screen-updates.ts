@@ -7,11 +7,11 @@ import { runningNavigation } from './navigation.ts'
 import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 
-/** What changes on the screen: the commit of a navigation, and other data or a fallback of the same page. */
+/** Changes of the screen: the commit of a navigation, and other data or a fallback of the same page. */
 export interface ScreenUpdates {
-  /** Fetches again what the screen shows and may have changed on the server, and renders what did change. */
+  /** Reloads the data on screen, which may have changed on the server, and renders only changes. */
   catchUp(): Promise<void>
-  /** Drops what these targets name; what of it the screen shows is fetched again. */
+  /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
   /** Renders other data of the page on screen; `keys` are those of its cache entries. */
   show(view: Screen['view'], keys: readonly string[]): void

@@ -24,7 +24,9 @@ const SHEETS = 'link[rel=stylesheet][data-precedence=route]:not([data-replaced])
 
 const OFF = 'not all' // a media query that never matches: fetched and parsed, but not applied
 
-/** Bound: one element a stylesheet of the build, and a second one where two views need the same two in different orders. */
+/**
+ * Bound: one element per stylesheet of the build, and a second one if two views need the same two in different orders.
+ */
 export function createStylesheets(document: Document): Stylesheets {
   const coming = new WeakMap<HTMLLinkElement, Promise<void>>()
   const served = new WeakSet(sheets())

@@ -11,8 +11,8 @@ export interface SegmentFilesSource {
 }
 
 /**
- * @param buildId of the document; the list of another build would name files that this one does not have.
- * @param fetchJson rejects for anything but JSON.
+ * @param buildId of the document; another build's list names files that this one does not have.
+ * @param fetchJson rejects unless the answer is JSON.
  */
 export function createSegmentFiles(buildId: string, fetchJson: (url: string) => Promise<unknown>): SegmentFilesSource {
   const url = segmentFilesPath(buildId)

@@ -131,7 +131,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   return { scan }
 }
 
-/** Watches what a visitor points at, presses, touches or moves the focus to. */
+/** Watches the elements that a visitor points at, presses, touches or focuses. */
 function watchIntent({ document, window, intent, turned }: LinkPrefetchOptions): void {
   let pointed: LinkElement | undefined
   let rest: number | undefined
