@@ -1,7 +1,7 @@
 /**
- * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends each input of the build in `dist`, and those whose
- * bodies or answers may be compressed in each coding, and prints those that cost most processor time for each KiB on the
- * wire. Run it on a quiet machine; only its order means something on another one.
+ * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends every kind of input to the build in `dist`,
+ * compressible bodies and answers in each coding, and prints those that cost most processor time per KiB on the wire.
+ * Run it on a quiet machine; on another one only the order of the results is meaningful.
  */
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -50,7 +50,7 @@ async function costOf(server: BuiltServer, { request, ...input }: DearInput): Pr
   return { ...input, bytes: request.length, milliseconds: (await cpuMs(server)) - before, status }
 }
 
-/** Sends reports that are dear to show. @returns the paths of their pages. */
+/** Sends reports that are expensive to show. @returns the paths of their pages. */
 async function fillInbox(server: BuiltServer, relay: Pick<Target, 'relay' | 'dsn'>): Promise<readonly string[]> {
   const scripts = (await readdir(MAPS)).map((name) => name.replace(/\.map$/, ''))
   for (const report of dearReports(relay, scripts)) await requestRaw(server.port, report)
@@ -70,7 +70,7 @@ async function measure(rounds: number): Promise<readonly InputCost[]> {
     const inputs = dearInputs({ ...relay, reports: await fillInbox(server, relay) })
     const measured: InputCost[][] = [NOTHING, ...inputs].map(() => [])
     for (let round = 0; round <= rounds; round += 1) {
-      // The envelopes of a round push them out.
+      // The envelopes of a round evict them.
       await fillInbox(server, relay)
       for (const [at, input] of [NOTHING, ...inputs].entries()) {
         const cost = await costOf(server, input)

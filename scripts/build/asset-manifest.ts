@@ -14,7 +14,7 @@ export interface ManifestParts {
   readonly metafile: Metafile
   /** Key of the browser's entry in that metafile. */
   readonly entry: string
-  /** Key of the module that browsers load for documents that hand over more than JSON. */
+  /** Key of the module that browsers load for documents with values beyond JSON. */
   readonly valueDecoder: string
   readonly sources: RouteSources
   readonly groups: StyleGroups

@@ -49,18 +49,18 @@ import { chunkNotes, sizeSections } from './size-report.ts'
 import type { SizeSection } from './size-table.ts'
 import { groupStyles } from './style-groups.ts'
 
-/** What a finished build tells. */
+/** Result of a finished build. */
 export interface BuildReport {
   readonly manifest: AssetManifest
   readonly sizes: readonly SizeSection[]
-  /** What esbuild found odd, as text; empty when nothing was. */
+  /** esbuild's warnings as text; empty if there are none. */
   readonly warnings: string
 }
 
 /** The build id's length in hexadecimal digits. */
 const BUILD_ID_LENGTH = 16
 
-/** Starts the server's bundle; apart from it, because imports would run before anything that it could set. */
+/** Starts the server's bundle; a separate file, because imports would run before any setting in the same file. */
 const SERVER_MAIN = `import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
@@ -72,9 +72,10 @@ await import('./${SERVER_ENTRY}.js')
 
 /**
  * Builds an application for production: the browser's files, the server's bundle, and the manifest between them. The
- * former build stays as it is until this one has succeeded.
- * @param env only its `PUBLIC_*` variables can reach an output; `KEEP_ASSETS_DAYS` says how long former builds are kept.
- * @throws {BuildFault} or esbuild's own failure for faults of the application; `describeFault` puts both into words.
+ * former build is untouched until this one has succeeded.
+ * @param env only its `PUBLIC_*` variables can reach an output; `KEEP_ASSETS_DAYS` sets how long former builds are
+ * kept.
+ * @throws {BuildFault} or esbuild's own failure for faults of the application; `describeFault` formats both.
  */
 export async function buildApplication(
   options: BuildOptions,
@@ -120,7 +121,7 @@ export async function buildApplication(
     const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
-    // Not part of the build id, which names it; all that it says follows from what is.
+    // Not part of the build id, which is in its name; its content follows from hashed content.
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
     const publicFiles = await Promise.all(inOrder(files).map(([name, contents]) => precompress(name, contents)))
     const serverScripts = await Promise.all(
@@ -156,7 +157,7 @@ function byName(files: readonly OutputFile[]): (readonly [name: string, contents
   return files.map(({ path, contents }) => [basename(path), contents] as const)
 }
 
-/** Milliseconds. @throws {BuildFault} on a wrong `KEEP_ASSETS_DAYS`. */
+/** Milliseconds. @throws {BuildFault} for an invalid `KEEP_ASSETS_DAYS`. */
 function keepingTime(env: Readonly<Record<string, string | undefined>>): number {
   try {
     return readKeepAssetsDays(env) * DAY_MS
@@ -173,7 +174,7 @@ function buildServer(
   return build({ ...nodeOptions(context, entries, plugins), metafile: true })
 }
 
-/** The browser's scripts, proven free of server code. */
+/** The browser's scripts, checked for server code. */
 async function buildBrowser(
   context: BundleContext,
   shared: readonly Plugin[],
@@ -195,7 +196,7 @@ async function buildBrowser(
   return built
 }
 
-/** From contents and names alone: neither time nor place nor machine has a part in it. */
+/** Depends only on contents and names: not on time, place or machine. */
 function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): string {
   const parts = folders.flatMap((files) =>
     inOrder(files).flatMap(([name, contents]) => (name.endsWith('.map') ? [] : [name, contents])),
@@ -211,12 +212,12 @@ function integrityOf(files: ReadonlyMap<string, Uint8Array>): Record<string, str
   )
 }
 
-/** Documents carry it, and no file does. */
+/** Documents contain it inline; no file does. */
 function recorderFile({ assets }: BuiltReports): ReadonlyMap<string, Uint8Array> {
   return new Map([['recorder.js', new TextEncoder().encode(assets.recorder)]])
 }
 
-/** What the client router reads of the manifest. */
+/** The part of the manifest that the client router reads. */
 function segmentList({ segments }: AssetManifest): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(encodeSegmentFiles(segments)))
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { BuildFault } from './build-fault.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What is built, and where to. All paths are absolute. */
+/** What to build, and where. All paths are absolute. */
 export interface BuildOptions {
   /** The application's project: holds `package.json` and `node_modules`. */
   readonly root: string
@@ -19,7 +19,7 @@ export interface BuildOptions {
 /** The public path that the server gives to the files of `<out>/public`. */
 export const PUBLIC_PATH = '/_m/assets/'
 
-/** Files that a folder must have to be an application. */
+/** Files that an application's folder must contain. */
 const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
 
 /**
@@ -65,7 +65,7 @@ function projectOf(app: string): string | undefined {
 }
 
 /**
- * Checks that there is something to build, and that building it cannot destroy anything but a former build.
+ * Checks that there is something to build, and that the output can replace nothing but a former build.
  * @throws {BuildFault}
  */
 export function checkBuildOptions({ root, app, out }: BuildOptions): void {
@@ -89,7 +89,7 @@ export function checkBuildOptions({ root, app, out }: BuildOptions): void {
   }
 }
 
-/** A path as messages and outputs show it: relative to the project, with forward slashes on every platform. */
+/** A path for messages and outputs: relative to the project, with forward slashes on every platform. */
 export function displayPath(root: string, file: string): string {
   return relative(root, file).split(sep).join('/')
 }

@@ -8,23 +8,23 @@ import { requiredHttp } from './required-http.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
-/** Whether a bundle is for visitors or for the one who is writing it. */
+/** Whether a bundle is for visitors or for developers. */
 export type BuildMode = 'production' | 'development'
 
-/** What both bundles of one build share. */
+/** Options that both bundles of one build share. */
 export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'runtime'> {
   readonly mode: BuildMode
   /** Public variables, by the expression that reads them. */
   readonly defines: Readonly<Record<string, string>>
 }
 
-/** Browsers of the last three years: modules, `??=`, private members, CSS nesting where it was lowered. */
+/** Browsers of the last three years: modules, `??=`, private members, and lowered CSS nesting. */
 const BROWSER_TARGET = ['es2022', 'chrome111', 'edge111', 'firefox115', 'safari16.4']
 
-/** Name of the bundle that holds the server; `main.js` beside it starts it. */
+/** Name of the server's bundle; `main.js` beside it starts it. */
 export const SERVER_ENTRY = 'server'
 
-/** One set of options for every file, wherever an application lies and whatever tsconfig is near it. */
+/** One set of options for every file, wherever an application is and whatever tsconfig is near it. */
 export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
 
 /** Paths in outputs are relative to this folder, which never exists: the same outputs for every `--out`. */
@@ -67,12 +67,15 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
     sourcemap: 'external',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    // Development has React's files from a bundle of their own.
+    // In development, React's files are in a separate bundle.
     plugins: isProduction ? [reactModule(context.root, common), firstLoad(context), ...plugins] : [...plugins],
   }
 }
 
-/** esbuild's options for the browser's SDK: one file that shares nothing, so that it changes with no application. */
+/**
+ * esbuild's options for the browser's SDK: one file without shared chunks, so that it does not change with
+ * applications.
+ */
 export function reportOptions({
   root,
   runtime = OWN_RUNTIME,
@@ -90,7 +93,7 @@ export function reportOptions({
   }
 }
 
-/** esbuild's options for the recorder: an inline script with a free name, in whose place its settings are written. */
+/** esbuild's options for the recorder: an inline script with a free name, which the server replaces by the settings. */
 export function recorderOptions({
   root,
   runtime = OWN_RUNTIME,
@@ -144,7 +147,7 @@ export function nodeOptions(
   const isProduction = context.mode === 'production'
   return {
     ...common,
-    // The error service's SDK patches nothing here: its patches need not be in the bundle.
+    // The error service's SDK patches nothing here, so the bundle does not need its patches.
     define: { ...common.define, __SENTRY_CHANNEL_INJECTION__: 'false' },
     entryPoints: { ...entries },
     outdir: virtualOut(context.root, 'server'),
@@ -152,13 +155,13 @@ export function nodeOptions(
     // The text of all modules stays in memory as long as the process. Names stay whole: stacks are read without maps, too.
     minifyWhitespace: isProduction,
     minifySyntax: isProduction,
-    // With one other letter in it V8 keeps two bytes of each of a file's: a megabyte more of the server.
+    // A single non-Latin-1 character makes V8 store two bytes per character of the file: a megabyte more memory.
     charset: 'ascii',
     target: 'node24',
-    // Flat, so that code which looks for files beside itself finds them whichever chunk it lands in.
+    // Flat, so that code that looks for files beside itself finds them from any chunk.
     chunkNames: '[name]-[hash]',
     sourcemap: 'linked',
-    // Bundled CommonJS packages still ask for Node's own modules by `require`.
+    // Bundled CommonJS packages still `require` Node's own modules.
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
@@ -166,7 +169,7 @@ export function nodeOptions(
   }
 }
 
-/** The specifier by which the server's main module imports whatever application is built. */
+/** The specifier by which the server's main module imports the built application. */
 function applicationAlias(app: string): Plugin {
   return {
     name: 'application-alias',
@@ -176,7 +179,7 @@ function applicationAlias(app: string): Plugin {
   }
 }
 
-/** Whether this entry of a metafile only shapes the chunks and is no file for browsers. */
+/** Whether this entry of a metafile only shapes the chunks and is not a file for browsers. */
 export function shapesChunksOnly(entryPoint: string | undefined): boolean {
   return entryPoint?.endsWith(REACT_ENTRY) ?? false
 }

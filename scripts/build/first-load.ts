@@ -9,11 +9,12 @@ import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 const NAMESPACE = 'first-load'
 
 /**
- * Keeps together what a page needs of the runtime before it is alive, and leaves out what it does not need.
+ * Keeps together the parts of the runtime that a page needs before hydration, and leaves out those that it does not
+ * need.
  *
- * The bundler makes a chunk for each set of entries that can reach a module. So an import of one module of the first load
- * leads to a list of all of them, and they are one chunk. And the route table and the application's entry have lists of
- * their own of what `millrace` exports: otherwise the first load would bring along what pages take from there.
+ * The bundler makes a chunk for each set of entries that can reach a module. So an import of one module of the first
+ * load leads to a list of all of them, and they become one chunk. The route table and the application's entry have
+ * their own lists of the exports of `millrace`: otherwise the first load would contain the exports that only pages use.
  */
 export function firstLoad({
   root,
@@ -52,12 +53,12 @@ export function firstLoad({
 
 const HYDRATE_ALONE = /^import (?:type \{[^}]*\}|\{(?:\s*(?:hydrate|type \w+),?)+\s*\}) from ['"]millrace['"]/gm
 
-/** Whether all that the application's entry takes from `millrace` is `hydrate`, and types. */
+/** Whether the application's entry imports only `hydrate` and types from `millrace`. */
 function takesHydrateAlone(text: string): boolean {
   return !/['"]millrace['"]/.test(text.replace(HYDRATE_ALONE, ''))
 }
 
-/** The runtime's own modules that run before this one does, itself included. */
+/** The runtime's own modules that run before this one, including itself. */
 async function staticImports(root: string, entry: string): Promise<ReadonlySet<string>> {
   const { metafile } = await build({
     absWorkingDir: root,

@@ -17,7 +17,7 @@ export type SegmentSources = Readonly<Record<string, string>>
 export interface ApplicationFacts {
   /** Modules of the table by pattern and kind; paths in the project. */
   readonly sources: Readonly<Record<string, SegmentSources>>
-  /** Each rule: what it looks for, and what it does. */
+  /** Each rule: its source, and its effect. */
   readonly rules: readonly (readonly [source: string, effect: string])[]
 }
 

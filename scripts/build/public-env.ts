@@ -4,7 +4,7 @@ import { transform, type Loader, type PartialMessage, type Plugin } from 'esbuil
 import { displayPath } from './build-options.ts'
 import { isPackageFile } from './runtime.ts'
 
-/** What stands for the environment while a source is checked, by what the source calls it. */
+/** Placeholders for the environment while a source is checked, by expression. */
 const MARKS = { 'process.env': 'CLOSED_process_env', 'import.meta.env': 'CLOSED_import_meta_env' } as const
 
 type EnvSource = keyof typeof MARKS
@@ -13,7 +13,7 @@ const SOURCES = Object.keys(MARKS) as EnvSource[]
 
 /**
  * The replacements for public variables, equal in the browser's and the server's bundle, so that both render the same.
- * @param names the variables that the sources name; one that is not set is `undefined` in the code.
+ * @param names the variables in the sources; one that is not set is `undefined` in the code.
  */
 export function publicEnvDefines(
   names: Iterable<string>,
@@ -27,8 +27,8 @@ export function publicEnvDefines(
 }
 
 /**
- * Stops a browser build whose own code reads any other variable of the environment; names file, line and variable.
- * @param defines what may be read: the build's own replacements.
+ * Stops a browser build whose own code reads any other environment variable; names file, line and variable.
+ * @param defines the allowed variables: the build's own replacements.
  */
 export function closedEnv(root: string, defines: Readonly<Record<string, string>>): Plugin {
   return {
@@ -50,18 +50,18 @@ export function closedEnv(root: string, defines: Readonly<Record<string, string>
 
 interface ClosedRead {
   readonly source: EnvSource
-  /** Absent where the environment is used as a whole. */
+  /** Absent if the environment is used as a whole. */
   readonly name?: string
 }
 
-/** Looks at the compiled code: comments, strings, types and dead branches are gone, and each access has one form. */
+/** Checks the compiled code: comments, strings, types and dead branches are gone, and each access has one form. */
 async function closedReads(
   text: string,
   loader: Loader,
   defines: Readonly<Record<string, string>>,
 ): Promise<readonly ClosedRead[]> {
   const options = { loader, define: { ...defines, ...MARKS }, minifySyntax: true, logLevel: 'silent' } as const
-  // A source that does not compile is esbuild's to refuse, with its own message.
+  // If a source does not compile, esbuild reports it.
   const code = await transform(text, options).then(
     (result) => result.code,
     () => '',

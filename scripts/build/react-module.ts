@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
-/** Beside the application's entry, so that React's chunk has the same exports in every bundle: it is the same file. */
+/** An additional entry, so that React's chunk has the same exports, and is the same file, in every bundle. */
 export const REACT_ENTRY = 'millrace:react-entry'
 
-/** Sources of React in a metafile begin so. */
+/** Prefix of React's sources in a metafile. */
 export const REACT_NAMESPACE = 'react-module'
 
-/** What browsers need of React, by specifier. */
+/** The parts of React that browsers need, by specifier. */
 const PARTS = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client'] as const
 
 const FREE_DOCUMENT = runtimeModule(OWN_RUNTIME, 'client/free-document.ts')
@@ -17,10 +17,10 @@ const FREE_DOCUMENT = runtimeModule(OWN_RUNTIME, 'client/free-document.ts')
 const WHOLE = 'millrace:react'
 
 /**
- * Makes React one ES module for whoever imports a part of it. Of its CommonJS files the bundler would make several
- * chunks, and one more for the helper by which they are called.
- * @param root the project, whose React it is.
- * @param options how to bundle it, and where its script will lie.
+ * Makes React one ES module for all importers of its parts. The bundler would make several chunks of its CommonJS
+ * files, and one more for their helper.
+ * @param root the project with React.
+ * @param options for bundling it, and the place of its script.
  */
 export function reactModule(root: string, options: BuildOptions): Plugin {
   const load = createRequire(join(root, 'package.json'))
@@ -44,14 +44,14 @@ export function reactModule(root: string, options: BuildOptions): Plugin {
   }
 }
 
-/** All parts as one script. A name that several of them have is the same thing in each. */
+/** All parts as one script. A name that several of them export is the same value in each. */
 async function bundleReact(root: string, options: BuildOptions, load: NodeJS.Require): Promise<string> {
   const owners = new Map(PARTS.flatMap((part, at) => Object.keys(load(part) as object).map((name) => [name, at])))
   const contents = PARTS.map((part, at) => {
     const names = [...owners].flatMap(([name, owner]) => (owner === at ? [name] : []))
     return `export const part${at} = require('${part}')\nexport const { ${names.join(', ')} } = part${at}`
   })
-  // React looks at the document as soon as it is there.
+  // React reads the document as soon as it is loaded.
   const first = [`import { freeDocument } from ${JSON.stringify(FREE_DOCUMENT)}`, 'freeDocument(globalThis)']
   const { outputFiles } = await build({
     ...options,

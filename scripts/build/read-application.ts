@@ -12,7 +12,7 @@ import { isLookUp, lookUp } from './look-up.ts'
 import type { ApplicationFacts, InspectionMessage, InspectionReport } from './inspect-application.ts'
 import { statesRoutes } from './routes-file.ts'
 import { checkTableModules } from './table-modules.ts'
-/** An application that takes longer to evaluate is waiting for something that a build cannot give. */
+/** An application that takes longer to evaluate is waiting for something that a build cannot provide. */
 const EVALUATION_LIMIT_MS = 30_000
 
 const MARKER = 'route-module'
@@ -21,9 +21,9 @@ const INSPECTION = join(import.meta.dirname, `inspect-application${extname(impor
 
 /**
  * Evaluates `app.ts` and `routes.ts` with every module of the table replaced by a marker, then the modules that declare
- * actions: checks the table, the rules and the actions, and tells which source each entry names.
- * @param folder where to put the bundle; Node must find the project's packages from there.
- * @param plugins how this build treats stylesheets, assets and packages on the server.
+ * actions: checks the table, the rules and the actions, and returns the source of each entry.
+ * @param folder for the bundle; Node must find the project's packages from there.
+ * @param plugins for stylesheets, assets and packages on the server.
  * @throws {BuildFault} with the fault's own message.
  */
 export async function readApplication(
@@ -36,7 +36,7 @@ export async function readApplication(
 
 /**
  * The first half of `readApplication`: equal texts give equal results.
- * @throws {BuildFault} for what is seen of the actions without running them.
+ * @throws {BuildFault} for faults of actions that are visible without running them.
  */
 export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<string> {
   await checkActionNames(context)
@@ -56,7 +56,7 @@ export async function bundleInspection(context: BundleContext, plugins: readonly
   return outputFiles[0]?.text ?? ''
 }
 
-/** Modules with actions are loaded when the rest has passed, one by one, so that a failure has one of them to name. */
+/** Modules with actions are loaded last, one by one, so that a failure can be attributed to one of them. */
 function inspectionEntry({ root, app }: BundleContext): string {
   const actions = actionModules(app).map((module) => {
     const source = displayPath(root, join(app, module))
@@ -106,7 +106,7 @@ function markRouteModules(root: string): Plugin {
 
 interface Evaluation {
   readonly report: InspectionReport
-  /** What was being evaluated last; absent as long as it was the application itself. */
+  /** The module that was being evaluated; absent for the application itself. */
   readonly source?: string
 }
 
@@ -114,7 +114,7 @@ async function evaluate(file: string, mode: BundleContext['mode']): Promise<Eval
   const child = fork(INSPECTION, [file], {
     execArgv: ['--enable-source-maps'],
     env: { ...process.env, NODE_ENV: mode },
-    stdio: ['ignore', 2, 2, 'ipc'], // stdout may be a log that others read
+    stdio: ['ignore', 2, 2, 'ipc'], // stdout may be a log for other programs
   })
   const state: { source?: string } = {}
   const overdue = setTimeout(() => child.kill('SIGKILL'), EVALUATION_LIMIT_MS)

@@ -12,20 +12,20 @@ import { OWN_RUNTIME, type Runtime } from './runtime.ts'
 const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/
 
 const NAMESPACE = 'server-wall'
-/** Stands for every server module that a route table names: the table says that there is one, and holds nothing. */
+/** Replaces every server module that a route table names: the table refers to it, but it is empty. */
 const INERT = 'inert'
 const CULPRIT = 'culprit'
 
 /** Keeps server code out of a browser bundle. */
 export interface ServerWall {
   readonly plugin: Plugin
-  /** One message for each forbidden import of the last build: the rule, then the chain, one file a line. */
+  /** One message for each forbidden import of the last build: the rule, then the chain, one file per line. */
   violations(): readonly string[]
 }
 
 interface Violation {
   readonly importer: string
-  /** What was imported: a path in the project, or a module name. */
+  /** The forbidden import: a path in the project, or a module name. */
   readonly culprit: string
   readonly rule: string
 }
@@ -36,15 +36,15 @@ export function isServerModule(file: string): boolean {
 }
 
 /**
- * @param runtime the one that is built with.
- * @returns why this file must not be in a browser bundle; `undefined` for all others.
+ * @param runtime of the build.
+ * @returns why this file must not be in a browser bundle; `undefined` if it may.
  */
 export function serverOnly(runtime: Runtime, file: string): string | undefined {
   if (isServerModule(file)) return 'a *.server.* module'
   return file.startsWith(join(runtime.folder, 'server') + sep) ? 'a module of millrace/server' : undefined
 }
 
-/** Makes the plugin for one browser build or, in development, for the rebuilds of one. */
+/** Creates the plugin for one browser build or, in development, for its rebuilds. */
 export function createServerWall({
   root,
   app,
@@ -92,7 +92,7 @@ export function createServerWall({
       })
       build.onLoad({ filter: /.*/, namespace: ACTION_REFERENCES }, ({ path }) => loadReferences({ root, app }, path))
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
-        // CommonJS for a culprit: whatever is imported by name, only the wall's message is to be seen.
+        // CommonJS for a forbidden module: any named import then works, and only the wall's message is shown.
         contents: path === INERT ? 'export {}' : 'module.exports = {}',
         loader: 'js',
       }))
@@ -115,7 +115,7 @@ export function createServerWall({
   }
 }
 
-/** From the entry to this file, breadth first from its end. */
+/** From the entry to this file; searched breadth first from the file. */
 function shortestChain(importers: ReadonlyMap<string, ReadonlySet<string>>, file: string): readonly string[] {
   const next = new Map<string, string | undefined>([[file, undefined]])
   let first = file

@@ -1,6 +1,6 @@
 /**
- * The rules that neither the compiler nor the linter can check: which folder imports which, how long a file of any
- * kind is, and that no module has a mutable variable. Pure: takes the sources, gives the faults.
+ * The rules that neither the compiler nor the linter can check: which folder imports which, the maximum length of a
+ * file, and that no module has a mutable variable. Pure: takes the sources, returns the faults.
  */
 import { posix } from 'node:path'
 import { listImports, withoutCommentLines } from './import-list.ts'
@@ -13,14 +13,14 @@ export interface SourceFile {
   readonly text: string
 }
 
-const MAX_LINES = 400 // a file that is longer has more than one noun in it
+const MAX_LINES = 400 // a longer file has more than one noun in it
 const CODE = /\.(?:ts|tsx|mjs|css)$/
 const SCRIPT = /\.(?:ts|tsx|mjs)$/
 
 /** An entry of this package, by its name. */
 const OWN_ENTRY = /^millrace(?:\/|$)/
 
-/** One direction of the arrows: files under `from` may import what `to` holds, of the layers in `src`. */
+/** One permitted direction: files under `from` may import files that match `to`, of the layers in `src`. */
 interface Arrow {
   readonly from: string
   readonly to: readonly RegExp[]
@@ -49,9 +49,9 @@ const ARROWS: readonly Arrow[] = [
 ]
 
 /**
- * Finds what breaks the walls.
+ * Finds violations of the house rules.
  * @param files sources under `src`, `scripts` and `tests`.
- * @returns one line a fault: file, line, fault and rule.
+ * @returns one line per fault: file, line, fault and rule.
  */
 export function houseFaults(files: readonly SourceFile[]): string[] {
   return files

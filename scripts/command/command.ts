@@ -5,7 +5,9 @@ import { loadEnvFiles } from './env-files.ts'
 
 type Command = (args: readonly string[]) => Promise<void>
 
-/** Each command loads what it needs: `serve` nothing of the build, and `build` nothing of the development server. */
+/**
+ * Each command loads only its own code: `serve` nothing of the build, and `build` nothing of the development server.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).dev,
   build: async () => (await import('./build.ts')).build,
@@ -15,7 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'upload-source-maps': async () => (await import('./upload-source-maps.ts')).uploadSourceMaps,
 }
 
-/** Runs a command of `millrace`; says a fault of its user in words, and sets the exit code. */
+/** Runs a command of `millrace`; prints users' mistakes without a stack, and sets the exit code. */
 export async function runCommand(name: string, args: readonly string[]): Promise<void> {
   try {
     loadEnvFiles(process.cwd())
@@ -29,7 +31,7 @@ export async function runCommand(name: string, args: readonly string[]): Promise
   }
 }
 
-/** Adds the variables that the server understands to the help of the commands that start one. */
+/** Adds the server's variables to the help of the commands that start one. */
 export async function describeVariables(): Promise<string> {
   const { describeConfig } = await import('../../src/server/config/config.ts')
   return describeConfig()

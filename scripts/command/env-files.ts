@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In this order: a variable keeps the first value that it gets, and the environment comes before any file. */
+/** In this order: the first value of a variable wins, and the environment has priority over files. */
 const FILES = ['.env.local', '.env'] as const
 
 /** Reads the variables of a project's `.env` files into this process's environment. */

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 
-/** A package that a command needs is not among those of the application's project. */
+/** A package that a command needs is missing in the application's project. */
 export class MissingToolError extends Error {
   override readonly name = 'MissingToolError'
 }
 
 /**
- * Loads a package of the project in the working folder, else one that is installed beside this package.
- * @throws {MissingToolError} naming the command that installs it.
+ * Loads a package of the project in the working folder, or one that is installed beside this package.
+ * @throws {MissingToolError} with the command that installs it.
  */
 export function installedTool(name: string): unknown {
   for (const folder of [process.cwd(), import.meta.dirname]) {
@@ -27,7 +27,7 @@ function isThere(load: NodeJS.Require, name: string): boolean {
   }
 }
 
-/** As package.json of the published package names it. */
+/** The range in package.json of the published package. */
 function rangeOf(name: string): string {
   const file = resolve(import.meta.dirname, '../../../package.json')
   const { millrace } = JSON.parse(readFileSync(file, 'utf8')) as {

@@ -15,7 +15,7 @@ export interface Target {
 /** An expensive request. */
 export interface DearInput {
   readonly name: string
-  /** Content coding of its body, or of the answer that it asks for. */
+  /** Content coding of its body, or of the requested answer. */
   readonly coding?: string
   /** The whole request in bytes. */
   readonly request: Buffer
@@ -49,7 +49,7 @@ function request(method: string, path: string, headers: Readonly<Record<string, 
   ])
 }
 
-/** A body as it is and in each coding. */
+/** A body, unchanged and in each coding. */
 function coded(
   name: string,
   path: string,
@@ -195,7 +195,7 @@ function policyReports({ relay }: Target): readonly DearInput[] {
   return coded('policy reports', relay, { 'Content-Type': 'application/reports+json' }, body)
 }
 
-/** Answers that are large, or are made by much work, in each coding. */
+/** Answers that are large or expensive, in each coding. */
 function answers({ reports }: Target): readonly DearInput[] {
   const paths: Readonly<Record<string, string>> = {
     'a page of a thousand rows': '/lab/bench/table?n=1000',
@@ -216,7 +216,7 @@ function answers({ reports }: Target): readonly DearInput[] {
   ])
 }
 
-/** Envelopes whose reports are dear to show: many frames in many files that have source maps. */
+/** Envelopes whose reports are expensive to show: many frames in many files with source maps. */
 export function dearReports(
   { relay, dsn }: Pick<Target, 'relay' | 'dsn'>,
   scripts: readonly string[],

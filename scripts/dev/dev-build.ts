@@ -28,10 +28,10 @@ import { createServerWall } from '../build/server-wall.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
 
-/** One good state of the sources. */
+/** One successful build of the sources. */
 export interface DevGeneration {
   readonly context: BundleContext
-  /** Of a bundle that is never served: it proves that the sources fit together, and tells who imports whom. */
+  /** Of a bundle that is never served: it proves that the sources fit together, and contains the import graph. */
   readonly browser: Metafile
   readonly server: {
     readonly files: readonly OutputFile[]
@@ -40,7 +40,7 @@ export interface DevGeneration {
     readonly hash: string
   }
   readonly sources: RouteSources
-  /** What the compilers found odd and took nevertheless, for the terminal; empty where nothing is. */
+  /** Warnings of the compilers, for the terminal; empty if there are none. */
   readonly warnings: string
   readonly styles: StyleGroups
   readonly assets: AssetFiles
@@ -66,8 +66,8 @@ interface Contexts {
 }
 
 /**
- * @param options `out` is where to put what has to be on disk.
- * @param env gives the values of public variables.
+ * @param options `out` is the folder for everything that has to be on disk.
+ * @param env the values of public variables.
  */
 export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
   const { root, app, out, runtime = OWN_RUNTIME } = options
@@ -105,7 +105,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     checkServerModules(root, metafile, sources)
     const entry = metafileKey(root, browserEntry(context))
     const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
-    // Browsers get stylesheets one by one, and a link whose stylesheet fails says nothing.
+    // Browsers load stylesheets one by one, and a link does not report a failing one.
     const built = await buildStyles(context, styles.groups, modules, assets.plugin)
     const warnings = [...browser.value.warnings, ...built.warnings]
     return {
@@ -148,7 +148,7 @@ async function openContexts(context: BundleContext, defines: string): Promise<Co
     browser: await esbuildContext({ ...browser, sourcemap: false }),
     server: await esbuildContext({
       ...nodeOptions(context, entries, [...shared, serverPackages(root)]),
-      // Maps that hold wherever the files are put: each generation has another folder.
+      // Maps that do not depend on the folder: each generation has another one.
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,
     }),

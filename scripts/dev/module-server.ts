@@ -16,20 +16,20 @@ export interface ServedFile {
   readonly contents: string | Uint8Array
 }
 
-/** Serves the project's own modules one by one, compiled when they are asked for. */
+/** Serves the project's own modules one by one, compiled on demand. */
 export interface ModuleServer {
   readonly urls: ModuleUrls
-  /** The file at a URL path; `undefined` where there is none. Throws what the compiler throws. */
+  /** The file at a URL path; `undefined` if there is none. Throws the compiler's errors. */
   load(path: string): Promise<ServedFile | undefined>
-  /** Goes on with another state of the sources. */
+  /** Switches to another state of the sources. */
   adopt(generation: DevGeneration, vendors: VendorBundle): void
-  /** Packages to serve as long as nothing has been built: the development server's own part among them. */
+  /** Packages to serve before the first build, including the development server's own part. */
   adoptVendors(vendors: VendorBundle): void
-  /** Compiles a module, or gives what was compiled before. */
+  /** Compiles a module, or returns the cached result. */
   compile(key: string): Promise<BrowserModule>
-  /** Drops what was compiled of these modules: they have changed, or URLs in them have. */
+  /** Drops the compiled form of these modules: they have changed, or URLs in them have. */
   forget(keys: readonly string[]): void
-  /** What browsers have got last of a module; `undefined` as long as no browser has asked for it. */
+  /** The form of a module that browsers got last; `undefined` if no browser has loaded it. */
   served(key: string): BrowserModule | undefined
 }
 
@@ -94,7 +94,7 @@ export function createModuleServer(root: string): ModuleServer {
   }
 
   async function loadModule(key: string): Promise<string | undefined> {
-    // Only what the browser's bundle holds: neither server modules nor anything else on this disk.
+    // Only modules of the browser's bundle: neither server modules nor anything else on this disk.
     const { inputs } = current().generation.browser
     const isThere = Object.hasOwn(inputs, key) || Object.hasOwn(inputs, referencesKey(key))
     if (!isThere || isPackageFile(resolve(root, key))) return undefined
@@ -103,7 +103,7 @@ export function createModuleServer(root: string): ModuleServer {
     return module.code
   }
 
-  /** The development server's part comes first: React asks for it while it is loaded. */
+  /** The development server's part is first: React looks for it during loading. */
   function entryCode(): string {
     const { generation, vendors } = current()
     const entry = urls.urlOf(metafileKey(root, browserEntry(generation.context)))

@@ -10,13 +10,13 @@ import { serverOnly } from '../build/server-wall.ts'
 
 /** A source as browsers get it in development. */
 export interface BrowserModule {
-  /** With its source map inside. */
+  /** With an inline source map. */
   readonly code: string
-  /** Whether it exports nothing but components, and can be refreshed in place. */
+  /** Whether it exports only components, and can be refreshed in place. */
   readonly refreshable: boolean
 }
 
-/** What a transform needs to know of its surroundings. */
+/** Options of a transform. */
 export interface TransformContext {
   /** The project. */
   readonly root: string
@@ -33,15 +33,15 @@ export interface TransformContext {
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 const INERT = 'inert'
-const EXPORTS = '\nexport {\n' // the last one of a module is esbuild's own
+const EXPORTS = '\nexport {\n' // the last one in a module is esbuild's own
 
-/** Exports of a page or layout that are no component; what they say counts from the next document on. */
+/** Exports of a page or layout that are not components; their changes apply to the next document. */
 const PASSIVE_EXPORTS = new Set(['metadata'])
 
 /**
- * Compiles one source for a browser, or makes the references that stand for a module with actions: types and JSX by oxc, which also writes the calls of React Refresh, imports by
- * esbuild.
- * @param key the source's path in the project; names its components across versions.
+ * Compiles one source for a browser, or makes the references of a module with actions: oxc handles types and JSX, and
+ * adds the calls of React Refresh; esbuild handles imports.
+ * @param key the source's path in the project; identifies its components across versions.
  * @throws esbuild's failure, or an `Error` with oxc's own excerpt.
  */
 export async function transformModule(context: TransformContext, key: string): Promise<BrowserModule> {
@@ -95,7 +95,7 @@ function refreshHooks(key: string): string {
   return `const $RefreshReg$=${register},$RefreshSig$=window.millraceRefresh.signature;`
 }
 
-/** Every source keeps a URL of its own, so that it can be replaced by itself. */
+/** Every source has its own URL, so that it can be replaced alone. */
 function linkImports({ app, runtime = OWN_RUNTIME, urlOf }: TransformContext): Plugin {
   return {
     name: 'link-imports',
@@ -114,7 +114,7 @@ function linkImports({ app, runtime = OWN_RUNTIME, urlOf }: TransformContext): P
   }
 }
 
-/** Compares the names in esbuild's one export clause with those that oxc has registered as components. */
+/** Compares the names in esbuild's one export clause with the components that oxc has registered. */
 function exportsOnlyComponents(code: string): boolean {
   const registered = new Set(Array.from(code.matchAll(/\$RefreshReg\$\(\w+, "([^"]+)"\)/g), ([, name]) => name))
   const start = code.lastIndexOf(EXPORTS)

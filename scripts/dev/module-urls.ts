@@ -1,6 +1,6 @@
 import { PUBLIC_PATH } from '../build/build-options.ts'
 
-/** URLs of single modules; a module gets another one when browsers must load it again. */
+/** URLs of single modules; a module gets another one when browsers must reload it. */
 export interface ModuleUrls {
   urlOf(key: string): string
   /** @returns the module's path in the project; `undefined` for a path that cannot be one. */
@@ -8,9 +8,9 @@ export interface ModuleUrls {
   renew(keys: readonly string[]): void
 }
 
-const UP = '@up' // stands for `..`, which no URL keeps
+const UP = '@up' // replaces `..`, which URLs cannot contain
 
-/** Module URLs begin as plain paths, equal to what a former run of the server gave them. */
+/** Module URLs start as plain paths, equal to those of a former run of the server. */
 export function createModuleUrls(): ModuleUrls {
   const versions = new Map<string, number>()
   return {

@@ -8,11 +8,11 @@ import { fileName, MODULE_FOLDERS, packageName, PEERS, RUN_TIME_PACKAGES, TOOLS 
 const SOURCE = /\.tsx?$/
 const TYPES = /\.d\.ts$/
 
-/** The compiled modules, and what they need of packages that are not installed with this one. */
+/** The compiled modules, and the packages that they need but that are not installed with this one. */
 export interface CompiledModules {
   /** Contents by path in `lib`. */
   readonly files: ReadonlyMap<string, string>
-  /** Specifiers of packages to be made a part of this one, by the side that imports them. */
+  /** Specifiers of packages to bundle into this one, by the side that imports them. */
   readonly vendored: Readonly<Record<VendorSide, ReadonlySet<string>>>
 }
 
@@ -20,7 +20,7 @@ export interface CompiledModules {
 export type VendorSide = 'browser' | 'node'
 
 /**
- * Compiles each module by itself: its place stays the same, types and JSX are gone, and imports name compiled files.
+ * Compiles each module separately: it stays in its place, types and JSX are removed, and imports name compiled files.
  * @param root the project's folder.
  * @throws esbuild's failure.
  */
@@ -53,7 +53,7 @@ export async function compileModules(root: string): Promise<CompiledModules> {
   }
 }
 
-/** A map shows the lines of a source; its comments, a quarter of the whole archive, are in the repository. */
+/** A map without comments, which are a quarter of the whole archive: they are in the repository. */
 function leanMap(text: string): string {
   const map = JSON.parse(text) as { readonly sourcesContent: readonly string[] }
   return JSON.stringify({ ...map, sourcesContent: map.sourcesContent.map(withoutCommentLines) })
@@ -89,7 +89,7 @@ function renameImports(root: string, vendored: Readonly<Record<VendorSide, Set<s
   }
 }
 
-/** What a module requires by name, unseen by the bundler, is found in the same way. */
+/** Resolves modules that are required by name, which the bundler does not see, in the same way. */
 function requirePackages(text: string): string {
   return text.replace(/\b(require\d*)\("([^"]+)"\)/g, (call, name: string, path: string) =>
     isOneOf(RUN_TIME_PACKAGES, packageName(path)) ? `${name}("millrace/internal/packages/${fileName(path)}")` : call,

@@ -3,7 +3,7 @@ import { dirname, join, posix } from 'node:path'
 import { runCommand } from '../checks/run-command.ts'
 import { OPTIONAL_TYPES } from './package-parts.ts'
 
-/** Declarations of modules that only the build makes or that packages lack; what the entries declare needs none of them. */
+/** Declarations of generated modules, and for packages without types; the entries' declarations need none of them. */
 const AMBIENT = [
   'src/server/application.d.ts',
   'src/server/reports/delivery/undici-pool.d.ts',
@@ -11,9 +11,9 @@ const AMBIENT = [
 ]
 
 /**
- * Makes the declarations of the package's entries, and of the modules that these lead to.
+ * Creates the declarations of the package's entries, and of all modules that they import.
  * @param root the project's folder.
- * @param entries sources of the entries, from the project's folder.
+ * @param entries sources of the entries, relative to the project's folder.
  * @returns contents by path in `lib`.
  * @throws {Error} with the compiler's messages.
  */

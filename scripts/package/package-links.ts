@@ -3,8 +3,8 @@ import { fileName, RUN_TIME_PACKAGES, TOOLS } from './package-parts.ts'
 const TAKEN = /\{([^{}]*)\} (?:from |= await import\()"millrace\/internal\/packages\/([^"]+)"/g
 
 /**
- * The files of `lib/packages`: each hands on a package that is installed, so that what imports it need not find it.
- * @param modules the compiled modules, which say what they take of the tools.
+ * The files of `lib/packages`: each re-exports an installed package, so that importing modules need not resolve it.
+ * @param modules the compiled modules, which show the used exports of the tools.
  */
 export function packageLinks(modules: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const files = new Map<string, string>()

@@ -7,7 +7,7 @@ import {
   TOOLS,
 } from './package-parts.ts'
 
-/** The part of the project's package.json that the package is made from. */
+/** The parts of the project's package.json from which the package is made. */
 export interface ProjectManifest {
   readonly name: string
   readonly version: string
@@ -20,13 +20,16 @@ export interface ProjectManifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The condition by which the project finds its own sources. Published, it would lead bundlers to files that are not there. */
+/**
+ * The condition by which the project resolves its own sources. In the published package, bundlers would find no such
+ * files.
+ */
 const SOURCE_CONDITION = 'millrace-source'
 
 /**
- * The package.json of the archive: no condition for sources, no development dependencies, and what an application brings
- * as peers. Commands load the tools from the application's project, which does not make them peers: npm would install an
- * optional peer for production too.
+ * The package.json of the archive: without the condition for sources, without development dependencies, and with the
+ * application's own packages as peers. Commands load the tools from the application's project, but the tools are not
+ * peers, because npm would install an optional peer for production too.
  */
 export function packageManifest(project: ProjectManifest): Record<string, unknown> {
   const versions = { ...project.devDependencies, ...project.dependencies }
@@ -65,7 +68,7 @@ function pick(
   return Object.fromEntries(names.map((name) => [name, versions[name]]))
 }
 
-/** What is compatible with the version that the project is tested with. */
+/** The range of versions that is compatible with the tested one. */
 function rangeOf(name: string, versions: Readonly<Record<string, string>>): string {
   const version = versions[name]
   if (version === undefined) throw new Error(`package.json does not list ${name}.`)

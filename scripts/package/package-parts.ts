@@ -1,6 +1,9 @@
-/** What the published package is made of, in one place: the modules, and how each of its imports is found once installed. */
+/**
+ * The parts of the published package, in one place: its modules, and how each of their imports resolves after
+ * installation.
+ */
 
-/** Folders whose modules are in the package, with those that an application's own commands run. */
+/** Folders whose modules are in the package, including those for an application's own commands. */
 export const MODULE_FOLDERS = [
   'src/client',
   'src/server',
@@ -10,7 +13,7 @@ export const MODULE_FOLDERS = [
   'scripts/command',
 ] as const
 
-/** Entries of `exports` that hold types, by their source: what the declarations are made from. */
+/** Entries of `exports` with types, by their source, from which the declarations are made. */
 export interface Entry {
   /** As in `exports`: `./server`. */
   readonly path: string
@@ -19,19 +22,19 @@ export interface Entry {
 }
 
 /**
- * Packages that the server imports when it runs, and that an application has in its `node_modules` through this one.
- * Imports of them name a file of this package: a bundle of the application would not find them by their own names where the
- * package manager gives each package its own dependencies only.
+ * Packages that the server imports at run time, and that an application has in its `node_modules` through this one.
+ * Imports of them name a file of this package: a bundle of the application could not resolve their own names if the
+ * package manager isolates the dependencies of each package.
  */
 export const RUN_TIME_PACKAGES = ['@eslint-community/regexpp', '@redis/client', 'parseurl', 'pino', 're2js'] as const
 
-/** Those of them that an application installs itself if it uses what needs them. */
+/** Those that an application installs itself if it uses the feature that needs them. */
 export const OPTIONAL_PACKAGES = ['@redis/client'] as const
 
-/** Packages that commands load from the application's project, which lists them among its development dependencies. */
+/** Packages that commands load from the application's project, where they are development dependencies. */
 export const TOOLS = ['esbuild', 'oxc-transform', '@sentry/cli'] as const
 
-/** Packages that an application has beside this one. */
+/** Packages that an application installs beside this one. */
 export const PEERS = ['react', 'react-dom'] as const
 
 /** `@scope/name` or `name` of a specifier. */
@@ -39,7 +42,7 @@ export function packageName(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 }
 
-/** The file name, without its ending, under which a package is found again: `redis-client` of `@redis/client`. */
+/** The file name of a package, without its ending: `redis-client` for `@redis/client`. */
 export function fileName(specifier: string): string {
   return specifier
     .replace(/^@/, '')
@@ -47,10 +50,13 @@ export function fileName(specifier: string): string {
     .replace(/[^\w.-]+/g, '-')
 }
 
-/** Packages whose types the declarations mention, and that an application may do without. */
+/** Packages whose types the declarations mention, although an application may not have them. */
 export const OPTIONAL_TYPES = ['express'] as const
 
-/** What a new application lists beside this package; `millrace new` writes the versions that the project is tested with. */
+/**
+ * Dependencies of a new application besides this package; `millrace new` writes the versions with which the project is
+ * tested.
+ */
 export const TEMPLATE_PACKAGES = [
   ...PEERS,
   'zod',

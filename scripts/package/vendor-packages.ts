@@ -6,7 +6,7 @@ import { fileName, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts
 
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i
 
-/** Bundled packages, so that an installation has few. */
+/** Bundled packages, so that an installation has few packages. */
 export interface VendoredPackages {
   /** Contents by path in `lib`. */
   readonly files: ReadonlyMap<string, string>
@@ -15,7 +15,7 @@ export interface VendoredPackages {
 }
 
 /**
- * Bundles packages for each side, with no more of them than the modules import, and with their licences.
+ * Bundles packages for each side, only the parts that the modules import, with their licences.
  * @param root the project's folder.
  * @throws {Error} for a package without a licence text; esbuild's failure.
  */
@@ -59,16 +59,16 @@ async function bundleSide(root: string, side: VendorSide, { files, vendored }: C
 }
 
 const SIDES: Readonly<Record<VendorSide, BuildOptions>> = {
-  // Which React runs is for the application's own build to say.
+  // The application's own build decides which React runs.
   browser: { platform: 'browser', define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' } },
   node: {
     platform: 'node',
-    // Bundled CommonJS packages still ask for Node's own modules by `require`.
+    // Bundled CommonJS packages still `require` Node's own modules.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   },
 }
 
-/** The names that compiled modules import of each vendored file; `*` where that cannot be told. */
+/** The names that compiled modules import from each vendored file; `*` if unknown. */
 function takenNames(files: ReadonlyMap<string, string>): ReadonlyMap<string, ReadonlySet<string>> {
   const taken = new Map<string, Set<string>>()
   for (const text of files.values()) {
@@ -86,11 +86,11 @@ function takenNames(files: ReadonlyMap<string, string>): ReadonlyMap<string, Rea
   }
 }
 
-// As esbuild writes them.
+// In esbuild's format.
 const STATIC = /^(?:import|export) ([^;"']*?) ?from "[./]*vendor\/([^"]+)\.js";$/gm
 const DYNAMIC = /(?:\{([^{}]*)\} = await )?import\("[./]*vendor\/([^"]+)\.js"\)/g
 
-/** `import a, { b as c }` takes `default` and `b`. */
+/** The imported names of a clause: `import a, { b as c }` imports `default` and `b`. */
 function namesOf(clause: string): readonly string[] {
   if (clause.includes('*')) return ['*']
   const [, initial = '', braces = ''] = /^([\w$]*)[\s,]*(?:\{([^}]*)\})?/.exec(clause) ?? []
@@ -130,7 +130,7 @@ function vendorEntries(root: string, entries: ReadonlyMap<string, string>): Plug
   }
 }
 
-/** Parts of packages that nothing here calls, and an application cannot reach; each is larger than the rest of its package. */
+/** Large parts of packages that nothing here calls and applications cannot reach. */
 const LEFT_OUT: readonly (readonly [filter: RegExp, contents: string])[] = [
   // Express's parsers, with the tables of every character set.
   [/^body-parser$/, 'module.exports = {}'],
@@ -152,7 +152,7 @@ function leftOut(): Plugin {
   }
 }
 
-/** What is installed anyway is not bundled. */
+/** Leaves out packages that are installed anyway. */
 function ownPackages(): Plugin {
   const run: readonly string[] = RUN_TIME_PACKAGES
   const peers: readonly string[] = PEERS
@@ -170,7 +170,7 @@ function ownPackages(): Plugin {
 
 const IN_PACKAGE = /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//
 
-/** The packages that are in the output, as folders of the project. */
+/** The packages in the output, as folders of the project. */
 function packageFolders({ outputs }: Metafile): readonly string[] {
   const inputs = Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? input : [])),

@@ -35,32 +35,32 @@ import type { ModuleCache } from './react/module-cache.ts'
 import type { RouteView } from './react/route-view.ts'
 import type { NavigationKind, Screen, LoadedRouter, RouterListeners, BoundaryProps } from './react/router-types.ts'
 
-/** The router, and its parts for those who look at it. */
+/** The router, and its parts for inspectors. */
 export interface StartedRouter extends LoadedRouter {
   readonly insight: RouterInsight
 }
 
-/** What a client router begins with. */
+/** Options of a client router. */
 export interface StartOptions {
   readonly window: Window & typeof globalThis
   readonly routes: Readonly<Record<string, TypedSegment>>
   readonly modules: ModuleCache
   /** Of the document. */
   readonly state: HydrationState
-  /** The page that the document brought, under the URL that it came from. */
+  /** The page of the document, with its original URL. */
   readonly first: Screen
   readonly listeners: RouterListeners
-  /** What visitors are told of calls that were not sent, in other words than the runtime's. */
+  /** Replaces the runtime's texts about calls that were not sent. */
   readonly unsentTexts?: Partial<UnsentTexts> | undefined
-  /** Has React render a screen. */
+  /** Makes React render a screen. */
   render(screen: Screen): void
 }
 
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
 /**
- * Puts the parts of the client router together, and binds them to the window. This module is not part of the first load:
- * it is fetched when the document is alive, and imports all that only a second page needs.
+ * Assembles the client router, and connects it to the window. This module is not part of the first load: it loads after
+ * hydration, and imports everything that only a second page needs.
  */
 export function startRouter(options: StartOptions): StartedRouter {
   const { window, modules, state, first, unsentTexts: texts } = options
@@ -68,7 +68,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const parts = createParts(options)
   const { table, known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
-  // After Back, the address bar is at an entry of another page.
+  // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
   const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
   const broadcast = joinTabs(window, (targets) => router.forget(targets))
@@ -79,7 +79,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     arrived(view) {
       drafts.restore()
       prefetcher.cancelIntents()
-      // The new page may be painted first.
+      // Let the new page paint first.
       setTimeout(preloadErrorPages, 0, code, view)
       if (hasActions()) setTimeout(calls.preload)
     },
@@ -96,9 +96,9 @@ export function startRouter(options: StartOptions): StartedRouter {
     leave,
     render(screen) {
       const { arrival } = screen
-      // React commits at once what the back button brings, and would keep the type for the next transition.
+      // React commits a Back navigation synchronously, and would keep the type for the next transition.
       const isAtOnce = window.event?.type === 'popstate'
-      // React lets transitions wait for each other's actions, however long those take.
+      // React makes transitions wait for each other's actions, however long those take.
       if ((arrival ?? screen.fallback) && calls.isRunning) return options.render(screen)
       startTransition(() => {
         if (arrival && !isAtOnce) addTransitionType(`navigation-${arrival.kind}`)
@@ -127,7 +127,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   })
 }
 
-/** The parts that know neither the screen nor React: history, data, code and prefetches. */
+/** The parts that are independent of screen and React: history, data, code and prefetches. */
 function createParts({ window, routes, modules, state, listeners }: StartOptions) {
   const { document, location } = window
   const now = (): number => Date.now()
@@ -139,7 +139,7 @@ function createParts({ window, routes, modules, state, listeners }: StartOptions
   const known = createKnownRoutes(now, onChange)
   const world = {
     buildId: state.build,
-    // Looked up at each call: what traces requests is loaded later than this.
+    // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,
     outdated: () => void (isOutdated = true),
@@ -177,7 +177,7 @@ function createParts({ window, routes, modules, state, listeners }: StartOptions
   return { ...parts, prefetcher, loader: createPageLoader(parts) }
 }
 
-/** Takes clicks on links of this site over from the browser. */
+/** Handles clicks on links of this site instead of the browser. */
 function followClicks(window: Window, router: RouterCore, effects: PageEffects): void {
   listenToClicks(window, (event) => {
     const target = clickTarget(event, window.location)
@@ -189,11 +189,11 @@ function followClicks(window: Window, router: RouterCore, effects: PageEffects):
   })
 }
 
-/** Prefetches what links ask for, and the code of actions when a visitor turns to a form. */
+/** Prefetches pages for links, and the code of actions when a visitor first uses a form. */
 function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, calls: CallStarter): void {
   const { document, location, navigator } = window
   const fetchAhead = ({ pathname, search }: URL, when: PrefetchPriority): void => {
-    // A link to the page on screen leads within it, or asks for fresh data.
+    // A link to the page on screen leads within it, or reloads its data.
     if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
   }
   watchLinks({
@@ -209,36 +209,36 @@ function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, c
   })
 }
 
-/** Loads what the document's page may need once nothing can be loaded, when the document itself has loaded. */
+/** After the document has loaded, loads code that its page may need when the network has failed. */
 function preloadWhenLoaded(window: Window, view: RouteView, code: RouteCode, calls: CallStarter): void {
   const { readyState } = window.document
   const preload = (): void => {
     if (hasActions()) calls.preload()
-    // Files of the document that have failed are tried once more.
+    // Retry files of the document that have failed.
     void code.preload(view)
     preloadErrorPages(code, view)
   }
   if (readyState === 'complete') preload()
-  // A document that streams has not loaded when it breaks off, and then there is no server left to ask.
+  // An interrupted document has not finished loading, and then the server is unreachable.
   else if (readyState === 'loading') whenIdle(window, preload, PRELOAD_LIMIT_MS)
   else window.addEventListener('load', preload, { once: true })
 }
 
-/** The page's own error page, and the outer ones, for a failure in another area. */
+/** The page's own error page, and the outer ones, for failures in other segments. */
 function preloadErrorPages(code: RouteCode, { chain }: RouteView): void {
   chain.forEach(({ definition }, at) => {
     if (definition.error) void code.preload({ chain, outcome: { kind: 'error', at } }, true)
   })
 }
 
-/** Follows the network and the life of the document. */
+/** Follows the network state and the life cycle of the document. */
 function followBrowser(window: StartOptions['window'], router: RouterCore): void {
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))
-  // The browser takes a document out of its cache for the back button, however old it is, without asking the server.
+  // On Back, the browser takes a document from its cache, however old, without a request.
   const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
-  // Leaving for another document gives up the click before: it must not take the page away on the way back.
+  // Leaving for another document cancels the previous click: it must not replace the page on return.
   window.addEventListener('pagehide', router.giveUp)
 }
 

@@ -122,12 +122,12 @@ export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal |
   return Object.hasOwn(REFUSAL_STATUS, verdict) ? new RefusalSignal(verdict as RefusalKind) : undefined
 }
 
-/** Whether something is control flow itself. A digest is not believed: on the server, errors of others may carry any. */
+/** Whether a value is control flow itself. Digests are not trusted: on the server, other errors may have any digest. */
 export function isControlFlow(thrown: unknown): thrown is RedirectSignal | RefusalSignal {
   return thrown instanceof RedirectSignal || thrown instanceof RefusalSignal
 }
 
-/** The digest an error carries, if it carries one. */
+/** The digest of an error, if it has one. */
 export function digestOf(thrown: unknown): string | undefined {
   const held = Object(thrown) as { readonly digest?: unknown }
   // `in` first: reading a missing member may throw.

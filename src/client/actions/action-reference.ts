@@ -1,34 +1,34 @@
-/** What references need of the client router. */
+/** The part of the client router that references use. */
 export interface ActionCaller {
   /**
-   * Calls an action on the page on screen, and gives what `useActionState` is to hold.
-   * @param event which has led to it; the one under way, unless told.
+   * Calls an action on the page on screen, and returns the next state of `useActionState`.
+   * @param event that caused the call; default: the current one.
    */
   call(id: string, args: readonly unknown[], event?: Event): Promise<unknown>
 }
 
-/** The browser's stand-in of an action. */
+/** Replaces an action in the browser. */
 export interface ActionReference {
   (...args: readonly unknown[]): Promise<unknown>
   readonly actionId: string
 }
 
-/** The router of this page. A reference is imported where no context reaches, and a document has one router. */
+/** The router of this page. References are imported outside any React context, and a document has one router. */
 const page: { caller?: ActionCaller; called?: boolean } = {}
 
-/** Gives the references of this page what they call. */
+/** Connects the references of this page to the router. */
 export function connectActions(caller: ActionCaller): void {
   page.caller = caller
 }
 
-/** Whether a module of this page, or of one before, has an action. */
+/** Whether a module of this page, or of an earlier one, has an action. */
 export function hasActions(): boolean {
   return page.called === true
 }
 
 /**
- * What the browser has of an action. The build writes these calls in the place of an `actions.server.ts`.
- * @param id as `actionId` makes it.
+ * Replaces an action in the browser. The build replaces the content of an `actions.server.ts` by these calls.
+ * @param id from `actionId`.
  */
 export function actionReference(id: string): ActionReference {
   page.called = true

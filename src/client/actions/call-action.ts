@@ -26,8 +26,8 @@ import { sendUpload } from './send-upload.ts'
 import type { MadeCall, UnsentCall } from './unsent-calls.ts'
 
 /**
- * What calls need of the client router. Its functions are among it, because a module that both import would be a file of
- * its own, which the router would have to wait for on every page.
+ * The parts of the client router that calls use. They are passed as functions: a module that both sides import would
+ * become a separate file, for which the router would have to wait on every page.
  */
 export interface CallHost {
   readonly world: RouteRequestWorld
@@ -37,61 +37,61 @@ export interface CallHost {
   readonly window: Window & typeof globalThis
   readonly retry: Retry
   readonly router: CallRouter
-  /** Path and query of the page that a redirect leads to, as the navigation that follows it will name them. */
+  /** Path and query of the page to which a redirect leads, in the form that the following navigation uses. */
   pageOf(to: string): string
-  /** What to throw where the answer to a call has come, and says nothing of the call. */
+  /** The error to throw if the answer to a call contains no result. */
   unanswered(href: string): Error
-  /** Whether there is a network, as far as the browser knows. */
+  /** Whether the browser reports a network connection. */
   readonly online: () => boolean
-  /** Whether the server is of another build by now. */
+  /** Whether the server has another build now. */
   readonly outdated: () => boolean
   /**
-   * Loads the page as a document when that takes nothing away from the visitor.
-   * @param isWaiting whether there is nothing on it that was to be read first.
+   * Loads the page as a document when nothing is lost by it.
+   * @param isWaiting whether the page shows nothing that the visitor should read first.
    */
   renew(isWaiting: boolean): void
-  /** Notes a call that was not sent. Rejects where the code for that has not come. */
+  /** Registers a call that was not sent. Rejects if the code for that has not loaded. */
   unsent(call: MadeCall): Promise<UnsentCall>
-  /** Drops what is known, here and in other tabs. */
+  /** Drops cached data, here and in other tabs. */
   revalidate(targets: readonly string[]): void
-  /** Goes to a page, whose data this request has brought. */
+  /** Navigates to a page whose data this request contains. */
   follow(to: string, request?: RouteRequest): void
-  /** Has the browser load a document; what is typed is kept. */
+  /** Makes the browser load a document; typed input is kept. */
   readonly leave: (href: string, kind: 'push' | 'refresh') => void
-  /** What is typed may be needed again on this page. */
+  /** The page may need the typed input again. */
   readonly keepDrafts: () => void
-  /** How far a call's files have been sent; `undefined` when that is over. */
+  /** Reports how far a call's files have been sent; `undefined` at the end. */
   progress(id: string, progress: UploadProgress | undefined): void
 }
 
-/** What calls need of the router. */
+/** The part of the router that calls use. */
 export type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'show' | 'refresh' | 'forget' | 'catchUp'>
 
-/** What a visitor has called an action by. */
+/** How a visitor has called an action. */
 export type CallSource = Pick<MadeCall, 'form' | 'by' | 'label'>
 
-/** Calls an action by its id, and gives what `useActionState` is to hold. */
+/** Calls an action by its id, and returns the next state of `useActionState`. */
 export type CallAction = (id: string, args: readonly unknown[], source: CallSource) => Promise<unknown>
 
-/** A call on its way. */
+/** A pending call. */
 interface Call extends CallSource {
   readonly id: string
   readonly args: readonly unknown[]
-  /** What it asks the visitor by, once it was not sent. */
+  /** Asks the visitor what to do, once it was not sent. */
   unsent?: UnsentCall
 }
 
-/** Calls of different actions run side by side, those of one in the order in which they were made. */
+/** Calls of different actions run concurrently, those of one action in order. */
 export function createActionCalls(host: CallHost): CallAction {
-  /** Bound: one entry an action. */
+  /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
   const answered: Answered = { count: 0 }
-  /** Those of scripts that are not over, by what they hold. */
+  /** Pending calls by scripts, by their content. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
   return (id, args, source) => {
     const content = args.at(-1) instanceof FormData ? undefined : id + JSON.stringify(args)
     const former = content === undefined ? undefined : made.get(content)
-    // Somebody who presses again what was not sent wants it to be sent, and not twice.
+    // A second press of an unsent call means: send it, once.
     if (former?.call.unsent) {
       former.call.unsent.again()
       return former.result
@@ -108,7 +108,7 @@ export function createActionCalls(host: CallHost): CallAction {
   }
 }
 
-/** How many calls have been answered on this page. */
+/** Number of answered calls on this page. */
 interface Answered {
   count: number
 }
@@ -128,17 +128,17 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
     throw thrown
   }
   if (request === 'taken back') return null
-  // The state stays as it is.
+  // The state does not change.
   if (request === 'given up') return args.length > 1 && args.at(-1) instanceof FormData ? args.at(-2) : null
   const { head, outcome, segments, status } = request
   if (head?.document || request.failed) {
     host.leave(href, 'refresh')
-    return new Promise(() => undefined) // the document goes away
+    return new Promise(() => undefined) // the document is being replaced
   }
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
-    // Who somebody is may have changed, or what they may see: layouts around the fallback show it.
+    // The visitor's identity or rights may have changed, which layouts around the fallback show.
     if (outcome && outcome.kind !== 'error') router.forget(['/*'])
     throw outcome ? thrownBy(outcome, status) : host.unanswered(href)
   }
@@ -149,12 +149,12 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
   }
   const { redirect } = head ?? {}
   const leaving = router.leavingFor
-  // Whoever has gone elsewhere, or is about to, is not called back; layouts that stand there too may show what has changed.
+  // After leaving the page, the caller gets no result; but layouts that are still shown may have changed.
   if (router.screen.visit !== visit) void router.catchUp()
   else if (redirect === undefined || host.pageOf(redirect.to) === href) {
     // Data of another build would not fit the components of this one.
     if (host.outdated()) host.renew(answer?.value === undefined)
-    // Nobody knows which of two that were under way at once has seen what the other one did.
+    // Of concurrent calls, it is unknown which has seen the effects of the other.
     else if (answered.count === count + 1) showFresh(host, request)
     else router.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
@@ -166,8 +166,7 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
 }
 
 /**
- * Sends a call until it is answered, or the visitor does not want that any more. By an equal key the server tells a
- * repetition from another call.
+ * Sends a call until it is answered, or the visitor cancels it. An equal key tells the server that it is a repetition.
  */
 async function send(
   host: CallHost,
@@ -207,7 +206,7 @@ async function send(
       const failed = request.failed as RouteLoadError | undefined
       if (signal.aborted) return 'taken back'
       const { passing, reason, retryAfterMs } = failed ?? {}
-      // What cannot be read, of a server of another build, was answered by it all the same.
+      // An unreadable answer of a server with another build is an answer all the same.
       const isOther = request.status === 409 || (request.status === 200 && reason === 'server' && host.outdated())
       isSent = failed === undefined || isOther
       if (isSent) return request
@@ -227,12 +226,12 @@ async function send(
   }
 }
 
-/** A call's request. `wants` names the data of the page it was made on, which the visitor may have left since. */
+/** A call's request. `wants` names the data of its page, which the visitor may have left since. */
 interface CallOptions extends RouteRequestOptions {
   readonly wants: readonly string[]
 }
 
-/** Resolves when all but deferred values is here, or it has failed. */
+/** Resolves when everything but deferred values has arrived, or it has failed. */
 function startCall(
   { known, revalidate, startRouteRequest, pageOf }: CallHost,
   world: RouteRequestWorld,
@@ -247,7 +246,7 @@ function startCall(
       },
       received({ segment, uses, values }) {
         known.noteUses(segment, uses)
-        // What follows in this answer is newer than that.
+        // Later segments in this answer are newer than that.
         const { revalidate: targets } = (segment === ACTION_RESULT_ID ? values.data : {}) as ActionAnswer
         if (targets !== undefined) revalidate(targets)
       },
@@ -274,7 +273,7 @@ function startCall(
   })
 }
 
-/** As if it had asked for the page that it leads to; `undefined` where it has brought no data of that. */
+/** The request as if it had been made for the target of its redirect; `undefined` if it contains no data for it. */
 function redirected({ pageOf }: CallHost, request: RouteRequest): RouteRequest | undefined {
   const { redirect, ...head } = request.head ?? {}
   if (!redirect || head.route === undefined) return undefined
@@ -285,7 +284,7 @@ function redirected({ pageOf }: CallHost, request: RouteRequest): RouteRequest |
 function showFresh({ known, router }: CallHost, request: RouteRequest): void {
   const { view, page, fallback } = router.screen
   const { head, outcome, segments, href, params } = request
-  // What was refused may be let through now: signing in on the page of a 401.
+  // A refusal may be over now: signing in on the page of a 401.
   if (outcome ?? view.outcome ?? fallback ?? head?.route !== view.chain.at(-1)?.key) return router.refresh()
   const data: Record<string, unknown> = { ...view.data }
   const keys = new Set(page.keys)
@@ -293,7 +292,7 @@ function showFresh({ known, router }: CallHost, request: RouteRequest): void {
   for (const [id, { values }] of segments) {
     if (id === ACTION_RESULT_ID) continue
     const key = known.keyOf(id, href, params)
-    // Kept values of equal content are the former object, so that nothing is rendered anew for them.
+    // A cached value of equal content is the previous object, so that nothing is rendered again for it.
     const fresh = (known.entry(key)?.value as typeof values | undefined) ?? values
     keys.add(key)
     data[id] = fresh.data

@@ -7,21 +7,21 @@ import {
   type ActionArguments,
 } from '../../shared/protocol/action-call.ts'
 
-/** A call as it travels. */
+/** A call in its form for the network. */
 export interface CallBody {
   readonly body: FormData | string
-  /** Set where the body is no form: the browser knows that one by itself. */
+  /** Set if the body is not a form, whose type the browser knows. */
   readonly type?: string
 }
 
 /**
- * Puts the arguments of a call into a request: the last one is the input, in front of it stand bound arguments and the
- * state of `useActionState`.
+ * Encodes the arguments of a call: the last one is the input; before it are bound arguments and the state of
+ * `useActionState`.
  */
 export function callBody(args: readonly unknown[]): CallBody {
   const input = args.at(-1)
   const leading = args.slice(0, -1)
-  // A state that says why the input was refused holds all that was typed, and no handler reads it.
+  // A refused input as the state contains everything that was typed, and no handler reads it.
   if (isInvalidInput(leading.at(-1))) leading.splice(-1, 1, null)
   if (!(input instanceof FormData)) {
     const call: ActionArguments = { args: leading, input }
@@ -30,19 +30,20 @@ export function callBody(args: readonly unknown[]): CallBody {
   const body = new FormData()
   if (leading.length > 0) body.append(ARGUMENTS_FIELD, JSON.stringify(leading))
   for (const [name, value] of input) {
-    // What a document of the server's had for the way without script is said anew for each call.
+    // The runtime's fields in the form are for browsers without script; a call has its own.
     if (!name.startsWith(FIELD_PREFIX)) body.append(name, value)
   }
   return { body }
 }
 
-/** Fields that hold what a page must not show, whatever their action says of them. */
+/** Fields whose content a page must not show, whatever their action declares. */
 const SECRET_FIELDS = '[type=password],[autocomplete*=password],[autocomplete*=one-time-code],[autocomplete*=cc-]'
 
 /**
- * What a form is told whose input was refused: what is wrong, as the server says, and what was typed, as the form does. The
- * state goes into the document, so that passwords, what the action calls secret, and fields of the runtime are not in it.
- * @param document where the form is: a field may be a password by its type.
+ * The state for a form whose input was refused: the faults from the server, and the typed values from the form. The
+ * state is rendered into the document, so it contains no passwords, secret fields of the action, or fields of the
+ * runtime.
+ * @param document of the form: a field may be a password by its type.
  */
 export function invalidInput(
   input: unknown,
@@ -59,7 +60,7 @@ export function invalidInput(
       const texts = given.filter((value) => typeof value === 'string')
       const isSecret = name.startsWith(FIELD_PREFIX) || kept.has(name) || isPasswordName(name)
       if (texts.length !== given.length) {
-        // Where none was chosen, there is a file without a name.
+        // If no file was chosen, there is a file without a name.
         if (given.some((value) => typeof value !== 'string' && (value.name || value.size))) omitted.push(name)
       } else if (!isSecret) values[name] = texts.length === 1 ? (texts[0] ?? '') : texts
     }

@@ -12,17 +12,17 @@ import { suppressDoubleSubmits } from './suppress-double-submits.ts'
 import type { UnsentTexts } from './unsent-bar.ts'
 import type { MadeCall, UnsentCall, UnsentCalls } from './unsent-calls.ts'
 
-/** What of calls is in the router's own code: the rest is loaded for pages that have actions. */
+/** The part of calls in the router's own code: the rest is loaded for pages that have actions. */
 export interface CallStarter {
   readonly call: Router['call']
   readonly uploads: Router['uploads']
-  /** Loads the rest ahead: when the network has gone, nothing can be loaded. */
+  /** Loads the rest in advance: without a network, nothing can be loaded. */
   preload(): void
-  /** Whether calls are under way. */
+  /** Whether calls are pending. */
   readonly isRunning: boolean
 }
 
-/** What it is made of. */
+/** Parts of the call starter. */
 export interface CallStarterParts extends Pick<
   CallHost,
   'window' | 'world' | 'known' | 'retry' | 'router' | 'online' | 'outdated' | 'leave' | 'keepDrafts'
@@ -103,7 +103,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   }
 }
 
-/** What only some calls need: it asks the visitor about calls that were not sent, and renews the page of an older build. */
+/** Code that only some calls need: it asks the visitor about unsent calls, and reloads the page of an older build. */
 function createTroubles(parts: CallStarterParts, isBusy: () => boolean) {
   const load = loadOnce(() => import('./call-troubles.ts'))
   let unsent: UnsentCalls | undefined
@@ -136,7 +136,7 @@ function createTroubles(parts: CallStarterParts, isBusy: () => boolean) {
 
 /**
  * Loads code once; after a failure the next call tries again. One promise for all callers: Chromium settles several
- * imports of a module in no order, and calls have one.
+ * imports of a module in any order, but calls have an order.
  */
 function loadOnce<Module>(load: () => Promise<Module>): () => Promise<Module> {
   let loading: Promise<Module> | undefined
@@ -147,12 +147,12 @@ function loadOnce<Module>(load: () => Promise<Module>): () => Promise<Module> {
     }))
 }
 
-/** Form, button and text that an event calls an action by. React calls actions while the form's event is dispatched. */
+/** Form, button and text of an event that calls an action. React calls actions while the form's event is dispatched. */
 function sourceOf(event: Event | undefined): CallSource {
   const form = event?.type === 'submit' ? (event.target as HTMLFormElement) : undefined
   const target = (form && (event as SubmitEvent).submitter) ?? event?.target
   const by = target instanceof Element ? target : undefined
-  // Now: a button may say something else as long as its call is in progress.
+  // Read now: a button may change its text while its call is in progress.
   const pressed = by?.closest('button,input,a,[role=button]')
   return { form, by, label: pressed?.ariaLabel ?? pressed?.textContent }
 }

@@ -1,3 +1,3 @@
-/** What only some calls need, and then at a moment when nothing can be loaded: it is loaded ahead, in one file. */
+/** Code for rare situations in which nothing can be loaded: loaded in advance, in one file. */
 export { createPageRenewal } from './renew-page.ts'
 export { createUnsentCalls } from './unsent-calls.ts'

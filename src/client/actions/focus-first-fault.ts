@@ -1,9 +1,9 @@
-/** Frames after which a page is taken not to mark its faults: a sixth of a second. */
+/** Frames after which we assume that a page does not mark its faults: a sixth of a second. */
 const MOST_FRAMES = 10
 
 /**
- * Moves the focus to the first field of a form that was refused, once the page has marked it by `aria-invalid`: whoever
- * does not see the page hears there what is wrong. Where the focus has gone elsewhere meanwhile, it stays there.
+ * Moves the focus to the first faulty field of a refused form, once the page has marked it by `aria-invalid`: screen
+ * readers announce the fault there. If the focus has moved meanwhile, it stays.
  */
 export function focusFirstFault(form: HTMLFormElement, errors: Readonly<Record<string, unknown>>): void {
   const { ownerDocument: document } = form

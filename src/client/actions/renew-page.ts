@@ -1,22 +1,22 @@
-/** What a page of a former build needs to be loaded anew. */
+/** Parts for reloading a page of a former build. */
 export interface RenewParts {
   readonly window: Window
-  /** Whether calls are on their way, a navigation is, or a blocker would hold the visitor back. */
+  /** Whether calls or a navigation are pending, or a blocker would stop the visitor. */
   isBusy(): boolean
-  /** Loads the document; what is typed is kept. */
+  /** Loads the document; typed input is kept. */
   renew(): void
 }
 
-const RENDER_MS = 100 // React empties the form that was sent
+const RENDER_MS = 100 // React resets the form that was sent
 
-/** What no draft keeps. */
+/** Input that drafts do not keep. */
 const LOST = 'input[type=password],input[type=file]'
 
 /**
- * Loads a page of a former build anew at a moment when that takes nothing away: at once, or when nobody looks at it, and
- * never while something is on its way or typed that could not be put back. A navigation loads a document anyway.
- * @returns to be called when an answer of another build has come, with whether there is nothing on the page that was to be
- * read first.
+ * Reloads a page of a former build when nothing is lost by it: at once, or when the page is hidden, but never while
+ * something is pending or typed that could not be restored. A navigation loads a document anyway.
+ * @returns a function to call after an answer of another build; its argument is whether the page shows nothing that the
+ * visitor should read first.
  */
 export function createPageRenewal({ window, isBusy, renew }: RenewParts): (atOnce: boolean) => void {
   const { document } = window

@@ -1,6 +1,6 @@
 /**
- * As `fetch`, telling how far the body has been sent: no `fetch` does that. The answer comes in one piece.
- * @throws {TypeError} as `fetch` does, when there is no answer.
+ * Like `fetch`, but reports upload progress, which `fetch` cannot. The answer arrives as a whole.
+ * @throws {TypeError} as `fetch` does, without an answer.
  */
 export function sendUpload(
   url: string,

@@ -1,8 +1,8 @@
 /**
- * Takes a form only once while its call is under way, as long as nothing has been changed in it: a second click of
- * somebody in a hurry means nothing else than the first.
- * @param fields what is being sent.
- * @param onAgain called when the form is sent once more, with whether it holds the same.
+ * Accepts a form only once while its call is pending, unless something in it has changed: a second click in a hurry
+ * means the same as the first.
+ * @param fields that are being sent.
+ * @param onAgain called when the form is submitted again, with whether its content is the same.
  */
 export function suppressDoubleSubmits(
   form: HTMLFormElement,
@@ -11,7 +11,7 @@ export function suppressDoubleSubmits(
   onAgain: (isSame: boolean) => void,
 ): void {
   const sent = contentOf(fields)
-  // The form itself hears of it before React does.
+  // A listener on the form runs before React's.
   const onSubmit = (event: SubmitEvent): void => {
     const isSame = contentOf(new FormData(form, event.submitter)) === sent
     onAgain(isSame)
@@ -25,7 +25,7 @@ export function suppressDoubleSubmits(
 }
 
 function contentOf(fields: FormData): string {
-  // Text has none of these.
+  // Text has none of these members.
   const parts = [...(fields as unknown as Iterable<readonly [string, Partial<File>]>)]
   return JSON.stringify(parts.map(([key, value]) => [key, value.name ?? value, value.size, value.lastModified]))
 }

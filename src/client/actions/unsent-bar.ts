@@ -1,36 +1,36 @@
 import { UNSENT_STYLE } from './unsent-style.ts'
 
-/** What a visitor is told of one call. */
+/** Messages to the visitor about one call. */
 export interface UnsentRow {
-  /** It waits: says why, with the buttons. */
+  /** The call waits: shows the reason, with the buttons. */
   show(text: string): void
-  /** It is being sent. */
+  /** The call is being sent. */
   busy(text: string): void
   /**
-   * It is over; the row goes away.
-   * @param text said until then, if any.
-   * @param back where the focus belongs that the row has, the best place first.
+   * The call is over; removes the row.
+   * @param text shown until then, if any.
+   * @param back where to move the row's focus, the best place first.
    */
   end(text: string, ...back: readonly (Element | undefined)[]): void
 }
 
-/** The bar at the lower edge of the window, with a row for each call that was not sent. */
+/** The bar at the bottom of the window, with a row for each call that was not sent. */
 export interface UnsentBar {
   add(on: { again(): void; cancel(): void }): UnsentRow
 }
 
-const ANNOUNCE_MS = 100 // a screen reader must have seen the empty region before the text in it is news
+const ANNOUNCE_MS = 100 // screen readers announce text only in a region that they know already
 const SENT_MS = 4_000 // long enough to be read
-const RENDER_MS = 100 // React may be at work on what the focus belongs to
+const RENDER_MS = 100 // React may be replacing the element that gets the focus
 
-/** Not in the document until there is something to say; at the end of the body, where React leaves it alone. */
+/** Added to the document with its first row; at the end of the body, which React does not touch. */
 export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentBar {
   const bar = document.createElement('section')
   bar.className = 'millrace-unsent'
   const style = new CSSStyleSheet()
   style.replaceSync(UNSENT_STYLE)
 
-  /** Beside an open modal dialog, nothing could be pressed. */
+  /** Outside an open modal dialog, its buttons would be inert. */
   function place(): void {
     if (bar.childElementCount === 0) return bar.remove()
     const { adoptedStyleSheets } = document
@@ -39,7 +39,7 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
     if (bar.parentNode !== parent) parent.append(bar)
   }
 
-  // Neither event bubbles. A dialog that is closed takes what is in it out of sight.
+  // Neither event bubbles. A closed dialog hides its content.
   for (const type of ['close', 'toggle']) document.addEventListener(type, place, true)
 
   return {
@@ -94,13 +94,13 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
     return made
   }
 
-  /** To what was pressed, else to the form that it was in, else to the page. */
+  /** Moves the focus to the pressed element, else to its form, else to the page. */
   function giveBack(places: readonly (Element | undefined)[]): void {
     const heading = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('h1')
     for (const place of places) {
       const inside = place?.querySelectorAll<HTMLElement>('button,input:not([type=hidden]),textarea,select') ?? []
       for (const wish of [place as HTMLElement | undefined, ...inside]) {
-        // What has left the document does not take it.
+        // An element outside the document ignores this.
         wish?.focus()
         if (wish && document.activeElement === wish) return
       }
@@ -110,19 +110,19 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
   }
 }
 
-/** What visitors are told. `%s` is replaced by the text of the button. */
+/** Texts for visitors. `%s` is replaced by the text of the button. */
 export interface UnsentTexts {
   readonly notSent: string
-  /** Where the button has no text. */
+  /** If the button has no text. */
   readonly notSentUnnamed: string
   readonly offline: string
   readonly unreachable: string
   readonly busy: string
   /** It will send itself. */
   readonly itself: string
-  /** The network is back, and it does not send itself. */
+  /** The network is back, but it does not send itself. */
   readonly back: string
-  /** The same, for one that is so old that the server would not know it again. */
+  /** The same, for a call that is too old for the server to recognise. */
   readonly backLate: string
   readonly sending: string
   readonly sent: string

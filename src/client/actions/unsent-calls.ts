@@ -1,8 +1,8 @@
 import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } from './unsent-bar.ts'
 
 /**
- * Calls that the network has kept from the server, or their answers from the browser. Each is shown until it is sent or
- * given up. This module is loaded ahead, for it is needed when nothing can be loaded.
+ * Calls that did not reach the server, or whose answers did not reach the browser. Each is shown until it is sent or
+ * cancelled. This module is loaded in advance, because it is needed when nothing can be loaded.
  *
  * | state   | again (visitor)     | network is back                    | ask (not sent again) | cancel  | end  |
  * |---------|---------------------|------------------------------------|----------------------|---------|------|
@@ -11,57 +11,57 @@ import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } fro
  */
 
 /**
- * For how long a call may send itself, in ms from its beginning: the server tells repetitions by their key for ten minutes,
- * and what is sent in the last of them may arrive later.
+ * How long a call may send itself, in ms from its start: the server recognises repetitions by their key for ten
+ * minutes, and a late attempt needs time to arrive.
  */
 export const SENDS_ITSELF_MS = 540_000
 
-const FIRST_LOOK_MS = 5_000 // a server that restarts is back by then; the retries of the call have seen to less
+const FIRST_LOOK_MS = 5_000 // a restarted server is back by then; the call's own retries cover less
 const LONGEST_LOOK_MS = 60_000
 
-/** Why a call was not sent: nobody answers, or the server has too much to do. */
+/** Why a call was not sent: no answer, or the server is overloaded. */
 export type UnsentReason = 'offline' | 'busy'
 
 /** A call that was made. */
 export interface MadeCall {
   /** When, in milliseconds since the epoch. */
   readonly madeAt: number
-  /** Files may be large, and the connection one that costs: they are never sent without being asked for. */
+  /** Files may be large, and the connection expensive: they are never sent without asking. */
   readonly hasFile: boolean
-  /** The form that was sent, or what was clicked. */
+  /** The form that was sent, or the clicked element. */
   readonly by: Element | undefined
   readonly form: HTMLFormElement | undefined
-  /** The text of what was pressed, as it was then. */
+  /** The text of the pressed element at that moment. */
   readonly label?: string | null | undefined
 }
 
-/** One of them that was not sent. */
+/** An unsent call. */
 export interface UnsentCall {
-  /** Says so, and resolves with whether it is to be sent again; if not, the visitor has given it up. */
+  /** Shows it, and resolves with whether to send it again; if not, the visitor has cancelled it. */
   ask(why: UnsentReason): Promise<boolean>
-  /** Sends it again, as its button does; nothing while it is on its way. */
+  /** Sends it again, as its button does; nothing while it is being sent. */
   again(): void
-  /** The call is over. @param sent whether the server has answered. */
+  /** Ends the call. @param sent whether the server has answered. */
   end(sent: boolean): void
 }
 
-/** All calls of a page that were not sent. */
+/** All unsent calls of a page. */
 export interface UnsentCalls {
   add(call: MadeCall): UnsentCall
   /**
-   * A form whose call was not sent is being sent by its own button.
-   * @param isSame whether it holds what it held; if not, what it held is given up.
+   * Called when a form with an unsent call is submitted by its own button.
+   * @param isSame whether its content is unchanged; if not, the unsent call is cancelled.
    */
   submitted(form: HTMLFormElement, isSame: boolean): void
 }
 
-/** What it is made of. */
+/** Parts of the unsent calls. */
 export interface UnsentCallsParts {
   readonly window: Window
   readonly texts?: Partial<UnsentTexts> | undefined
   now(): number
   readonly fetch: typeof fetch
-  /** The document goes away. */
+  /** The document is being replaced. */
   keepDrafts(): void
 }
 
@@ -80,17 +80,17 @@ const TEXTS: UnsentTexts = {
   cancel: 'Cancel',
 }
 
-/** What the calls of a page share. */
+/** Facts and services that the calls of a page share. */
 interface EntryWorld extends Pick<UnsentCallsParts, 'window' | 'now'> {
   readonly texts: UnsentTexts
   readonly bar: UnsentBar
 }
 
-/** A call of the set: its state, and what the visitor is told of it. */
+/** One unsent call: its state, and its message to the visitor. */
 class Entry {
   readonly call: MadeCall
   readonly row: UnsentRow
-  /** Something of the form was changed since. */
+  /** The form has been changed since. */
   edited = false
   /** The network is back. */
   back = false
@@ -126,7 +126,7 @@ class Entry {
     })
   }
 
-  /** @param again whether to send it again; if not, it is given up. */
+  /** @param again whether to send it again; if not, it is cancelled. */
   settle(again: boolean): void {
     const go = this.#settle
     this.#settle = undefined
@@ -150,14 +150,14 @@ class Entry {
   #again(): void {
     if (!this.waits) return
     const { form, by } = this.call
-    // What is seen is sent, and not what was there before; the form says so by its own event.
+    // Sends the form as it is shown now, by its own event.
     if (form?.isConnected && this.edited) form.requestSubmit(submitterOf(form, by))
     else this.settle(true)
   }
 
   #cancel(): void {
     const { form } = this.call
-    // React empties a form whose action is over. What was typed is not what the visitor has given up.
+    // React resets a form when its action is over, but the visitor has only cancelled the call, not the input.
     const keep = (event: Event): void => event.preventDefault()
     form?.addEventListener('reset', keep)
     setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
@@ -165,7 +165,7 @@ class Entry {
   }
 }
 
-/** Bound: one for each call that a visitor makes and that is not over. */
+/** Bound: one for each pending call of a visitor. */
 export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   const { window, now } = parts
   const texts = { ...TEXTS, ...parts.texts }
@@ -173,7 +173,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   const entries = new Set<Entry>()
   const lookout = createLookout(window, () => void look())
 
-  /** Asks whether the network is back, and again later. */
+  /** Checks whether the network is back, and again later. */
   async function look(): Promise<void> {
     const waiting = [...entries].filter((entry) => entry.waits)
     if (waiting.length === 0) return lookout.stop()
@@ -213,7 +213,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
 
   return {
     add(call) {
-      // Only while needed: a page that asks before it is left may not be kept for the back button.
+      // Only while needed: browsers may not keep a page with such a listener for the back button.
       if (entries.size === 0) listen('addEventListener')
       const entry = new Entry(call, world)
       entries.add(entry)
@@ -238,7 +238,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   }
 }
 
-/** When to look again whether the network is back. */
+/** Decides when to check again whether the network is back. */
 function createLookout(window: Window, look: () => void) {
   let timer: number | undefined
   let delay = FIRST_LOOK_MS
@@ -255,7 +255,7 @@ function createLookout(window: Window, look: () => void) {
   return {
     stop,
     wait,
-    /** As `wait`, and the next time twice as long. */
+    /** As `wait`, but twice as long as before. */
     waitLonger() {
       wait()
       delay = Math.min(delay * 2, LONGEST_LOOK_MS)
@@ -266,7 +266,7 @@ function createLookout(window: Window, look: () => void) {
   }
 }
 
-/** Whether this site can be reached: a portal, or a proxy whose server is gone, answers something else. */
+/** Whether this site is reachable: a captive portal, or a proxy without its server, answers something else. */
 async function reachSite(ask: typeof fetch): Promise<boolean> {
   try {
     const answer = await ask('/_m/build.json', { cache: 'no-store' })
@@ -276,7 +276,7 @@ async function reachSite(ask: typeof fetch): Promise<boolean> {
   }
 }
 
-/** The button that has sent a form, for what it adds to the fields. */
+/** The button that has submitted a form, because it may add a field. */
 function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElement | null {
   return by instanceof HTMLElement && by !== form && by.isConnected && (by as HTMLButtonElement).form === form
     ? by
@@ -285,7 +285,7 @@ function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElemen
 
 const MOST_OF_A_NAME = 40 // characters
 
-/** Says that a call was not sent, with the name of its button. */
+/** Message that a call was not sent, with the name of its button. */
 function headlineOf({ by, label }: MadeCall, texts: UnsentTexts): string {
   const text = label || by?.closest('input')?.value || ''
   const name = text.replaceAll(/\s+/g, ' ').trim()

@@ -1,6 +1,7 @@
 /**
- * The look of the bar: a constructed stylesheet, which no content security policy refuses. Each rule weighs as much as an
- * element's name, so that rules for plain buttons do not reach in, and `.millrace-unsent button` of an application does.
+ * The bar's styles: a constructed stylesheet, which no content security policy blocks. Each rule has the specificity of
+ * one element, so that an application's rules for plain buttons do not apply, but those for `.millrace-unsent button`
+ * do.
  */
 export const UNSENT_STYLE = `
 section:where(.millrace-unsent) {

@@ -39,7 +39,7 @@ export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: st
   return span
 }
 
-/** What is known of tracing when the page is alive. */
+/** Facts about tracing after hydration. */
 export interface TracedLoad {
   /** Share of page loads that are traced, 0 to 1. With 0 no span is started: it would cost a click a millisecond. */
   readonly rate: number

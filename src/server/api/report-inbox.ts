@@ -48,7 +48,7 @@ export interface ReportFrame {
   readonly debugId?: string
 }
 
-/** What was thrown. */
+/** The error. */
 export interface ReportException {
   readonly type: string
   readonly value: string

@@ -1,7 +1,7 @@
 /**
  * How much of a bounded resource one client may hold: places, open streams, connections, bytes of bodies.
  *
- * | held by all                    | held by the client, with what it asks for | verdict   |
+ * | held by all                    | held by the client, plus its request      | verdict   |
  * |--------------------------------|-------------------------------------------|-----------|
  * | more than the bound            | any                                       | `full`    |
  * | more than half of the bound    | more than a quarter of the bound          | `client`  |

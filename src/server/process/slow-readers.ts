@@ -1,5 +1,5 @@
 /**
- * Ends connections whose clients do not read their answers: Node waits for ever, and the queue fills the memory. A
+ * Ends connections whose clients do not read their answers: Node would wait forever, and the queue would fill the memory. A
  * connection without a queue, such as an event stream between two events, is left alone.
  *
  * | at a check                           | then                                                        |

@@ -18,12 +18,12 @@ import type { IdempotencyStore } from '../stores/idempotency-store.ts'
 import type { RateLimits, RateLimit, RateVerdict } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 
-const MOST_SPANS = 200 // of one request
+const MOST_SPANS = 200 // per request
 
 /** Why a request's signal was aborted. */
 export class RequestAborted extends Error {
   override readonly name = 'AbortError'
-  /** `gone`: the client went away, which is no failure. `timeout`: the render's time is over. */
+  /** `gone`: the client has disconnected, which is not a failure. `timeout`: the render's time is over. */
   override readonly cause: 'gone' | 'timeout'
 
   constructor(cause: 'gone' | 'timeout') {
@@ -32,7 +32,7 @@ export class RequestAborted extends Error {
   }
 }
 
-/** What a request is made from. */
+/** Facts from which a request's context is made. */
 export interface RequestFacts {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -53,9 +53,9 @@ export interface RequestFacts {
 }
 
 /**
- * What one request is: made once, handed on as an argument, changed by nobody but its own lazy members and, for route
- * data and actions, `askForData` and `callAction`. The costly members (web request, signal, logger, response headers) exist only if somebody asks
- * for them.
+ * Everything about one request: created once and passed as an argument. Only its own lazy members change it and, for
+ * route data and actions, `askForData` and `callAction`. The expensive members (web request, signal, logger, response
+ * headers) are created on first use.
  */
 export class RequestContext {
   readonly req: IncomingMessage
@@ -71,23 +71,23 @@ export class RequestContext {
   route: string | undefined = undefined
   /** Why the request was refused before it reached a route, for the log. */
   refusal: string | undefined = undefined
-  /** What is answered, for metrics. Data, prefetches and actions are known by their own members. */
+  /** Kind of answer, for metrics. Data, prefetches and actions have members of their own. */
   kind: Extract<RequestKind, 'document' | 'resource' | 'asset' | 'health' | 'relay' | 'other'> = 'other'
-  /** Why there was no place for the request, for metrics. */
+  /** Why the request was shed, for metrics. */
   shed: ShedReason | undefined = undefined
-  /** Turn of the event loop in which it was last let go; see `admission/render-turns.ts`. */
+  /** Turn of the event loop in which it was last admitted; see `admission/render-turns.ts`. */
   turn = 0
-  /** How the time up to the head of a document or its data was spent, for metrics. */
+  /** How the time up to the headers of a document or its data was spent, for metrics. */
   timing: HeadTiming | undefined = undefined
-  /** The path holds dot segments: no page, rule or file may take it for anything. */
+  /** The path contains dot segments: no page, rule or file may match it. */
   hasDotSegments = false
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
   isTidied = false
-  /** The answer is a redirect or a refusal, whatever its status says: no work worth tracing. */
+  /** The answer is a redirect or a refusal, whatever its status: not worth tracing. */
   left = false
-  /** The connection has gone over to another protocol: there is no answer, and how long it lasts is nobody's work. */
+  /** The connection has switched to another protocol: there is no answer to measure. */
   switched = false
-  /** Something of the visitor has been looked at: a cookie, the request with its headers, the address. */
+  /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
 
   #reported: Set<string> | undefined = undefined
@@ -121,19 +121,19 @@ export class RequestContext {
     this.reporter = facts.reporter
   }
 
-  /** The trace that this request continues or begins; `undefined` where nothing is reported. */
+  /** The trace that this request continues or begins; `undefined` without reporting. */
   get trace(): RequestTrace | undefined {
     return (this.#trace ??= this.reporter?.traceOf(this.requestId, this.req.headers, this.clientAddress.address))
   }
 
-  /** Id of its trace for the log, where that is another than the request's own: the caller's, or a new one. */
+  /** Id of its trace for the log, if it differs from the request's own: the caller's, or a new one. */
   get otherTraceId(): string | undefined {
     if (this.#trace === undefined && this.req.headers['sentry-trace'] === undefined) return undefined
     const id = this.trace?.traceId
     return id === this.requestId || id === this.requestId.replaceAll('-', '') ? undefined : id
   }
 
-  /** What has been measured so far, if the request is sampled. */
+  /** Measurements so far, if the request is sampled. */
   get spans(): readonly RequestSpan[] {
     return this.#spans ?? []
   }
@@ -143,13 +143,13 @@ export class RequestContext {
     if (this.trace?.sampled === true) this.keepSpan({ op, name, startedAt, endedAt })
   }
 
-  /** Keeps a span, which may change until the answer is over; of a sampled request only. */
+  /** Keeps a span of a sampled request. The span may change until the answer is over. */
   keepSpan(span: RequestSpan): void {
     this.#spans ??= []
     if (this.#spans.length < MOST_SPANS) this.#spans.push(span)
   }
 
-  /** Of the page or resource that is asked for, whether its document or its data. */
+  /** Path of the requested page or resource, for its document or its data. */
   get pathname(): string {
     return this.#pathname
   }
@@ -159,14 +159,14 @@ export class RequestContext {
     return this.#search
   }
 
-  /** Set where the data of a page is asked for and not its document. */
+  /** Set if the page's data is requested instead of its document. */
   get data(): DataRequest | undefined {
     return this.#data
   }
 
   /**
-   * Makes this the request for the data of a page: from here on it takes the way that the page's document would take.
-   * To be called before anything else has looked at the URL, and again where an action leads to another page.
+   * Makes this the request for the data of a page; from now on it is handled as the page's document would be. Call it
+   * before anything else has read the URL, and again if an action leads to another page.
    */
   askForData(pathname: string, search: string, data: DataRequest): void {
     this.#request = undefined
@@ -189,7 +189,7 @@ export class RequestContext {
     this.#action = target
   }
 
-  /** Whether the answer is for a guess at what somebody may want next. */
+  /** Whether the answer is prefetched. */
   get prefetch(): boolean {
     return purposeOf(this.req) === 'prefetch'
   }
@@ -209,7 +209,7 @@ export class RequestContext {
     this.onFinish(() => this.services.afterwards.run(work, this))
   }
 
-  /** Tags of what this request has used of the data cache. */
+  /** Tags of the cached data that this request has used. */
   get cacheTags(): readonly string[] {
     return this.#loaderContext === undefined ? [] : RequestLoaderContext.cacheTagsOf(this.#loaderContext)
   }
@@ -242,7 +242,7 @@ export class RequestContext {
     return traceId === undefined ? {} : { traceId }
   }
 
-  /** Digests of the failures that this request has logged already. */
+  /** Digests of the failures that this request has already logged. */
   get reported(): Set<string> {
     return (this.#reported ??= new Set())
   }
@@ -271,7 +271,7 @@ export class RequestContext {
     this.#deadline = setTimeout(() => this.abort('timeout'), milliseconds)
   }
 
-  /** The answer is over, on whichever way. */
+  /** Marks the answer as over, however it ended. */
   finish(): void {
     clearTimeout(this.#deadline)
     this.#onAbort = []
@@ -292,29 +292,29 @@ export class RequestContext {
   }
 }
 
-/** What all requests of a server share, and its applications reach by a request's context. */
+/** Services that all requests of a server share, and that applications reach by a request's context. */
 export interface RequestServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
-  /** The runtime's own. */
+  /** For the runtime's own purposes. */
   readonly secrets: Secrets
-  /** Those of `context.secrets`, which lead to no key of the runtime. */
+  /** For `context.secrets`: they derive no key of the runtime. */
   readonly applicationSecrets: Secrets
-  /** The store that instances share; `undefined` without `REDIS_URL`. It may be away at any time. */
+  /** The store that instances share; `undefined` without `REDIS_URL`. It may be unreachable at any time. */
   readonly redis: RedisLink | undefined
   readonly limits: RateLimits
-  /** What visitors share, and news of what has been dropped of it. */
+  /** The shared data cache, and its revalidations. */
   readonly data: DataCache
-  /** As `data`, if somebody has asked for it. */
+  /** As `data`, if it is open. */
   readonly openedData: DataCache | undefined
-  /** Calls of actions that have run. */
+  /** Finished action calls. */
   readonly once: IdempotencyStore
-  /** Reports that no service takes; `undefined` where a DSN is set. */
+  /** Reports that stay on this server; `undefined` if a DSN is set. */
   readonly inbox: ReportInbox | undefined
-  /** Work that goes on when its answer is over. */
+  /** Work that continues after its answer. */
   readonly afterwards: Afterwards
   /**
-   * Calls back when the process begins to end, at once if it already does.
+   * Calls back when the process starts to end, at once if it already has.
    * @returns removes the listener.
    */
   onDraining(listener: () => void): () => void
@@ -322,10 +322,10 @@ export interface RequestServices {
   dispose(): void
 }
 
-/** Work that outlives the answers it was begun for. */
+/** Work that outlives the answer during which it was started. */
 export interface Afterwards {
-  /** Begins it. What it throws is logged and reported as a failure of its request. */
+  /** Starts it. Its errors are logged and reported as failures of its request. */
   run(work: () => unknown, context: RequestContext): void
-  /** Settles when nothing is left, also of what is begun meanwhile. Does not reject. */
+  /** Settles when nothing is left, including work started meanwhile. Does not reject. */
   settled(): Promise<void>
 }

@@ -74,7 +74,7 @@ export interface FailedRequest {
   readonly trace: RequestTrace | undefined
   /** Its client: decides whose share the report counts against, and is not part of it. */
   readonly clientAddress: { readonly address: string }
-  /** Why its work was stopped, if it was. */
+  /** Why its work was aborted, if it was. */
   readonly aborted?: { readonly cause: 'gone' | 'timeout' } | undefined
 }
 

@@ -10,7 +10,7 @@ import type { HeaderList } from '../http/header-list.ts'
 
 /**
  * Answers for a middleware of the application that threw. Like loaders it may throw `redirect()` and `notFound()`.
- * Errors of parsers say that they are the client's fault; their stacks are not logged.
+ * Errors of parsers declare that they are the client's fault; their stacks are not logged.
  */
 export const answerFailures: ErrorRequestHandler = (thrown: unknown, req, res, _next) => {
   const context = contextOf(req)
@@ -37,9 +37,10 @@ function send(context: RequestContext, status: number, headers: HeaderList = [],
 }
 
 /**
- * The 4xx status of an error that was made for an answer of this server: by http-errors, as parsers of bodies and Express's
- * file server do, which always say whether the message may be shown (`expose`), or by Express for a param that cannot be
- * decoded. A status alone says nothing: errors of HTTP clients have the one that another service has answered with.
+ * The 4xx status of an error that was made for an answer of this server: by http-errors, as in body parsers and
+ * Express's file server, which always declares whether the message may be shown (`expose`), or by Express for a param
+ * that cannot be decoded. A status alone proves nothing: errors of HTTP clients have the status of another service's
+ * answer.
  */
 function clientFault(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('status' in error)) return undefined

@@ -1,14 +1,14 @@
 import type { Secrets } from './secrets.ts'
 
 /**
- * How the runtime's own purposes begin: bound arguments are signed for `action <id>`, sessions are encrypted for
+ * Prefixes of the runtime's own purposes: bound arguments are signed for `action <id>`, sessions are encrypted for
  * `cookie <name>`, and later ones begin with `runtime`.
  */
 const RESERVED = /^(?:action|cookie|runtime|application) /
 
 /**
- * The secrets that an application gets as `context.secrets`. No purpose it can name leads to a key of the runtime: those
- * that begin as the runtime's do are put behind `application `. Other purposes keep their keys, and so does the runtime.
+ * The secrets of `context.secrets`. An application can name no purpose that derives a key of the runtime: purposes with
+ * a prefix of the runtime are prefixed with `application `. Other purposes keep their keys, and so does the runtime.
  */
 export class ApplicationSecrets implements Secrets {
   readonly #runtime: Secrets
@@ -17,7 +17,7 @@ export class ApplicationSecrets implements Secrets {
     this.#runtime = runtime
   }
 
-  /** The runtime's secrets behind those of an application; any others are returned as they are. */
+  /** The runtime's secrets that an application's use; any others are returned unchanged. */
   static runtimeOf(secrets: Secrets): Secrets {
     return #runtime in secrets ? secrets.#runtime : secrets
   }
@@ -39,7 +39,7 @@ export class ApplicationSecrets implements Secrets {
   }
 }
 
-/** Different purposes stay different: `application ` is reserved, too. */
+/** Different purposes stay different, because `application ` is reserved too. */
 function applicationPurpose(purpose: string): string {
   return RESERVED.test(purpose) ? `application ${purpose}` : purpose
 }

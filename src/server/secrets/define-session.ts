@@ -7,7 +7,7 @@ const MOST_MAX_AGE_SECONDS = 400 * 86_400 // browsers cap the lifetime of cookie
 const FLASH_MAX_AGE_SECONDS = 300 // for the next page; much later it would be out of context
 const NAME = /^[\w-]{1,64}$/
 
-/** A schema for a session's data: zod's, or anything with the same `safeParseAsync`. */
+/** A schema for a session's data: zod's, or any object with the same `safeParseAsync`. */
 export interface SessionSchema<Data> {
   readonly _output: Data
   safeParseAsync(stored: unknown): Promise<

@@ -86,12 +86,12 @@ export class SealedCookie<Value> {
     return cookie
   }
 
-  /** The runtime's: no text that an application encrypts is a session. */
+  /** The runtime's own: a text that an application encrypts can never be a session. */
   get #secrets(): Secrets {
     return ApplicationSecrets.runtimeOf(this.#context.secrets)
   }
 
-  /** `undefined` where there is no such cookie. */
+  /** `undefined` without such a cookie. */
   get value(): Value | undefined {
     return this.#kept?.value
   }

@@ -7,26 +7,26 @@ export interface HeldByClient {
 const FEWEST_ASKED = 64
 
 /**
- * How many of the greediest clients have to be known to make room, so that a store with many small clients does not list
- * them all: those that hold twice the excess together, since the greediest hold no less than their equal part of the total.
- * Where more of them hold too much, others are cut next time.
+ * How many of the largest clients to read to make room, so that a store with many small clients does not list them all:
+ * those that together hold twice the excess, because the largest hold at least their equal share. If more of them
+ * exceed the level, the others are cut next time.
  */
 export function countGreediest({ total, most, clients }: HeldInAll): number {
   return Math.max(FEWEST_ASKED, Math.ceil((2 * (total - most) * clients) / total))
 }
 
-/** What all clients hold together. */
+/** Totals of all clients. */
 export interface HeldInAll {
   readonly total: number
   readonly most: number
-  /** How many of them there are. */
+  /** Their number. */
   readonly clients: number
 }
 
 /**
- * How much each client may keep at most, so that all together keep no more than the bound: those that hold less keep what
- * they have, and those that hold more come down to one level.
- * @param greediest clients that hold more than their equal part of the bound, those with most first.
+ * The largest amount per client with which all together stay within the bound: clients below the level keep everything,
+ * and those above it are cut to the level.
+ * @param greediest clients with more than their equal share of the bound, largest first.
  * @param total of all clients.
  * @param most the bound.
  */

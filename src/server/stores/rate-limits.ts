@@ -9,10 +9,10 @@ import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts
 import type { Database } from './open-database.ts'
 import { storedKey } from './stored-key.ts'
 
-const SWEEP_EVERY = 256 // calls; the bound may be passed by as many
+const SWEEP_EVERY = 256 // calls, and possible excess over the bound
 /** Of all clients. */
 export const MOST_KEYS = 100_000
-const MICROS = 1_000 // in a millisecond: whole numbers add up without an error
+const MICROS = 1_000 // per millisecond: whole numbers add up without rounding errors
 
 /** Counts calls by key. */
 export interface RateLimits {
@@ -87,7 +87,7 @@ const READ = 'SELECT full_at FROM rate_limits WHERE key = ?'
 const BRING_BACK = 'UPDATE rate_limits SET full_at = :latest WHERE key = :key AND full_at > :latest'
 const DROP_FULL = 'DELETE FROM rate_limits WHERE full_at <= ?'
 const TOTALS = 'SELECT count(*) AS keys, count(DISTINCT client) AS clients FROM rate_limits'
-/** Clients that hold more than the mean, which no level is below. */
+/** Clients above the mean; the level is never below the mean. */
 const GREEDIEST = `
 SELECT client, count(*) AS amount FROM rate_limits GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?`
 const DROP_BEYOND = `

@@ -62,7 +62,7 @@ export interface RedisLinkTimes {
 class RedisCommands {
   readonly #log: Logger
   readonly #onUsable: () => void
-  /** By which scripts are called. Bound: the scripts in our code. */
+  /** Checksums by which scripts are called. Bound: the scripts in our code. */
   readonly #checksums = new Map<string, string>()
   #connection: RedisConnection | undefined
   /** A command was not answered in time, and none since. */
@@ -109,7 +109,7 @@ class RedisCommands {
     }
   }
 
-  /** Runs a script by its checksum, and sends its text to a server that does not know it, which then keeps it. */
+  /** Runs a script by its checksum. If the server does not know it, sends the text, which the server then keeps. */
   async runScript(client: RedisClient, { lua, keys, arguments: given }: RedisScript): Promise<unknown> {
     const options = { keys: [...keys], arguments: [...given] }
     try {

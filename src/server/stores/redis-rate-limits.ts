@@ -1,18 +1,18 @@
 /**
- * Rate limits that instances share: as in `rate-limits.ts`, and gone from Redis once all points are back. Of one client,
- * 50,000 keys are kept, those that it was the first to take a point of; beyond that, those that it has used longest ago go.
+ * Rate limits that instances share: as in `rate-limits.ts`; a key expires in Redis once all points are back. For each
+ * client, 50,000 keys of which it was the first to take a point are kept; beyond that, its least recently used ones go.
  */
 import { MOST_KEYS, rateCells, rateMoment, refusal, type RateBounds, type RateLimits } from './rate-limits.ts'
 import type { RedisLink } from './redis-link.ts'
 import { sharedKey } from './shared-key.ts'
 
-const MOST_DROPPED = 256 // in one call, which adds one
+const MOST_DROPPED = 256 // per call, which adds one
 
 /**
- * Takes a point. Gives the moment at which all points are back where there is none, else 0, and then whose key it is, if
- * the client's list does not reach as far as the key may be kept: it is written once a window.
+ * Takes a point. Returns 0, or without a point the moment at which all are back. If the client's list ends before the
+ * key does, also returns the key's client: the list is written once per window.
  */
-// Numbers stay below 2^53, but as a text Lua keeps 14 digits of one unless told.
+// Numbers stay below 2^53, but Lua formats them with 14 digits by default.
 const TAKE = `
 local now, window, interval = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local known = redis.call('HMGET', KEYS[1], 'at', 'client', 'listed')
@@ -36,7 +36,7 @@ end
 return { stands }
 `
 
-/** Lists a key of a client. Gives the names of the keys that this pushes out. */
+/** Lists a key of a client. Returns the names of the keys that this evicts. */
 const LIST = `
 local now, last_, mostKeys, mostDropped = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
 redis.call('ZADD', KEYS[1], last_, ARGV[3])
@@ -53,7 +53,7 @@ if last then redis.call('PEXPIRE', KEYS[1], math.max(1, math.ceil((tonumber(last
 return dropped
 `
 
-/** A key may have gone meanwhile, and be another client's now. */
+/** Meanwhile a key may have expired, and now belong to another client. */
 const DROP = `
 if redis.call('HGET', KEYS[1], 'client') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 0
@@ -62,8 +62,8 @@ return 0
 const ALLOWED = { allowed: true, retryAfterSeconds: 0 }
 
 /**
- * `RateLimits` in Redis. The time is the caller's: clocks of servers differ by milliseconds, limits reach over seconds, and
- * one that is set wrong locks nobody out for longer than its limit.
+ * `RateLimits` in Redis. The caller's clock counts: clocks of servers differ by milliseconds, limits span seconds, and
+ * a wrong clock blocks nobody for longer than the limit.
  * @param bounds of one client.
  * @throws {RedisGone} from `take`.
  */
@@ -74,7 +74,7 @@ export function createRedisRateLimits(
   async function list(name: string, client: string, now: number, until: number): Promise<void> {
     const given = [String(now), String(until), name, String(bounds.keys), String(MOST_DROPPED)]
     const dropped = await link.script({ lua: LIST, keys: [sharedKey('limits', client)], arguments: given })
-    // Each by itself: in a cluster they are in different places.
+    // One by one: in a cluster they are on different nodes.
     const drops = (dropped as readonly string[]).map((each) =>
       link.script({ lua: DROP, keys: [each], arguments: [client] }),
     )

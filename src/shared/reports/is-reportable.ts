@@ -1,7 +1,8 @@
 /**
- * What is not an error in the browser, for its SDK, and for the relay, which hears from clients of former builds. Redirects
- * and refusals are answers, and a navigation or request that was given up has failed nobody. On the server,
- * `is-server-failure.ts` judges what was thrown. Here for what was thrown and for error events; `reportable-spans.ts` has the same rule for transactions and spans.
+ * Decides what is not an error in the browser, for its SDK, and for the relay, which also gets reports of former
+ * builds. Redirects and refusals are answers, and nobody misses a cancelled navigation or request. On the server,
+ * `is-server-failure.ts` judges thrown values. This file judges thrown values of browsers and error events;
+ * `reportable-spans.ts` has the same rule for transactions and spans.
  */
 import { controlFlowOf, digestOf } from '../control-flow.ts'
 import { isRecord, tagOf, textOf } from './json-values.ts'

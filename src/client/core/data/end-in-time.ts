@@ -1,15 +1,16 @@
-const DELIVERY_MS = 10_000 // what the server has written in time may be on its way for as long
+const DELIVERY_MS = 10_000 // time for the last bytes to arrive
 
 /**
- * Ends a document that is streamed, for what waits for the rest of it. Chromium leaves one whose connection was lost loading for ever,
- * and tells of one that was stopped only that it is complete. React waits for an event to render the holes itself.
+ * Ends a streamed document whose rest does not arrive. If the connection is lost, Chromium stays in the loading state
+ * forever, and reports a stopped document only as complete. React waits for an event before it renders missing content
+ * itself.
  * @param deadline milliseconds that the server may take.
  */
 export function endInTime(window: Window, deadline: number): void {
   const { document } = window
   if (document.readyState !== 'loading') return
   const onChange = (): void => {
-    // A document that is read to its end is interactive first.
+    // A completely read document becomes interactive first.
     if (document.readyState === 'complete') document.dispatchEvent(new Event('DOMContentLoaded'))
   }
   document.addEventListener('readystatechange', onChange, { once: true })

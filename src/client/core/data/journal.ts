@@ -3,7 +3,7 @@ import type { NavigationKind } from '../../react/router-types.ts'
 /** A request for route data, for the inspector. Times in milliseconds since the epoch. */
 export interface RequestRecord {
   readonly href: string
-  /** Segments asked for; `undefined` for all. */
+  /** Requested segments; `undefined` for all. */
   readonly wants: readonly string[] | undefined
   readonly prefetch: boolean
   readonly startedAt: number
@@ -20,7 +20,7 @@ export interface NavigationRecord {
   readonly from: string
   to: string
   readonly startedAt: number
-  /** Data, code and styles are here. */
+  /** When data, code and styles had loaded. */
   readyAt?: number
   endedAt?: number
   end?: 'commit' | 'cancel' | 'fail' | 'leave'

@@ -14,34 +14,34 @@ import {
 import { withoutHash } from './local-href.ts'
 import { segmentKey } from './segment-key.ts'
 
-/** What an answer has said of a URL: which route answers it, or where it leads. */
+/** The server's answer for a URL: its route, or its redirect. */
 export type Verdict = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document'>>
 
 /**
- * What the browser knows of the site's pages: data by segment, verdicts by URL, both in one route cache. It knows what
- * each loader has looked at, and so which URLs share an entry.
+ * The browser's knowledge of the site's pages: data by segment, verdicts by URL, both in one route cache. It tracks
+ * which search params each loader reads, and so which URLs share an entry.
  */
 export interface KnownRoutes {
   readonly cache: RouteCache
   /** An entry that may be shown. */
   entry(key: string): CacheEntry | undefined
-  /** How an entry may be used, now unless told; a stale one is to be asked for again once it is shown. */
+  /** How an entry may be used, by default now; reload a stale one after showing it. */
   readonly stateOf: (entry: CacheEntry, at?: number) => EntryState
   /** The entry of a URL's verdict; its value is a `Verdict`. */
   verdict(href: string): CacheEntry | undefined
   /** Key of a segment's data. */
   keyOf(id: string, href: string, params: RouteParams): string
-  /** Takes note of what a loader has looked at. */
+  /** Records which search params a loader reads. */
   noteUses(id: string, uses: SegmentMeta['uses']): void
   keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
   keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
-  /** These entries are on the screen, and what is known of this URL. */
+  /** Records that these entries, and the URL's verdict, are on screen. */
   shown(keys: readonly string[], href: string): void
   /** Drops entries by tag or path. */
   revalidate(targets: readonly string[]): void
 }
 
-/** A segment's data as it is kept. */
+/** A cached segment's data. */
 export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
   readonly values: SegmentValues
   readonly hash?: number | undefined
@@ -54,7 +54,7 @@ export function pathOf(href: string): string {
   return href.split('?', 1)[0] ?? href
 }
 
-/** The part of a URL's path that a segment stands for: `/docs` for the layout of `/docs` around `/docs/loaders`. */
+/** The part of a URL's path to which a segment belongs: `/docs` for the layout of `/docs` around `/docs/loaders`. */
 export function segmentPath(id: string, href: string): string {
   const [key = '', kind] = id.split('#')
   const parts = pathOf(href).split('/')
@@ -63,7 +63,7 @@ export function segmentPath(id: string, href: string): string {
 
 /**
  * @param now milliseconds since the epoch.
- * @param onChange called when something is known or forgotten.
+ * @param onChange called after each change.
  */
 export function createKnownRoutes(now: () => number, onChange: () => void): KnownRoutes {
   const uses = new Map<string, true | readonly string[]>()
@@ -95,7 +95,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
     stateOf: (one, at = now()) => entryState(one, at),
     verdict: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
     keyOf(id, href, params) {
-      // Layouts rarely look at the query, and many links share them: an unknown one is taken for such.
+      // Layouts rarely read the query, and many links share them: assume that an unknown one does not.
       const known = uses.get(id) ?? (id.endsWith('#layout') ? [] : true)
       return segmentKey(id, params, new URLSearchParams(href.slice(pathOf(href).length)), known)
     },

@@ -1,8 +1,8 @@
 /**
- * Reads the target of a redirect as the browser does, which will go there.
+ * Resolves the target of a redirect as the browser does.
  * @param to a path of this site.
  * @param origin `https://host` of the page.
- * @returns path, query and hash; `undefined` for anything that leads elsewhere, or is no path.
+ * @returns path, query and hash; `undefined` for another site, and for anything but a path.
  */
 export function localHref(to: string, origin: string): string | undefined {
   try {
@@ -13,12 +13,12 @@ export function localHref(to: string, origin: string): string | undefined {
   }
 }
 
-/** Path and query of an `href` that has both and a hash. */
+/** Removes the hash of an `href`. */
 export function withoutHash(href: string): string {
   return href.replace(/#.*/s, '')
 }
 
-/** Path, query and hash of a URL of this site. A second slash in front of them would make a host of what follows. */
+/** Path, query and hash of a URL of this site. Leading slashes are collapsed: `//` would begin a host. */
 export function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
   return pathname.replace(/^\/+/, '/') + search + hash
 }

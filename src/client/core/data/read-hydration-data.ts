@@ -15,8 +15,8 @@ export interface ReadHydrationData {
 }
 
 /**
- * Reads what the server left in the document.
- * @returns `undefined` for a document without hydration data, or one of another version.
+ * Reads the hydration data of the document.
+ * @returns `undefined` for a document without hydration data, or with another version.
  */
 export function readHydrationData(document: Document): ReadHydrationData | undefined {
   const state = JSON.parse(document.querySelector(HYDRATION_DATA_SELECTOR)?.textContent || '{}') as HydrationState
@@ -24,7 +24,7 @@ export function readHydrationData(document: Document): ReadHydrationData | undef
   return { state, values: state.values ?? readLateValues() }
 }
 
-/** A list of chunks at first, then whatever takes them. */
+/** A list of chunks at first, then an object that takes them. */
 interface LateChunks {
   push(chunk: string | null): void
   forEach?(take: (chunk: string | null) => void): void
@@ -37,7 +37,7 @@ async function readLateValues(): Promise<HydrationValues> {
   const global = globalThis as { [HYDRATION_DATA_GLOBAL]?: LateChunks }
   global[HYDRATION_DATA_GLOBAL]?.forEach?.(push)
   global[HYDRATION_DATA_GLOBAL] = { push }
-  // A document that breaks off leaves values that never arrive.
+  // An interrupted document leaves values that never arrive.
   const onParsed = (): void => fail(new ServerFailure())
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', onParsed)
   else onParsed()

@@ -1,30 +1,29 @@
 /**
- * When to ask again for data that did not come.
+ * When to retry loading data.
  *
  * | attempt | wait without Retry-After, in ms |
  * |---------|---------------------------------|
  * | 0       | 225 to 375                      |
  * | 1       | 450 to 750                      |
  * | 2       | 900 to 1,500                    |
- * | 3       | none: given up                  |
+ * | 3       | none: the request fails         |
  */
 
-/** Most retries of one request for data; then the error boundary is shown. */
+/** Maximum retries of one request for data; then the error boundary is shown. */
 export const MAX_RETRIES = 3
 
-/** Milliseconds that a `Retry-After` may ask for; nobody looks at a pending page for longer. */
+/** Longest accepted `Retry-After`, in milliseconds; nobody watches a pending page for longer. */
 export const MAX_RETRY_AFTER_MS = 30_000
 
-const FIRST_DELAY_MS = 300 // a server that restarts behind a proxy is back within the three of them
+const FIRST_DELAY_MS = 300 // a server that restarts behind a proxy is back within three retries
 
 /**
- * How long to wait before a retry: 300 ms doubled with each attempt, 25 % more or less, or as long as the server asks
- * for if that is longer.
+ * How long to wait before a retry: 300 ms, doubled with each attempt, plus or minus 25 %, or the server's `Retry-After`
+ * if that is longer.
  * @param attempt number of the retry, from 0.
- * @param retryAfterMs what `parseRetryAfter` has read; `undefined` without the header.
+ * @param retryAfterMs from `parseRetryAfter`; `undefined` without the header.
  * @param random from 0 to 1.
- * @returns milliseconds; `undefined` after `MAX_RETRIES`, or if the server asks for more than `MAX_RETRY_AFTER_MS`: not
- * worth waiting for.
+ * @returns milliseconds; `undefined` after `MAX_RETRIES`, or if the server asks for more than `MAX_RETRY_AFTER_MS`.
  */
 export function retryDelay(attempt: number, retryAfterMs: number | undefined, random: number): number | undefined {
   const asked = retryAfterMs ?? 0
@@ -33,14 +32,14 @@ export function retryDelay(attempt: number, retryAfterMs: number | undefined, ra
 }
 
 /**
- * Waits before another try of what did not come.
+ * Waits before a retry.
  * @param attempt number of the retry, from 0.
- * @param retryAfterMs what the server has asked for.
- * @returns whether there is to be another one; if not, at once.
+ * @param retryAfterMs requested by the server.
+ * @returns whether to retry; if not, resolves at once.
  */
 export type Retry = (attempt: number, retryAfterMs: number | undefined, signal: AbortSignal) => Promise<boolean>
 
-/** @param wait resolves after these milliseconds, and before that when the network comes back or the signal is aborted. */
+/** @param wait resolves after these milliseconds, or earlier when the network is back or the signal is aborted. */
 export function createRetry(
   random: () => number,
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>,
@@ -52,7 +51,7 @@ export function createRetry(
   }
 }
 
-/** Waits for milliseconds; not any longer than until the network is back, or the signal is aborted. */
+/** Waits for some milliseconds, or until the network is back or the signal is aborted. */
 export function waitIn(window: Window) {
   return (milliseconds: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * The data of segments that a page has, by segment key. Pure: `now` comes with the events, in milliseconds.
+ * The cache of segments' data, by segment key. Pure: `now` is part of the events, in milliseconds.
  *
  * | age of an entry                                | state, never shown | state, once shown |
  * |------------------------------------------------|--------------------|-------------------|
@@ -11,48 +11,51 @@
  *
  * | event      | does                                                                                           |
  * |------------|------------------------------------------------------------------------------------------------|
- * | receive    | stores as most recently used; equal hash: keeps value and `shown` of before; sweeps and evicts |
+ * | receive    | stores as most recently used; equal hash: keeps the old value and `shown`; sweeps and evicts   |
  * | show       | marks as shown, and as most recently used in the order given; unknown keys are ignored         |
- * | revalidate | forgets what the targets name                                                                  |
+ * | revalidate | drops everything that the targets name                                                         |
  *
  * Bounds: 500 entries and 4,000,000 characters on the wire; the least recently used go first. An entry that is larger
- * than the bound, or has no lifetime, is not stored, and what was there before it is forgotten. `receive` sweeps
- * what has expired. Where nothing changes the same object is returned; an answer that is stored is always a change.
+ * than the bound, or has no lifetime, is not stored, and the previous one is dropped. `receive` sweeps expired
+ * entries. If nothing changes the same object is returned; storing an answer is always a change.
  */
 
 import { revalidationPath, revalidationTarget } from '../../../shared/revalidation-path.ts'
 
-/** Lifetime of an entry whose loader names none, in milliseconds. */
+/** Lifetime of an entry whose loader sets none, in milliseconds. */
 export const ENTRY_LIFETIME_MS = 60_000
 
 /** Age in milliseconds up to which an entry may be shown while it is revalidated. */
 export const REUSE_WINDOW_MS = 300_000
 
-/** Most entries that are kept: some hundred pages. */
+/** Maximum number of entries: some hundred pages. */
 export const MAX_ENTRIES = 500
 
-/** Most characters on the wire that are kept, all entries together. As objects they take several times that. */
+/** Maximum characters on the wire of all entries together. As objects they take several times that. */
 export const MAX_SIZE = 4_000_000
 
-/** `fresh` and `reusable`: used without a request. `stale`: shown and revalidated behind. `expired`: not shown. */
+/**
+ * `fresh` and `reusable`: used without a request. `stale`: shown and revalidated in the background. `expired`: not
+ * shown.
+ */
 export type EntryState = 'fresh' | 'reusable' | 'stale' | 'expired'
 
 /** Data of one segment. */
 export interface CacheEntry {
   readonly value: unknown
-  /** When it came, in milliseconds. */
+  /** Time of arrival, in milliseconds. */
   readonly receivedAt: number
-  /** Milliseconds for which it is fresh; 0: not to be stored. */
+  /** Milliseconds for which it is fresh; 0: not stored. */
   readonly lifetimeMs: number
-  /** Whether it has been on the screen. */
+  /** Whether it has been on screen. */
   readonly shown: boolean
-  /** By which `revalidate(tag)` finds it. */
+  /** Tags for `revalidate(tag)`. */
   readonly tags: readonly string[]
-  /** Pathname by which `revalidate(path)` finds it. */
+  /** Pathname for `revalidate(path)`. */
   readonly path: string
   /** Characters on the wire. */
   readonly size: number
-  /** Hash of the content; absent for what came with the document. */
+  /** Hash of the content; absent for data from the document. */
   readonly hash?: number | undefined
 }
 
@@ -64,7 +67,7 @@ export interface RouteCache {
   readonly size: number
 }
 
-/** What may happen to the cache; see the table in the head of this file. */
+/** Events of the cache; see the table at the top of this file. */
 export type CacheEvent =
   | { readonly type: 'receive'; readonly key: string; readonly entry: CacheEntry; readonly now: number }
   | { readonly type: 'show'; readonly keys: readonly string[] }
@@ -84,7 +87,7 @@ export function entryState(entry: Pick<CacheEntry, 'receivedAt' | 'lifetimeMs' |
   return age <= REUSE_WINDOW_MS ? 'stale' : 'expired'
 }
 
-/** The next state; the same object where nothing changes. */
+/** The next state; the same object if nothing changes. */
 export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCache {
   const entries = new Map(cache.entries)
   const putLast = (key: string, entry: CacheEntry): void => {
@@ -98,7 +101,7 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
     case 'receive': {
       const { key, entry, now } = event
       const old = entries.get(key)
-      // The value of before is what React has rendered: with the same object nothing is rendered again.
+      // React has rendered the old value: with the same object nothing is rendered again.
       const same = old?.hash !== undefined && old.hash === entry.hash
       putLast(key, same ? { ...entry, value: old.value, shown: old.shown || entry.shown } : entry)
       forget((entry) => !(entry.lifetimeMs > 0) || entryState(entry, now) === 'expired')
@@ -114,7 +117,7 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
       forget((entry) => matchesTarget(entry, event.targets))
   }
 
-  // One that is larger than all may be together goes first, or it would push all others out before itself.
+  // An entry that exceeds the whole bound goes first, or it would evict all others before itself.
   forget((entry) => entry.size > MAX_SIZE)
   let size = 0
   for (const entry of entries.values()) size += entry.size
@@ -130,15 +133,15 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
 }
 
 /**
- * Whether `revalidate(targets)` concerns an entry. A target that begins with `/` is a path, however it is written; with
- * `/*` at its end it is that path and all below it, so that `/*` is everything. Any other target is a tag.
+ * Whether `revalidate(targets)` includes an entry. A target that begins with `/` is a path, in any spelling; with `/*`
+ * at its end it is that path and everything below it, so that `/*` is everything. Any other target is a tag.
  */
 export function matchesTarget(entry: Pick<CacheEntry, 'tags' | 'path'>, targets: readonly string[]): boolean {
   const path = revalidationPath(entry.path)
   return targets.some((name) => {
     if (!name.startsWith('/')) return entry.tags.includes(name)
     const target = revalidationTarget(name)
-    // With a slash behind both, "/lab" is below "/lab/*" and "/labour" is not.
+    // With a slash after both, "/lab" is below "/lab/*" and "/labour" is not.
     return target.endsWith('/*') ? `${path}/`.startsWith(target.slice(0, -1)) : path === target
   })
 }

@@ -5,31 +5,31 @@ import { pathOf, type KnownRoutes, type Verdict } from './known-routes.ts'
 import type { CacheEntry } from './route-cache.ts'
 import type { RouteRequest } from './route-request.ts'
 
-/** What is asked for although it is known: nothing, what has outlived its lifetime, everything. */
+/** What to request although it is cached: nothing, expired data, everything. */
 export type Anew = 'nothing' | 'stale' | 'all'
 
-/** What is known of a URL, and what is not. */
+/** The known and the missing parts of a URL's page. */
 export interface RoutePlan {
-  /** The last of the requests waited for that asked for this URL. */
+  /** The last awaited request for this URL. */
   readonly own: RouteRequest | undefined
-  /** As far as it is known: by an earlier answer, else by the table. */
+  /** The known part: from an earlier answer, else from the table. */
   readonly page: LoadedPage
-  /** The answer says that it leads elsewhere. */
+  /** Set if the URL redirects. */
   readonly redirect: RouteDataRedirect | undefined
-  /** No page: only the browser itself can go there. */
+  /** Not a page: only the browser itself can go there. */
   readonly document: boolean
-  /** Whether the server must say what the URL is. */
+  /** Whether the server must decide what the URL is. */
   readonly asksVerdict: boolean
-  /** Ids of segments with data that is neither here nor on its way. */
+  /** Ids of segments whose data is neither cached nor being loaded. */
   readonly missing: readonly string[]
-  /** Requests that bring some of the data. */
+  /** Running requests with some of the data. */
   readonly joins: ReadonlySet<RouteRequest>
 }
 
 /** A page's data. */
 export interface LoadedPage {
   readonly kind: 'page'
-  /** `null` where no route answers, `undefined` where nobody knows of one. */
+  /** `null` if no route answers, `undefined` if unknown. */
   readonly route: Route | null | undefined
   readonly params: RouteParams
   /** After the page's schema; `undefined` for a page without one. */
@@ -37,20 +37,20 @@ export interface LoadedPage {
   /** By segment id. */
   readonly data: Readonly<Record<string, unknown>>
   readonly outcome?: RouteDataOutcome | undefined
-  /** Of the answer; 200 where none was needed. */
+  /** Of the answer; 200 without one. */
   readonly status: number
   readonly retryAfterMs: number | undefined
-  /** Cache keys of what is shown. */
+  /** Cache keys of the shown data. */
   readonly keys: readonly string[]
-  /** Something is older than its lifetime, and is to be asked for again once it is shown. */
+  /** Part of it is expired: reload it after showing it. */
   readonly stale: boolean
 }
 
-/** Says what a page needs. Reads what is known and what is requested, and changes neither. */
+/** Computes the needs of a page. Reads cache and running requests, and changes neither. */
 export interface RoutePlanner {
-  /** @param used requests that have been waited for: what they have brought counts, kept or not. */
+  /** @param used requests that have been awaited: their results count, cached or not. */
   plan(href: string, anew?: Anew, used?: readonly RouteRequest[]): RoutePlan
-  /** Ids of the segments with data of the route that an answer names. */
+  /** Ids of the segments with data in the answer's route. */
   idsOf(head: Verdict | undefined): readonly string[]
 }
 
@@ -63,7 +63,7 @@ export function createRoutePlanner(
   const routes = new Map(table.routes.map((route) => [route.key, route]))
 
   const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
-  /** Where no route answers, the layout of the root is around the fallback. */
+  /** If no route answers, the root's layout is around the fallback. */
   const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
     dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
 
@@ -91,7 +91,7 @@ export function createRoutePlanner(
         request.ids.includes(id) && known.keyOf(id, request.href, request.params) === key
       const kept = usable(known.entry(key), anew)
       const bringer = used.find((request) => request.segments.has(id) && brings(request))
-      // Kept values of equal content are the former object, so that nothing is rendered anew for them.
+      // A cached value of equal content is the previous object, so that nothing is rendered again for it.
       const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
       let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
       if (!values && own?.over && outcome && own.ids.includes(id)) values = {}
@@ -129,8 +129,8 @@ export function createRoutePlanner(
 }
 
 /**
- * Ids of the segments of a route whose data comes from the server, root first.
- * @param outcome where a fallback is shown: what it leaves out has no data.
+ * Ids of a route's segments with server data, root first.
+ * @param outcome of a fallback, which leaves out the data inside it.
  */
 export function dataIds(
   route: Pick<Route, 'chain' | 'key' | 'definition'> | null | undefined,

@@ -21,69 +21,69 @@ import type { Verdict } from './known-routes.ts'
 import { serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
-/** How a request is started. */
+/** Options of a request. */
 export interface RouteRequestOptions {
-  /** Path and query that it asks for. */
+  /** Requested path and query. */
   readonly href: string
-  /** Segments that are asked for; `undefined` for all. */
+  /** Requested segments; `undefined` for all. */
   readonly wants: readonly string[] | undefined
-  /** Who may refuse it first. */
+  /** Whether the server may refuse it first. */
   readonly prefetch: boolean
-  /** Whether the browser's own cache must ask the server. */
+  /** Whether to bypass the browser's HTTP cache. */
   readonly force: boolean
   /** Set if an action is called. */
   readonly call?: {
-    /** Goes to the end of the URL's query. */
+    /** Appended to the URL's query. */
     readonly query: string
     readonly headers: Readonly<Record<string, string>>
     readonly body: FormData | string
   }
 }
 
-/** One request for route data, from its start to the last deferred value. */
+/** One request for route data, until its last deferred value. */
 export interface RouteRequest extends RouteRequestOptions {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Ids of the segments that it brings: a guess, until it is known what the URL is. */
+  /** Ids of the segments in the answer: a guess, until the URL's verdict is known. */
   ids: readonly string[]
-  /** Of the URL; a guess as well. */
+  /** Params of the URL; a guess as well. */
   params: RouteParams
-  /** No revalidation has come since: what it brings may be kept. */
+  /** Whether no revalidation has happened since: only then may its data be cached. */
   current: boolean
-  /** Status of the answer; 0 before it is there. */
+  /** Status of the answer; 0 before it. */
   status: number
-  /** Milliseconds after which a failing server wants to be asked again. */
+  /** Requested delay before a retry, in milliseconds. */
   retryAfterMs: number | undefined
-  /** What the answer says the URL is; absent before it is known. */
+  /** The URL's verdict; absent before it is known. */
   head?: Verdict
   outcome?: RouteDataOutcome
-  /** What has come, by segment id. */
+  /** Received segments by id. */
   readonly segments: Map<string, ReceivedSegment>
   /** The last line of the answer has been read. */
   complete?: boolean
-  /** Nothing more will come. */
+  /** The answer is over. */
   over: boolean
-  /** Why it has ended before its end: `RouteLoadError` or `RouteCancelled`. */
+  /** Why it has ended early: `RouteLoadError` or `RouteCancelled`. */
   failed?: Error
-  /** For as long as its signal is not aborted, somebody needs it. It is aborted itself when nobody does. */
+  /** Keeps the request running until the signal is aborted. It is aborted when no signal is left. */
   join(signal: AbortSignal): void
 }
 
-/** What a request needs of the world. */
+/** A request's environment. */
 export interface RouteRequestWorld {
   readonly buildId: string
   readonly fetch: typeof fetch
   now(): number
-  /** An answer of another build than ours has come. */
+  /** An answer of another build has arrived. */
   outdated(): void
-  /** The server has too much to do, and wants to be left alone for these milliseconds by what nobody waits for. */
+  /** The server is overloaded, and requests a pause from prefetches for these milliseconds. */
   busy(milliseconds: number): void
   readonly journal: Pick<Journal, 'request'>
 }
 
-/** Told while a request is under way, in this order; nothing but `changed` after its end. */
+/** Called during a request, in this order; after its end, only `changed`. */
 export interface RouteRequestListener {
-  /** It is known what the URL is. */
+  /** The URL's verdict is known. */
   head(head: Verdict): void
   received(segment: ReceivedSegment): void
   settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
@@ -98,7 +98,7 @@ export function routeDataUrl(href: string, wants: readonly string[] | undefined)
   return ROUTE_DATA_PREFIX + href + (query && (href.includes('?') ? '&' : '?')) + query
 }
 
-/** Starts a request. It is over in one try: trying again is left to those who wait. */
+/** Starts a request. It makes a single attempt: callers retry. */
 export function startRouteRequest(
   options: RouteRequestOptions,
   world: RouteRequestWorld,
@@ -125,7 +125,7 @@ export function startRouteRequest(
       users.add(user)
       const leave = (): void => {
         users.delete(user)
-        // The next user may need it too. A complete answer needs no abort, which would cost the connection.
+        // The next page may need it too. A complete answer needs no abort, which would cost the connection.
         queueMicrotask(() => users.size === 0 && !request.complete && controller.abort())
       }
       user.addEventListener('abort', leave)
@@ -144,7 +144,7 @@ export function startRouteRequest(
   return request
 }
 
-/** @throws what `namedFailure` knows: the network's failures, the reader's, and those of answers without route data. */
+/** @throws the errors of `namedFailure`: of the network, of the reader, and of answers without route data. */
 async function run(
   request: RouteRequest,
   world: RouteRequestWorld,
@@ -159,9 +159,9 @@ async function run(
   if ((headers.get(BUILD_HEADER) ?? buildId) !== buildId) world.outdated()
   if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
     void body?.cancel()
-    // 511 is a portal that wants to be seen (RFC 6585, section 6).
+    // 511 is a captive portal that wants to be seen (RFC 6585, section 6).
     const passing = (status >= 500 && status !== 511) || status === 429
-    // An answer without a build is a portal's, or a proxy's whose server is gone. A redirect has no status here.
+    // An answer without a build header is from a portal, or a proxy without its server. A redirect has no status here.
     const isOurs = headers.has(BUILD_HEADER) || (status >= 400 && status < 500)
     const reason = isOurs ? 'server' : 'offline'
     throw new RouteLoadError('route data', request.href, { passing, reason, retryAfterMs, status: status || undefined })
@@ -194,7 +194,7 @@ function fetchRouteData(
   })
 }
 
-/** Notes in the request what the answer says, and tells the listener. */
+/** Writes the answer into the request, and calls the listener. */
 function sinkOf(request: RouteRequest, listener: RouteRequestListener, signal: AbortSignal): RouteDataSink {
   return {
     head(head) {
@@ -228,12 +228,12 @@ function sinkOf(request: RouteRequest, listener: RouteRequestListener, signal: A
 
 function namedFailure(href: string, error: unknown): RouteLoadError {
   if (error instanceof RouteLoadError) return error
-  // An answer that broke off may be whole next time; one that is not route data will not.
+  // A retry may complete an answer that was cut off, but not fix one that is not route data.
   const passing = !(error instanceof RouteDataError) || error.kind === 'truncated'
   return new RouteLoadError('route data', href, { passing, reason: passing ? 'offline' : 'server', cause: error })
 }
 
-/** What a deferred value rejects with where the answer has broken off before it came. An answer that is wrong is no matter of the network. */
+/** Rejection of a deferred value whose answer was cut off. A malformed answer is not a network failure. */
 function lostOnTheWay(error: unknown): unknown {
   const { kind = 'truncated', message } = Object(error) as Partial<RouteDataError>
   return kind === 'truncated' ? Object.assign(new ServerFailure(), { message }) : error

@@ -6,27 +6,27 @@ import { createRoutePlanner, type Anew, type LoadedPage, type RoutePlan } from '
 import { startRouteRequest, type RouteRequest, type RouteRequestWorld } from './route-request.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
-/** Brings together what a page needs: what is known, what is under way, and what must be asked for. */
+/** Combines the data of a page: from the cache, from running requests, and from new ones. */
 export interface RouteStore {
-  /** Requests under way. */
+  /** Running requests. */
   readonly requests: ReadonlySet<RouteRequest>
-  /** What would have to be asked for, if this URL were to be shown now. */
+  /** What would have to be requested to show this URL now. */
   plan(href: string): RoutePlan
   /**
-   * Everything that a page needs, but for deferred values. Requests that bring some of it go on until the signal is
-   * aborted, which is for who shows the page to do once it is left.
+   * Loads everything that a page needs, except deferred values. Its requests continue until the signal is aborted:
+   * abort it when the page is left.
    * @param href path and query.
-   * @throws {RouteLoadError} when a request has failed.
-   * @throws {RouteCancelled} when the signal is aborted.
+   * @throws {RouteLoadError} if a request has failed.
+   * @throws {RouteCancelled} if the signal is aborted.
    */
   load(href: string, options: StoreLoadOptions): Promise<LoadedRoute>
-  /** What `go` loads at once takes what this request for all segments has brought, be it to be kept or not. */
+  /** Makes the loads that `go` starts use the result of this request for all segments, cacheable or not. */
   bring(request: RouteRequest, go: () => void): void
-  /** Drops what is known by tag or path; what requests under way bring of it is shown to who waits, but not kept. */
+  /** Drops cached data by tag or path; running requests still deliver it to their callers, but it is not cached. */
   revalidate(targets: readonly string[]): void
 }
 
-/** How something is loaded. */
+/** Options of loading. */
 export interface StoreLoadOptions {
   readonly signal: AbortSignal
   readonly prefetch?: boolean
@@ -35,13 +35,13 @@ export interface StoreLoadOptions {
   readonly whole?: boolean
 }
 
-/** A page with all it needs, or where to go instead. */
+/** A page with everything that it needs, or a redirect. */
 export type LoadedRoute =
   LoadedPage | { readonly kind: 'redirect'; readonly redirect: RouteDataRedirect } | { readonly kind: 'document' }
 
-const MAX_REQUESTS = 5 // an answer may turn out to depend on more of the URL than was known; that ends after a few
+const MAX_REQUESTS = 5 // answers may reveal further dependencies on the URL; this bounds the rounds
 
-/** @param onChange called when a request begins or gets on. */
+/** @param onChange called when a request starts or progresses. */
 export function createRouteStore(
   table: RouteTable,
   known: KnownRoutes,
@@ -50,9 +50,9 @@ export function createRouteStore(
 ): RouteStore {
   const requests = new Set<RouteRequest>()
   const { plan, idsOf } = createRoutePlanner(table, known, requests)
-  /** Called once, when a request has got on. */
+  /** Called once, at the next progress of a request. */
   const waiting = new Set<() => void>()
-  /** Something has been dropped: the browser's own cache may have answers of before, and does not hear of it. */
+  /** Something has been dropped: the browser's HTTP cache may have outdated answers, and is not notified. */
   let dropped = false
 
   function changed(): void {
@@ -95,7 +95,7 @@ export function createRouteStore(
       if (signal.aborted) throw new RouteCancelled()
       const planned = plan(href, sent > 0 ? 'nothing' : anew, used)
       const { own, page, redirect, document, asksVerdict, missing } = planned
-      // Others' requests may fail without harm: what they do not bring is asked for here.
+      // Requests of others may fail without harm: missing data is requested here.
       if (own?.failed) throw own.failed
       if (redirect) return { kind: 'redirect', redirect }
       if (document) return { kind: 'document' }
@@ -112,7 +112,7 @@ export function createRouteStore(
       const joined = joins.filter((request) => !used.includes(request))
       for (const request of joined) request.join(signal)
       used.push(...joined)
-      // What has just been joined may have brought all that is needed.
+      // The joined requests may have delivered everything.
       if (joined.length > 0) continue
       await new Promise<void>((go) => {
         waiting.add(go)
@@ -142,12 +142,12 @@ export function createRouteStore(
   }
 }
 
-/** An answer has broken off that ends in order without what it was asked for. A call asks for nothing by name. */
+/** Whether an answer ended properly without its requested segments, and so was cut off. A call names no segments. */
 function isCutOff({ over, call, wants }: RouteRequest, missing: readonly string[]): boolean {
   return over && !call && missing.some((id) => wants?.includes(id) ?? true)
 }
 
-/** Redirects, refusals and failures are not kept: the next sign-in, or the next try, may end them. */
+/** Redirects, refusals and failures are not cached: the next sign-in, or the next try, may end them. */
 function keepVerdict(
   known: KnownRoutes,
   { href, head, failed, outcome, status, current, segments }: RouteRequest,
@@ -157,15 +157,15 @@ function keepVerdict(
   known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
 }
 
-/** Whether an answer may have data that these targets name. Its tags are not known yet, so it may have any. */
+/** Whether an answer may contain data of these targets. Its tags are not known yet, so it may have any. */
 function mayBring({ href, ids }: RouteRequest, targets: readonly string[]): boolean {
   const paths = [pathOf(href), ...ids.map((id) => segmentPath(id, href))]
   return paths.some((path) => matchesTarget({ path, tags: targets }, targets))
 }
 
 /**
- * Whether all that was asked for is here, but for deferred values; without any, a refusal may still come, and where no
- * route answers, one does.
+ * Whether all requested data has arrived, except deferred values. Without any segments, a refusal may still follow, and
+ * if no route answers, one does.
  */
 function isReady({ head, outcome, ids, segments }: RouteRequest): unknown {
   return outcome ?? (head?.route && ids.length > 0 && ids.every((id) => segments.has(id)))

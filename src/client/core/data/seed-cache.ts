@@ -6,9 +6,9 @@ import { withoutHash } from './local-href.ts'
 import { dataIds } from './route-plan.ts'
 
 /**
- * Puts the data that came with the document into the cache, as if it had been fetched.
+ * Puts the document's data into the cache, as if it had been fetched.
  * @param first the document's page.
- * @returns cache keys of its segments; none for a fallback.
+ * @returns cache keys of its segments; empty for a fallback.
  */
 export function seedCache(
   known: KnownRoutes,
@@ -26,7 +26,7 @@ export function seedCache(
     known.noteUses(id, meta[id]?.uses)
     const cacheKey = known.keyOf(id, href, params)
     const values = { data: data[id], ...(id.endsWith('#page') && { search }) }
-    // What JSON cannot say is not measured by it either; as much as one document brings may go beside the bound.
+    // JSON cannot measure values that it cannot represent; one document's data may exceed the bound.
     const size = JSON.stringify(state.values ? values : 0).length
     known.keepSegment(id, href, cacheKey, { ...meta[id], values, size })
     return cacheKey

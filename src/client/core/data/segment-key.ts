@@ -2,13 +2,13 @@ import { instanceKey } from '../../react/instance-key.ts'
 import type { RouteParams } from '../../react/route-view.ts'
 
 /**
- * Key of a segment's data in the route cache: that of the segment's instance, and the search params that its loader uses.
- * Equal content gives an equal key, whatever the order of members and names, and different content never does.
+ * Key of a segment's data in the route cache: the segment's instance, and the search params that its loader uses. Equal
+ * content gives an equal key, in any order of members and names, and different content never does.
  * @param id `<key>#layout` or `<key>#page`.
  * @param params of the matched route, decoded.
  * @param search the whole query of the URL.
- * @param uses names of the search params that the loader reads, in any order; `true` for the query as a whole, where
- * the order of its members counts.
+ * @param uses names of the search params that the loader reads, in any order; `true` for the whole query, where the
+ * order of its members counts.
  */
 export function segmentKey(
   id: string,
@@ -16,7 +16,7 @@ export function segmentKey(
   search: URLSearchParams,
   uses: true | readonly string[],
 ): string {
-  // JSON leaves out what is undefined, so a param that is known but absent makes no difference.
+  // JSON omits undefined members, so a known but absent param makes no difference.
   const used = (names: readonly string[]): unknown =>
     Object.fromEntries(names.toSorted().map((name) => [name, search.has(name) ? search.getAll(name) : undefined]))
   return instanceKey(id, params) + JSON.stringify(uses === true ? String(search) : used(uses))

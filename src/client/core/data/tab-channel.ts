@@ -1,9 +1,10 @@
 const CHANNEL = 'millrace'
 
 /**
- * Joins the tabs of this site.
- * @param forget told what another tab has dropped, once this one is visible: a hundred tabs must not fetch at once.
- * @returns tells the other tabs what to forget: tags and paths, as for `revalidate`.
+ * Connects the tabs of this site.
+ * @param forget called with targets that another tab has dropped, once this tab is visible: a hundred tabs must not
+ * fetch at once.
+ * @returns tells the other tabs what to drop: tags and paths, as for `revalidate`.
  */
 export function joinTabs(
   { document }: Window,

@@ -1,9 +1,9 @@
 import type { RouterListeners } from '../../react/router-types.ts'
 
 /**
- * Calls a function of the application in the middle of the router's own work. What it throws is reported as uncaught, and
- * stops nothing.
- * @returns `undefined` where it has thrown.
+ * Calls a function of the application during the router's own work. Its errors are reported as uncaught, and stop
+ * nothing.
+ * @returns `undefined` if it has thrown.
  */
 export function guarded<Result>(call: () => Result): Result | undefined {
   try {
@@ -16,7 +16,8 @@ export function guarded<Result>(call: () => Result): Result | undefined {
 
 /**
  * Whether a blocker objects to leaving the page.
- * @param href where to; `undefined` for another site. A blocker that throws does not object: a fault must not catch visitors.
+ * @param href the target; `undefined` for another site. A blocker that throws does not object: its fault must not trap
+ * visitors.
  */
 export function isBlocked(blockers: RouterListeners['blockers'], href: string | undefined): boolean {
   return [...blockers].some((asks) => guarded(() => asks({ href })))

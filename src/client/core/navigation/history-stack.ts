@@ -1,67 +1,70 @@
 import { hrefOf, withoutHash } from '../data/local-href.ts'
 
-/** One entry of this tab's history, as far as this application made it. */
+/** One history entry of this tab that this application made. */
 export interface StackEntry {
-  /** Unique; survives reloads. Scroll positions are kept by it. */
+  /** Unique; survives reloads. Key of its scroll positions. */
   readonly key: string
-  /** Position among the entries of its document, counted from 0. */
+  /** Index among the entries of its document, from 0. */
   readonly index: number
 }
 
 /** The visitor, or `go`, has moved to another entry of this document. */
 export interface Traversal {
-  /** Path, query and fragment of where the address bar is now. */
+  /** Path, query and fragment of the address bar. */
   readonly href: string
   readonly entry: StackEntry
-  /** Entries moved: negative is back. */
+  /** Distance in entries: negative is back. */
   readonly delta: number
 }
 
 /** The history of this tab. */
 export interface HistoryStack {
-  /** Where the address bar is. */
+  /** The entry of the address bar. */
   readonly current: StackEntry
-  /** Key of the entry that the page on screen belongs to; empty before `settle`. The address bar may be ahead of it. */
+  /**
+   * Key of the entry to which the page on screen belongs; empty before `settle`. The address bar may be ahead of it.
+   */
   readonly shown: string
-  /** Whether the browser itself restores the window's scroll position of the document as it was loaded. */
+  /** Whether the browser itself restores the window's scroll position of the loaded document. */
   readonly restoresScroll: boolean
-  /** Adds an entry behind the current one; those that were there are gone. `href` must be of this origin. */
+  /** Adds an entry after the current one; later ones are dropped. `href` must be of this origin. */
   push(href: string): StackEntry
-  /** Puts another entry in the current one's place. `href` must be of this origin. */
+  /** Replaces the current entry. `href` must be of this origin. */
   replace(href: string): StackEntry
-  /** The page of the current entry is on the screen. */
+  /** Records that the page of the current entry is on screen. */
   settle(): void
-  /** Moves by entries; the listener hears of it later, unless there is no such entry. */
+  /** Moves by entries; the listener is called later, unless there is no such entry. */
   go(delta: number): void
   /**
-   * Goes back to where a traversal came from, without telling the listener. Resolves when there, or when a `push` or
-   * `replace` has made that pointless.
+   * Undoes a traversal, without calling the listener. Resolves when done, or when a `push` or `replace` has made it
+   * pointless.
    */
   revert(traversal: Traversal): Promise<void>
   /**
    * Sets the listener; there is one at a time.
-   * @param onFragment told of an entry that the browser made for a move inside of the page on screen: path, query, fragment.
-   * @param onMade told that others have made an entry for the page on screen, while `shown` is still the former one. Called
-   * before the browser scrolls: the position of the entry that is left can still be recorded. Needs the Navigation API;
-   * without it, Safari tells of an entry for a fragment only when it has scrolled there.
+   * @param onFragment called with an entry that the browser made for a move inside the page on screen: path, query,
+   * fragment.
+   * @param onMade called when other code has made an entry for the page on screen, while `shown` is still the previous
+   * one. Called before the browser scrolls, so the position of the previous entry can still be recorded. Needs the
+   * Navigation API; without it, Safari reports an entry for a fragment only after it has scrolled.
    */
   listen(onTraverse: (traversal: Traversal) => void, onFragment?: (href: string) => void, onMade?: () => void): void
 }
 
-/** What is on its way back to an entry. */
+/** A pending move back to an entry. */
 interface Reversal {
   readonly index: number
   readonly arrive: () => void
 }
 
-/** Name of the member of `history.state`; the others are the application's. */
+/** Our member of `history.state`; the others are the application's. */
 const MEMBER = 'millrace'
 
 /**
- * Keeps account of the entries of this tab in `history.state`, and takes scrolling over from the browser as soon as it has
- * restored what it restores after a load. Entries that others make are adopted: at once where the browser tells of them
- * (Navigation API), otherwise when they are next met.
- * @param newKey gives a different text at every call.
+ * Tracks the entries of this tab in `history.state`, and takes over scroll restoration once the browser has restored
+ * the position after a load. Entries made by other code are adopted: at once if the browser reports them (Navigation
+ * API), otherwise when they are next visited.
+ * @param newKey returns a different text at every call.
  */
 export function createHistoryStack(window: Window, newKey: () => string): HistoryStack {
   const { history, location } = window
@@ -83,15 +86,15 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     href = hrefOf(location)
   }
 
-  /** Adopts an entry that others have made; `replaced` where it is in the current one's place. */
+  /** Adopts an entry that other code has made; `replaced` if it replaces the current one. */
   function adoptForeign(replaced = hrefOf(location) === href): void {
     if (!entryOf(history.state)) arriveAt(adopt(replaced ? current : { key: newKey(), index: current.index + 1 }))
   }
 
-  // Where the address bar is ahead of the page, the browser takes the position of that page for the entry's own.
+  // If the address bar is ahead of the page, the browser would record that page's position for the entry.
   const takeScrolling = takeScrollingOver(window, () => shown !== '' && shown !== current.key)
 
-  /** @param step entries from the current one. */
+  /** @param step distance from the current entry. */
   function write(step: 0 | 1, to: string): StackEntry {
     adoptForeign()
     const entry = { key: newKey(), index: current.index + step }
@@ -120,14 +123,14 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
       shown = current.key
       return onFragment?.(href)
     }
-    // Back from entries that nobody told of: at least one.
+    // Back from entries that were not reported: at least one.
     onTraverse?.({ href, entry: current, delta: current.index - from.index || (known ? -1 : 0) })
   })
   navigation?.addEventListener('currententrychange', ({ navigationType }) => {
     if (navigationType === 'replace') adoptForeign(true)
     if (navigationType !== 'push') return
     const made = entryOf(history.state)
-    // Ours has a key of its own by now; who copies a state copies our member as well.
+    // Our entry has its own key by now; code that copies a state also copies our member.
     if (made && made.key !== current.key) return
     arriveAt(adopt({ key: newKey(), index: current.index + 1 }))
     onMade?.()
@@ -165,8 +168,8 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
 }
 
 /**
- * Takes scrolling over from the browser once it has restored what it restores after a load, and gives it back when the
- * document goes away: the next load of this entry restores the position again.
+ * Takes over scroll restoration once the browser has restored the position after a load, and returns it when the
+ * document is left: the next load of this entry restores the position again.
  * @param isAhead whether to keep it then.
  * @returns takes it over at once.
  */
@@ -175,13 +178,13 @@ function takeScrollingOver(window: Window, isAhead: () => boolean): () => void {
   const take = (): void => {
     history.scrollRestoration = 'manual'
   }
-  // Earlier, the browser would drop what it has not restored yet.
+  // Earlier, the browser would not restore the position.
   if (document.readyState === 'complete') take()
   else window.addEventListener('load', () => window.setTimeout(take))
   window.addEventListener('pagehide', () => {
     history.scrollRestoration = isAhead() ? 'manual' : 'auto'
   })
-  // Safari restores the position of a page that it has kept only after this event.
+  // Safari restores the position of a page from its back/forward cache only after this event.
   window.addEventListener('pageshow', ({ persisted }) => persisted && window.setTimeout(take))
   return take
 }

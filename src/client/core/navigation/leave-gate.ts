@@ -2,12 +2,12 @@ import type { BlockedNavigation, NavigationKind, RouterListeners } from '../../r
 import { isBlocked } from './guarded.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
 
-/** Asks the blockers before a page is left, and keeps the navigation that one of them holds back. */
+/** Asks the blockers before the visitor leaves a page, and holds a blocked navigation. */
 export interface LeaveGate {
   readonly blocked: BlockedNavigation | undefined
-  /** Goes on at once, or when the visitor has decided so. */
+  /** Continues at once, or after the visitor's decision. */
   leave(href: string, kind: NavigationKind, go: () => void): void
-  /** As `leave`, where the history has moved already: it is put back exactly for as long as nothing is decided. */
+  /** As `leave`, but the history has already moved: it is restored while the decision is open. */
   traverse(traversal: Traversal, go: () => void): void
 }
 
@@ -18,7 +18,7 @@ export function createLeaveGate(
   tell: () => void,
 ): LeaveGate {
   let blocked: BlockedNavigation | undefined
-  /** A traversal that has been allowed and must not be asked about again. */
+  /** The visitor has allowed this traversal: do not ask again. */
   let allowed = false
 
   function hold(href: string, kind: NavigationKind, go: () => void): void {

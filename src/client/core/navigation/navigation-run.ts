@@ -15,14 +15,14 @@ import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 /** Starts navigations, and ends the one in progress. */
 export interface NavigationRun {
   /**
-   * Cancels the navigation in progress, and starts another one.
+   * Cancels the current navigation, and starts another one.
    * @param reason for listeners.
    */
   start(href: string, kind: NavigationKind, options?: NavigateOptions, reason?: unknown): Promise<void>
   cancel(): void
   /**
-   * Ends the navigation in progress, and tells its listeners.
-   * @param reason with `commit` and `leave` as well: what has failed, although there is something to show.
+   * Ends the current navigation, and calls its listeners.
+   * @param reason the failure, which `commit` and `leave` may also have if something can be shown.
    */
   end(type: NavigationEnd, reason?: unknown): void
   render(screen: RouterScreen): void
@@ -32,8 +32,8 @@ export interface NavigationRun {
 type NavigationEnd = Exclude<NavigateEvent['type'], 'start'>
 
 /**
- * Runs one navigation at a time: the reducer in `navigation.ts` has its states. A navigation that is overtaken is aborted,
- * and proves after each wait by its signal that it is still the current one.
+ * Runs one navigation at a time, by the reducer in `navigation.ts`. An overtaken navigation is aborted; after each
+ * wait, its signal tells whether it is still the current one.
  */
 export function createNavigationRun(parts: RouterParts, state: RouterState): NavigationRun {
   const { history, now } = parts
@@ -73,7 +73,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     if (!runningNavigation(state.navigation)) return
     const reason = new RouteCancelled()
     lifetime.abort(reason)
-    // React is at work on it, and would put it on the screen: what it is told last counts.
+    // React is rendering it and would show it: the last call wins.
     if (state.rendering) render(state.screen)
     end('cancel', reason)
   }
@@ -112,7 +112,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
       if (page.kind === 'document') {
         // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
         if (page.reason) console.error(page.reason.message)
-        // What follows is the browser's to show. It may be a download, and then this page stays.
+        // The browser takes over. It may be a download, and then this page stays.
         end('leave', page.reason)
         return parts.leave(to, kind)
       }

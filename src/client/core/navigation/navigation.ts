@@ -1,5 +1,5 @@
 /**
- * One navigation at a time, from the click to the new page on the screen. Pure: the runner brings time and requests.
+ * One navigation at a time, from the click to the new page on screen. Pure: the runner supplies time and requests.
  *
  * | state      | start   | slow       | load       | commit | cancel    | fail   | leave |
  * |------------|---------|------------|------------|--------|-----------|--------|-------|
@@ -9,16 +9,16 @@
  * | cancelled  | loading | -          | -          | -      | -         | -      | -     |
  * | failed     | loading | -          | -          | -      | -         | -      | -     |
  *
- * `-`: nothing happens and the same object is returned. So it is for every event but `start` that carries another id
- * than the target's: late news of a navigation that has been overtaken. `slow` sets the flag of that name; it stays set
- * until the navigation ends, and also through a `start` of the same id, which is how a redirect is followed. `leave` gives it
- * to the browser, which loads a document or a file.
+ * `-`: nothing happens and the same object is returned. The same applies to every event except `start` with another id
+ * than the target's: it belongs to an overtaken navigation. `slow` sets the flag of that name; it stays set until the
+ * navigation ends, even through a `start` of the same id, which is how a redirect is followed. `leave` passes it to
+ * the browser, which loads a document or a file.
  */
 import type { NavigationKind } from '../../react/router-types.ts'
 
-/** Where a navigation leads. */
+/** Target of a navigation. */
 export interface NavigationTarget {
-  /** Unique in the page. A redirect keeps the id of the navigation that met it. */
+  /** Unique in the page. A redirect keeps the id of its navigation. */
   readonly id: number
   readonly kind: NavigationKind
   /** Pathname, search and hash. */
@@ -27,11 +27,11 @@ export interface NavigationTarget {
   readonly since: number
 }
 
-/** Where the present navigation stands. */
+/** State of the current navigation. */
 export type Navigation =
   | { readonly state: 'idle' }
   | {
-      /** `committing`: all is here, and React is at work. */
+      /** `committing`: everything has loaded, and React is rendering. */
       readonly state: 'loading' | 'committing'
       readonly target: NavigationTarget
       /** It has taken `PENDING_DELAY_MS`. */
@@ -41,20 +41,20 @@ export type Navigation =
   | {
       readonly state: 'failed'
       readonly target: NavigationTarget
-      /** What was thrown. */
+      /** The error. */
       readonly reason: unknown
     }
 
-/** What may happen to a navigation; see the table in the head of this file. */
+/** Events of a navigation; see the table at the top of this file. */
 export type NavigationEvent =
   | { readonly type: 'start'; readonly target: NavigationTarget }
   | { readonly type: 'slow' | 'load' | 'commit' | 'cancel' | 'leave'; readonly id: number }
   | { readonly type: 'fail'; readonly id: number; readonly reason: unknown }
 
-/** Milliseconds before a navigation counts as pending: what is faster would only flicker. */
+/** Milliseconds before a navigation counts as pending: faster ones would only flicker. */
 export const PENDING_DELAY_MS = 100
 
-/** No navigation: the state a page begins in. */
+/** No navigation: the initial state of a page. */
 export const IDLE: Navigation = { state: 'idle' }
 
 /** A navigation that has not ended: loading or committing. */
@@ -65,7 +65,7 @@ export function runningNavigation(navigation: Navigation): RunningNavigation | u
   return 'slow' in navigation ? navigation : undefined
 }
 
-/** The next state; the same object where nothing changes. */
+/** The next state; the same object if nothing changes. */
 export function reduceNavigation(navigation: Navigation, event: NavigationEvent): Navigation {
   const running = runningNavigation(navigation)
   const current = running?.target.id === (event.type === 'start' ? event.target.id : event.id) ? running : undefined

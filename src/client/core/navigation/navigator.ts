@@ -7,7 +7,9 @@ import type { NavigationRun } from './navigation-run.ts'
 import { runningNavigation } from './navigation.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
-/** Decides what a link, a script or the back button means: a move within the page, a navigation, or a document. */
+/**
+ * Decides how to follow a link, a script or the back button: by a move within the page, a navigation, or a document.
+ */
 export interface Navigator {
   navigate(to: string | { readonly href: string }, options?: NavigateOptions): void
   traverse(traversal: Traversal): void
@@ -36,7 +38,7 @@ export function createNavigator(
     const href = hrefOf(url)
     const isCurrent = href === hrefOf(location)
     if (url.hash !== '' && isHere(href) && !isCurrent) return moveTo(href, kind)
-    // The same page again means: with fresh data.
+    // Navigating to the same page means a reload of its data.
     gate.leave(href, kind, () => void run.start(href, isCurrent ? 'refresh' : kind, options))
   }
 
@@ -76,7 +78,7 @@ export function createNavigator(
   }
 }
 
-/** Reads a URL as a link does. */
+/** Resolves a URL as in a link. */
 export function linkedUrl({ document }: Window, to: string): URL {
   return new URL(to, document.baseURI)
 }

@@ -12,11 +12,11 @@ export interface PageEffectsParts {
   readonly history: HistoryStack
   readonly storage: Storage | undefined
   readonly code: Pick<RouteCode, 'show'>
-  /** Called last after a navigation, also one within the page. */
+  /** Called last after each navigation, even within the page. */
   arrived(view: RouteView): void
 }
 
-/** Begins with the scroll positions of the document's page. */
+/** Starts with the scroll positions of the document's page. */
 export function createPageEffects(parts: PageEffectsParts): PageEffects {
   const { window, history, code } = parts
   const { document } = window
@@ -35,14 +35,14 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       const { href, view, arrival } = screen
       const { chain, outcome } = view
       code.show({ chain, outcome: screen.fallback ?? outcome })
-      // Beside the fallback somebody may be typing; these have the focus only because the page has come.
+      // The visitor may be typing beside the fallback; these elements have the focus only because the page has changed.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
       forms.arrived(arrival.kind === 'traverse')
       history.settle()
       const { hash } = new URL(href, document.baseURI)
       const restored = arrival.kind === 'traverse' && positions.restore(history.shown)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()
-      // What had the focus may have gone with the former page: a button to try again, the link to a next page.
+      // The focused element may have been removed with the previous page: a retry button, the link to a next page.
       if (arrival.focus || focused?.isConnected === false) announcePage(document, focused)
       parts.arrived(view)
     },

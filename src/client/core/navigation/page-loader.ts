@@ -9,41 +9,41 @@ import type { LoadedPage } from '../data/route-plan.ts'
 import type { LoadedRoute, RouteStore, StoreLoadOptions } from '../data/route-store.ts'
 import { RedirectLoopError, RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
-/** A page that can be shown at once. */
+/** A page that can be shown immediately. */
 export interface ReadyPage {
   readonly kind: 'page'
-  /** Where redirects have led: path, query and hash. */
+  /** After redirects: path, query and hash. */
   readonly href: string
   readonly view: RouteView
   /** Cache keys of its data. */
   readonly keys: readonly string[]
-  /** Something of it is to be asked for again. */
+  /** Part of it must be reloaded. */
   readonly stale: boolean
-  /** Why its data did not come; the view shows the error boundary then. */
+  /** Why its data did not load; the view shows the error boundary then. */
   readonly failure?: unknown
 }
 
-/** Where only the browser itself can go. */
+/** A target that only the browser itself can load. */
 export interface ElsewherePage {
   readonly kind: 'document'
   readonly href: string
-  /** What has forced it, if it was a failure. */
+  /** The failure that forced it, if any. */
   readonly reason?: RouteLoadError | undefined
 }
 
-/** Loads pages: data, code and styles at once, redirects followed, passing failures tried again. */
+/** Loads pages: data, code and styles concurrently; follows redirects, and retries temporary failures. */
 export interface PageLoader {
   /**
    * @param href path, query and hash.
-   * @param options its signal ends the loading, and later what is still on its way for the page.
-   * @throws {RouteCancelled} when the signal is aborted.
+   * @param options its signal aborts the loading, and later the page's deferred values.
+   * @throws {RouteCancelled} if the signal is aborted.
    */
   load(href: string, options: StoreLoadOptions): Promise<ReadyPage | ElsewherePage>
 }
 
 type PageTable = Pick<RouteTable, 'root'>
 
-/** What a page is loaded for. */
+/** The purpose of loading a page. */
 interface PageRequest {
   readonly href: string
   readonly signal: AbortSignal
@@ -56,20 +56,20 @@ export interface PageLoaderParts {
   readonly code: RouteCode
   /** `https://host` of the page. */
   readonly origin: string
-  /** The public origin as the server told it, for absolute URLs in the head. */
+  /** The public origin from the server, for absolute URLs in the head. */
   readonly publicOrigin: string | undefined
-  /** Whether there is a network, as far as the browser knows. */
+  /** Whether the browser reports a network connection. */
   readonly online: () => boolean
   readonly retry: Retry
 }
 
-/** As browsers do; more of them lead to each other. */
+/** Browsers' own limit; more of them are a loop. */
 const MAX_REDIRECTS = 20
 
 export function createPageLoader(parts: PageLoaderParts): PageLoader {
   const { store, code, origin, online } = parts
 
-  /** A failure that may pass is tried again; what it is in the end is given back. */
+  /** Retries a temporary failure; returns the final result. */
   async function loadData(href: string, options: StoreLoadOptions): Promise<LoadedRoute> {
     for (let attempt = 0; ; attempt += 1) {
       const loaded = await store.load(href, options).catch((thrown: unknown) => thrown as RouteLoadError)
@@ -83,8 +83,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
 
   /**
    * The page with its code and styles.
-   * @param failure that the page is shown for.
-   * @param loading of its code and styles, where that has begun already.
+   * @param failure that the page shows.
+   * @param loading of its code and styles, if already started.
    */
   async function withCode(
     request: PageRequest,
@@ -104,8 +104,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
   }
 
   /**
-   * What is shown instead of a page that does not load: without a network, a document would not load either.
-   * @param former set where its error page does not load.
+   * The replacement for a page that does not load: without a network, a document would not load either.
+   * @param former set if its error page does not load.
    */
   async function instead(request: PageRequest, thrown: unknown, former?: unknown): Promise<ReadyPage | ElsewherePage> {
     const { href, signal } = request
@@ -131,7 +131,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
         try {
           loaded = await Promise.race([loading, (guessed ?? loading).then(() => loading)])
         } catch (thrown) {
-          // Without the data as well, no server is there, and a document would not load.
+          // If the data fails too, the server is unreachable, and a document would fail as well.
           return instead(request, (online() && (await failureOf(loading))) || thrown)
         }
         if (loaded.kind === 'document') return { kind: 'document', href }
@@ -144,7 +144,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
         if (external) return { kind: 'document', href: to }
         if (hops === MAX_REDIRECTS) return instead(request, new RedirectLoopError(first))
         const target = localHref(to, origin) ?? path
-        // As browsers do: a redirect keeps the fragment of the URL that led to it, unless it brings its own.
+        // As in browsers: a redirect keeps the fragment of its URL, unless the target has one.
         href = target.includes('#') ? target : target + hash
       }
     },
@@ -155,13 +155,16 @@ function chainOf({ root }: PageTable, route: Route | null | undefined): RouteVie
   return route?.chain ?? (root ? [root] : [])
 }
 
-/** An answer may name what this table does not have; another page must not be shown in its place. */
+/** Whether this table has the answer's route; if not, no other page must be shown instead. */
 function isKnown(table: PageTable, { route, outcome }: LoadedPage): boolean {
   if (!outcome) return !!route
   return route !== undefined && !!chainOf(table, route)[outcome.at]?.definition[outcome.kind]
 }
 
-/** The innermost error boundary whose layouts have their data; none: only a document load can say what is wrong. */
+/**
+ * The innermost error boundary whose layouts have their data; if there is none, only a document load can show the
+ * failure.
+ */
 function failedPage({ table, store }: PageLoaderParts, href: string, thrown: unknown): LoadedPage | undefined {
   const { page } = store.plan(withoutHash(href))
   const chain = chainOf(table, page.route)
@@ -179,13 +182,13 @@ function viewOf({ table, origin, publicOrigin }: PageLoaderParts, page: LoadedPa
     params,
     search: page.search ?? rawSearch(new URL(href, origin).searchParams),
     data,
-    // 500 is what an error page is told in any case.
+    // 500 is the default of error pages.
     outcome: page.outcome && (status > 500 ? { status, ...page.outcome } : page.outcome),
     origin: publicOrigin,
   }
 }
 
-/** What the work fails with, if it does. */
+/** The error of the work, if it fails. */
 function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => undefined,

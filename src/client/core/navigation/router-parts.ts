@@ -6,31 +6,31 @@ import type { KnownRoutes } from '../data/known-routes.ts'
 import type { PageLoader, ReadyPage } from './page-loader.ts'
 import type { RouteStore } from '../data/route-store.ts'
 
-/** A screen with what the router must know of it. */
+/** A screen with the router's own facts. */
 export interface RouterScreen extends Screen {
   readonly page: Pick<ReadyPage, 'keys' | 'stale' | 'failure'>
-  /** Aborted when it is left: ends what is still on its way for it. */
+  /** Aborted when the screen is left: ends its pending work. */
   readonly lifetime: AbortController
-  /** How it came; absent for data that was fetched anew. */
+  /** How it was reached; absent for reloaded data. */
   readonly arrival?: Arrival | undefined
 }
 
-/** What is done when a page has come to the screen. */
+/** Effects after a page has come on screen. */
 export interface Arrival {
   readonly kind: NavigationKind
   readonly scroll: boolean
   readonly focus: boolean
 }
 
-/** What happens around React when a page comes or goes: styles, scroll, focus. */
+/** Effects outside React when the page changes: styles, scroll, focus. */
 export interface PageEffects {
-  /** The former page is still in the document, or the page on screen is about to be scrolled elsewhere. */
+  /** The previous page is still in the document, or the page on screen is about to scroll elsewhere. */
   leaving(): void
-  /** The new one is, or a fallback in its place. */
+  /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
 }
 
-/** What the router is made of. */
+/** Parts of the router. */
 export interface RouterParts {
   readonly first: RouterScreen
   readonly listeners: RouterListeners
@@ -45,28 +45,30 @@ export interface RouterParts {
   readonly now: () => number
   /** Whether the server has a newer build. */
   readonly outdated: () => boolean
-  /** Tells hooks that something they show has changed. */
+  /** Tells hooks that their values have changed. */
   readonly tell: () => void
-  /** Has React render a screen, as a transition. `committed` must be called once it is in the document. */
+  /** Makes React render a screen, as a transition. Call `committed` once it is in the document. */
   readonly render: (screen: RouterScreen) => void
-  /** Has the browser load a document. */
+  /** Makes the browser load a document. */
   readonly leave: (href: string, kind: NavigationKind) => void
-  /** Tells the other tabs to forget what these targets name. */
+  /** Tells the other tabs to drop these targets. */
   readonly broadcast: (targets: readonly string[]) => void
 }
 
-/** What changes while the router runs. `createRouter` makes it, and its transitions share it. */
+/** Mutable state of the router. `createRouter` creates it, and the transitions share it. */
 export interface RouterState {
-  /** In the document. */
+  /** The screen in the document. */
   screen: RouterScreen
-  /** What React was given last. */
+  /** The last screen that React was given. */
   given: RouterScreen
-  /** React was given a screen that is not in the document yet. */
+  /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
-  /** Changed by `navigation-run.ts` alone. */
+  /** Changed by `navigation-run.ts` only. */
   navigation: Navigation
-  /** Entries from the screen to the address bar: a traversal moves the address bar before its page is there. */
+  /**
+   * Distance in entries from the screen to the address bar: a traversal moves the address bar before its page is shown.
+   */
   offset: number
-  /** Ends the request for fresh data of the page on screen. */
+  /** Aborts the request for fresh data of the page on screen. */
   refresh?: AbortController
 }

@@ -7,17 +7,17 @@ import { createNavigator, linkedUrl, type Navigator } from './navigator.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 import { createScreenUpdates, type ScreenUpdates } from './screen-updates.ts'
 
-/** The router with what only its host calls. */
+/** The router with the members for its host. */
 export interface RouterCore
   extends Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads'>, Navigator, ScreenUpdates {
   readonly screen: RouterScreen
   readonly navigation: Navigation
-  /** Id of the navigation that leads to another page. */
+  /** Id of the current navigation to another page. */
   readonly leavingFor: number | undefined
   /** The browser has moved within the page. */
   moved(href: string): void
   setOnline(online: boolean): void
-  /** Cancels what a click has begun. A move in the history is not cancelled: the address bar is there already. */
+  /** Cancels the navigation of a click. A history traversal continues: the address bar has already moved. */
   giveUp(): void
 }
 
@@ -99,7 +99,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       online = next
       tell()
       const { page, fallback } = state.screen
-      // An error page that only the network has caused goes away with its cause.
+      // An error page caused only by the network disappears with its cause.
       if (online && (page.failure !== undefined || fallback?.reason === 'offline')) refresh()
     },
   }

@@ -7,13 +7,13 @@ import { runningNavigation } from './navigation.ts'
 import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 
-/** What changes on the screen: the commit of a navigation, and other data or a fallback of the same page. */
+/** Changes of the screen: the commit of a navigation, and other data or a fallback of the same page. */
 export interface ScreenUpdates {
-  /** Fetches again what the screen shows and may have changed on the server, and renders what did change. */
+  /** Reloads the data on screen, which may have changed on the server, and renders only changes. */
   catchUp(): Promise<void>
-  /** Drops what these targets name; what of it the screen shows is fetched again. */
+  /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
-  /** Renders other data of the page on screen; `keys` are those of its entries in the cache. */
+  /** Renders other data of the page on screen; `keys` are those of its cache entries. */
   show(view: Screen['view'], keys: readonly string[]): void
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
   fallBack(fallback: Outcome): void
@@ -30,17 +30,17 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     const shown = state.screen
     const page = await parts.loader.load(shown.href, { signal, anew: 'stale', whole: true }).catch(() => undefined)
     const { screen, given } = state
-    // The next navigation will see for itself that only a document helps.
+    // The next navigation will find out that only a document helps.
     if (page?.kind !== 'page' || signal.aborted || screen.visit !== shown.visit || screen.view !== shown.view) return
     const { href, view } = page
-    // What is on the screen, though old, is better than an error page that nobody asked for.
+    // The old screen is better than an unrequested error page.
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
     if (href !== shown.href) return run.start(href, 'replace', { scroll: false })
     if (sameView(view, shown.view)) {
       state.screen = { ...screen, page }
       return known.shown(page.keys, href)
     }
-    // A boundary may have begun to show a fallback since, and the visitor have moved within the page.
+    // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
     run.render({ ...latest, href: screen.href, arrival: undefined, view, page })
   }
@@ -71,7 +71,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     },
     show(view, keys) {
       const { screen } = state
-      // A page that is about to come shows what is so by then.
+      // A page that is about to be shown will have the latest state.
       if (state.navigation.state === 'committing') return
       state.refresh?.abort()
       known.shown(keys, screen.href)
@@ -80,7 +80,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       }
     },
     fallBack(fallback) {
-      // A page that is about to come has other fallbacks.
+      // A page that is about to be shown has other fallbacks.
       if (state.navigation.state !== 'committing') run.render({ ...state.screen, arrival: undefined, fallback })
     },
     committed(shown) {

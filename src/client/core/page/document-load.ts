@@ -1,10 +1,10 @@
 import type { DraftKeeper } from './draft-keeper.ts'
 
 /**
- * Leaves the client router: has the browser load a document, and keeps what the visitor has typed for it.
- * @param href of any site; relative to the address bar. Ignored by `reload`, which loads what the address bar says.
- * @param how `replace` leaves no entry of the page on screen in the history.
- * @throws {TypeError} for a `href` that is no http(s) URL: it could be a script.
+ * Leaves the client router: makes the browser load a document, and saves typed input for it.
+ * @param href of any site; relative to the address bar. `reload` ignores it and loads the URL of the address bar.
+ * @param how `replace` removes the page on screen from the history.
+ * @throws {TypeError} unless `href` is an http(s) URL: it could be a script.
  */
 export function loadDocument(
   window: Window,

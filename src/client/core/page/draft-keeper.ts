@@ -1,16 +1,16 @@
 import { restoreDrafts, saveDrafts } from './drafts.ts'
 
-/** Keeps what a visitor has typed over a document load that was none of the visitor's doing. */
+/** Keeps a visitor's typed input across a document load that the visitor did not ask for. */
 export interface DraftKeeper {
-  /** To be called directly before the load. */
+  /** Call this directly before the load. */
   save(): void
-  /** Puts back what has been saved, if it is of the page on screen. */
+  /** Restores saved input, if it is of the page on screen. */
   restore(): void
 }
 
 /**
- * Puts back what the page before has saved, and watches what is typed from now on.
- * @param storage of the session; `undefined` where the browser gives none.
+ * Restores the input that the previous document saved, and watches typing from now on.
+ * @param storage of the session; `undefined` if the browser provides none.
  * @param pathname of the page on screen; the address bar may be ahead of it.
  */
 export function keepDrafts(window: Window, storage: Storage | undefined, pathname: () => string): DraftKeeper {
@@ -29,7 +29,7 @@ export function keepDrafts(window: Window, storage: Storage | undefined, pathnam
   return {
     restore,
     save() {
-      // What has been saved and not put back yet is worth more than what was typed since.
+      // Saved input that is not restored yet is more valuable than input typed since.
       if (isRestored) saveDrafts(document, storage, pathname(), typed)
     },
   }

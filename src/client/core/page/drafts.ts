@@ -1,20 +1,20 @@
-/** Keeps what a visitor has typed over one document load that was none of the visitor's doing. */
+/** Keeps a visitor's typed input across one document load that the visitor did not ask for. */
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** Where a control is, and what was typed: text, whether it is checked, or the values that are selected. */
+/** Address of a control, and its input: text, checked state, or the selected values. */
 type Draft = readonly [address: string, value: string | boolean | readonly string[]]
 
 const STORAGE_KEY = 'millrace:drafts'
-const MAX_LENGTH = 65_536 // characters of all drafts; more is no form that somebody types
+const MAX_LENGTH = 65_536 // characters of all drafts; nobody types more into a form
 const NOT_TYPED = /^(?:password|file|hidden|submit|button|reset|image)$/
 const NOT_KEPT = /\b(?:off\b|cc-|one-time-code|(?:current|new)-password)/i
 
 /**
- * Saves the controls that differ from what the server sent, or that are said to have been typed in. Never saves passwords,
- * files, payment details, codes, or what `autocomplete="off"` is said of.
- * @param pathname of the page that the controls are on.
- * @param typed controls that a visitor has typed in: frameworks write the value into the default as well, so that a
+ * Saves the controls that differ from the server's HTML, or that the caller marks as typed in. Never saves passwords,
+ * files, payment details, codes, or fields with `autocomplete="off"`.
+ * @param pathname of the page with the controls.
+ * @param typed controls that a visitor has typed in: frameworks also write the value into the default, so that a
  * comparison alone finds nothing.
  */
 export function saveDrafts(
@@ -37,11 +37,11 @@ export function saveDrafts(
     if (drafts.length > 0) storage?.setItem(STORAGE_KEY, JSON.stringify([pathname, drafts]))
     else storage?.removeItem(STORAGE_KEY)
   } catch {
-    // A storage that is full or forbidden loses drafts; the load goes on.
+    // A full or forbidden storage loses drafts; the load continues.
   }
 }
 
-/** Puts back what `saveDrafts` has saved, if this is the same page. Once: the storage is empty afterwards. */
+/** Restores the input of `saveDrafts`, if this is the same page. Once: it clears the storage. */
 export function restoreDrafts(document: Document, storage: Storage | undefined): void {
   try {
     const text = storage?.getItem(STORAGE_KEY)
@@ -53,15 +53,15 @@ export function restoreDrafts(document: Document, storage: Storage | undefined):
     for (const [address, control] of controlsOf(document)) {
       const value = drafts.get(address)
       if (value === undefined) continue
-      // What Firefox has put back by itself no script has heard of.
+      // Firefox restores input itself, without events.
       if (isDirty(control) || JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
     }
   } catch {
-    // What another script or version has left there is no draft.
+    // Another script or version has left something else there.
   }
 }
 
-/** Controls that may be saved, with what finds them again in a new document: form, name, and position among equals. */
+/** Controls that may be saved, with their address in a new document: form, name, and position among equals. */
 function controlsOf(document: Document): readonly (readonly [address: string, control: Control])[] {
   const counts = new Map<string, number>()
   return [...document.querySelectorAll<Control>('input,textarea,select')].flatMap((control) => {
@@ -74,12 +74,12 @@ function controlsOf(document: Document): readonly (readonly [address: string, co
   })
 }
 
-/** React writes other URLs for its actions than the server does: such a form has no name by its URL. */
+/** React writes other action URLs than the server: such a form has no name by its URL. */
 function formName(form: HTMLFormElement | null): string {
   return nameOf(form, 'id', 'name') || nameOf(form, 'action').replace(/^javascript:.*|.*[?&]_action=.*/s, '')
 }
 
-/** The first of these attributes that says anything. Attributes, because a form's properties may be its controls. */
+/** The first of these attributes with a value. Attributes, because a form's properties may be its controls. */
 function nameOf(element: Element | null, ...attributes: readonly string[]): string {
   return attributes.map((attribute) => element?.getAttribute(attribute)).find(Boolean) ?? ''
 }
@@ -92,7 +92,7 @@ function isDirty(control: Control): boolean {
   if (isCheckable(control)) return control.checked !== control.defaultChecked
   if (!('options' in control)) return control.value !== control.defaultValue
   const options = [...control.options]
-  // Without any default, a list of one line shows its first option.
+  // Without any default, a single-line list shows its first option.
   const first = control.type === 'select-one' && !options.some(({ defaultSelected }) => defaultSelected)
   return options.some(
     ({ selected, defaultSelected }, index) => selected !== (defaultSelected || (first && index === 0)),
@@ -104,10 +104,10 @@ function valueOf(control: Control): Draft[1] {
   return 'options' in control ? [...control.selectedOptions].map(({ value }) => value) : control.value
 }
 
-/** In a way that scripts hear of as if it were typed. */
+/** With the events that typing would cause. */
 function setValue(control: Control, value: Draft[1]): void {
   if (isCheckable(control)) {
-    // A radio button goes off when another one goes on.
+    // A radio button is cleared when another one is set.
     if (control.type === 'radio' && value !== true) return
     control.checked = value !== true
     return control.click()
@@ -115,8 +115,8 @@ function setValue(control: Control, value: Draft[1]): void {
   if ('options' in control) {
     for (const option of control.options) option.selected = Array.isArray(value) && value.includes(option.value)
   } else {
-    // React puts a setter of its own on the element, and compares what it has heard by that with what it then finds. An
-    // empty draft is one of a control that was served with something.
+    // React tracks assignments to the element's value and ignores equal ones, so assign something different first. An
+    // empty draft belongs to a control with a default value.
     control.value = value ? '' : control.defaultValue
     Reflect.set(Object.getPrototypeOf(control) as object, 'value', value, control)
   }

@@ -1,6 +1,6 @@
 /**
- * Has the browser fetch and compile modules before they are imported. Does nothing for those that the document has asked
- * for already. A failure shows when the module is imported.
+ * Makes the browser fetch and compile modules before they are imported. Skips those that the document has already
+ * requested. A failure shows when the module is imported.
  * @param hrefs public paths.
  */
 export function preloadScripts(document: Document, hrefs: readonly string[], priority: 'low' | 'high'): void {

@@ -3,28 +3,30 @@ import { RouteLoadError } from '../../react/router-errors.ts'
 /** The stylesheets of routes in this document. */
 export interface Stylesheets {
   /**
-   * Brings the stylesheets of a view, without any effect on the page on screen.
+   * Loads the stylesheets of a view, without any effect on the page on screen.
    * @param hrefs public paths of all that the view needs, in the order of the cascade, without the document's own.
-   * @throws {RouteLoadError} for the first that does not come. A later call tries again.
+   * @throws {RouteLoadError} for the first that does not load. A later call tries again.
    */
   load(hrefs: readonly string[]): Promise<void>
   /**
-   * Makes exactly these stylesheets of routes apply; the others stay, switched off, for the way back.
-   * @param hrefs as they were given to `load`.
-   * @param isRoutes whether a stylesheet that the server wrote belongs to routes (`SegmentFiles.names`), by its public
-   * path; unless told, those are left as they are.
+   * Applies exactly these route stylesheets; the others stay in the document, switched off, for going back.
+   * @param hrefs as given to `load`.
+   * @param isRoutes whether a stylesheet from the server belongs to routes (`SegmentFiles.names`), by its public path;
+   * by default, those are left alone.
    */
   show(hrefs: readonly string[], isRoutes?: (path: string) => boolean): void
-  /** As `load`, ahead, at the lowest priority, and without an answer. */
+  /** As `load`, in advance, at the lowest priority, and without a result. */
   preload(hrefs: readonly string[]): void
 }
 
-/** Where stylesheets stand whose order the cascade depends on. Old copies that wait for their successor take no part. */
+/** Stylesheets whose order the cascade depends on. Old copies that wait for their replacement do not count. */
 const SHEETS = 'link[rel=stylesheet][data-precedence=route]:not([data-replaced])'
 
-const OFF = 'not all' // a media query that no page meets: fetched and parsed, but not applied
+const OFF = 'not all' // a media query that never matches: fetched and parsed, but not applied
 
-/** Bound: one element a stylesheet of the build, and a second one where two views need the same two in different orders. */
+/**
+ * Bound: one element per stylesheet of the build, and a second one if two views need the same two in different orders.
+ */
 export function createStylesheets(document: Document): Stylesheets {
   const coming = new WeakMap<HTMLLinkElement, Promise<void>>()
   const served = new WeakSet(sheets())
@@ -49,7 +51,7 @@ export function createStylesheets(document: Document): Stylesheets {
     return link
   }
 
-  /** One that fails is taken out, so that it is tried again. */
+  /** Removes a failed one, so that it is tried again. */
   function track(link: HTMLLinkElement, href: string): Promise<void> {
     const arrived = new Promise<void>((resolve, reject) => {
       link.addEventListener('load', () => resolve(), { once: true })
@@ -59,14 +61,14 @@ export function createStylesheets(document: Document): Stylesheets {
       }
       link.addEventListener('error', onError, { once: true })
     })
-    arrived.catch(() => undefined) // whoever needs it hears of it
+    arrived.catch(() => undefined) // callers that need it handle the failure
     coming.set(link, arrived)
     return arrived
   }
 
   /**
-   * Whether it applies, or is still loading. A stylesheet of the document that has failed is empty, or nobody may look into
-   * it, or there is none: by engine, and by how it has failed. None is also what there is before it has loaded.
+   * Whether it applies, or is still loading. A failed stylesheet of the document is empty, inaccessible, or missing,
+   * depending on the engine and the failure. It is also missing before it has loaded.
    */
   function isSound(link: HTMLLinkElement): boolean {
     if (coming.has(link)) return true
@@ -78,7 +80,7 @@ export function createStylesheets(document: Document): Stylesheets {
     return !served.has(link) || (document.readyState !== 'complete' && !performance.getEntriesByName(link.href).length)
   }
 
-  /** The elements for these stylesheets, in this order in the document; those that are missing are put in their place. */
+  /** The elements of these stylesheets, in this order in the document; missing ones are inserted. */
   function place(hrefs: readonly string[], priority: 'low' | 'high'): HTMLLinkElement[] {
     const present = sheets()
     const places = present.map(pathOf)
@@ -92,9 +94,9 @@ export function createStylesheets(document: Document): Stylesheets {
         return found
       }
       const link = create(path, priority)
-      // What has failed on the page on screen is missed there, too.
+      // If it has failed on the page on screen, that page needs the new copy too.
       if (found) link.media = found.media
-      // Behind the former one; the first before any that must come later.
+      // After the previous one; the first before any that must follow.
       const next = found ? index : from || places.findIndex((other) => paths.includes(other))
       const at = next < 0 ? present.length : next
       if (found) found.replaceWith(link)

@@ -1,16 +1,16 @@
 import { hashTarget } from './scroll-positions.ts'
 
 const REGION_ID = 'millrace-announcer'
-const ANNOUNCE_MS = 100 // a screen reader must have seen the empty region before the text in it is news
+const ANNOUNCE_MS = 100 // screen readers announce text only in a region that they know already
 
 /**
- * Does after a navigation what a browser does after loading a document: moves the focus to the new page, and has its title
- * read out. The focus goes to the target of the fragment, else to an `[autofocus]` in `main`, else to the first heading;
- * it stays where it is inside of `data-focus="keep"`, or where that holds the heading.
- * @param before what had the focus before the new page came: if that has changed, the page itself has moved the focus.
+ * Does after a navigation what a browser does after loading a document: moves the focus to the new page, and announces
+ * its title. The focus moves to the target of the fragment, else to an `[autofocus]` in `main`, else to the first
+ * heading; it stays if it, or the heading, is inside `data-focus="keep"`.
+ * @param before the focused element before the new page: if that has changed, the page itself has moved the focus.
  */
 export function announcePage(document: Document, before?: Element | null): void {
-  // First: what it empties is in the same layout as the new page then, which moving the focus asks for.
+  // First: clearing the region then shares a layout with the new page, which moving the focus forces.
   announce(document)
   moveFocus(document, before)
 }
@@ -26,7 +26,7 @@ function moveFocus(document: Document, before?: Element | null): void {
   const target = hashTarget(document, document.location.hash)
   const wish = target ?? visible('main [autofocus]') ?? heading
   if (!lost && (isKept(active) || isKept(heading))) return
-  // Once only: a layout that stays has its wish from an earlier page.
+  // Only once: a layout that stays has it from an earlier page.
   wish.removeAttribute('autofocus')
   focus(wish)
 }
@@ -35,7 +35,7 @@ function isKept(element: Element): boolean {
   return element.closest('[data-focus=keep]') !== null
 }
 
-/** Where there is no way to focus an element it gets one; those that have one keep their place in the tab order. */
+/** Makes an element focusable if it is not; others keep their place in the tab order. */
 function focus(element: Element & { focus?(options: FocusOptions): void }): void {
   element.focus?.({ preventScroll: true })
   if (element.ownerDocument.activeElement === element) return
@@ -43,7 +43,7 @@ function focus(element: Element & { focus?(options: FocusOptions): void }): void
   element.focus?.({ preventScroll: true })
 }
 
-/** The text is read when it is written, because titles may come a little later than pages. */
+/** Reads the title when it writes the text, because titles may arrive a little later than pages. */
 function announce(document: Document): void {
   const region = document.querySelector(`body>#${REGION_ID}`) ?? createRegion(document)
   region.textContent = ''
@@ -53,7 +53,7 @@ function announce(document: Document): void {
   }, ANNOUNCE_MS)
 }
 
-/** At the end of the body, where React leaves it alone. */
+/** At the end of the body, which React does not touch. */
 function createRegion(document: Document): HTMLElement {
   const region = document.createElement('div')
   region.id = REGION_ID

@@ -7,28 +7,27 @@ import type { Stylesheets } from './load-styles.ts'
 import type { ModuleLoader } from '../../../shared/route-definition.ts'
 import { RouteCancelled, RouteLoadError, urlIn } from '../../react/router-errors.ts'
 
-/** Code and styles of a route that have not come by then: the browser itself may do better with a whole document. */
+/** Limit for a route's code and styles, in ms: after that, the browser loads the whole document instead. */
 export const ROUTE_LOAD_TIMEOUT_MS = 3800
 
-/** Which of a view's files are needed. */
+/** The parts of a view that determine its files. */
 type ViewShape = Pick<RouteView, 'chain' | 'outcome'>
 
-/** Brings code and styles of routes. */
+/** Loads code and styles of routes. */
 export interface RouteCode {
   /**
    * Loads modules and stylesheets of a view.
-   * @throws {RouteLoadError} when something did not come, or not within `ROUTE_LOAD_TIMEOUT_MS`; for a stylesheet only once
-   * the modules are here.
+   * @throws {RouteLoadError} if something does not load within `ROUTE_LOAD_TIMEOUT_MS`; for a stylesheet only after the
+   * modules have loaded.
    */
   load(shape: ViewShape, signal?: AbortSignal): Promise<void>
   /**
-   * Makes exactly the stylesheets of a view apply. Until the list of files has loaded, the page is the document's, and so
-   * are its styles.
+   * Applies exactly the stylesheets of a view. Until the list of files has loaded, page and styles are the document's.
    */
   show(shape: ViewShape): void
   /**
-   * Fetches the files ahead, at low priority. Never fails.
-   * @param runs whether the modules are run as well: some browsers fetch ahead only what is.
+   * Prefetches the files, at low priority. Never fails.
+   * @param runs whether to run the modules as well: some browsers prefetch only modules that run.
    */
   preload(shape: ViewShape, runs?: boolean): Promise<void>
 }
@@ -63,9 +62,9 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
     await styles.load(filesOf(shape, listed, 'styles'))
   }
 
-  /** The first file that is not here. */
+  /** The first file that has not loaded. */
   function missingFile(shape: ViewShape, sort: keyof ModuleFiles): string {
-    // The list of them is what has not come.
+    // The list of files itself has not loaded.
     if (!files.listed) return files.url
     const isMissing = (loader: ModuleLoader | undefined): boolean => !loader || modules.get(loader) === undefined
     const named = filesOf(shape, files.listed, sort, sort === 'scripts' ? isMissing : undefined)
@@ -84,8 +83,8 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
         }, ROUTE_LOAD_TIMEOUT_MS)
         signal?.addEventListener('abort', () => reject(new RouteCancelled()))
         const styled = loadStyles(shape)
-        styled.catch(() => undefined) // heard of below
-        // A fallback is shown without its styles, too: who hears that those are missing has the code.
+        styled.catch(() => undefined) // handled below
+        // A fallback is shown even without its styles: when they fail, its code has loaded.
         loadModules(shape)
           .then(() => styled)
           .then(resolve, reject)
@@ -94,7 +93,7 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
     },
     show(shape) {
       const { listed } = files
-      // The last resort has no files of its own: it keeps what is on.
+      // The last resort has no files of its own: it keeps the current styles.
       if (listed && shape.outcome?.at !== -1) styles.show(filesOf(shape, listed, 'styles'), listed.names)
     },
     preload: (shape, runs) =>
@@ -110,8 +109,8 @@ export function createRouteCode({ document, modules, files, styles }: RouteCodeP
 }
 
 /**
- * The files of everything that a view shows, in the order in which the server lists them.
- * @param counts leaves out the files of modules of which it says `false`.
+ * The files of everything that a view shows, in the order of the server's list.
+ * @param counts leaves out the files of modules for which it returns `false`.
  */
 function filesOf(
   shape: ViewShape,

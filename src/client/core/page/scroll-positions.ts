@@ -1,36 +1,37 @@
 import { decodeSegment } from '../../../shared/route-segment.ts'
 
-/** Remembers where each entry of the history was scrolled to. */
+/** Remembers the scroll positions of each history entry. */
 export interface ScrollPositions {
   /** Records the window and every `[data-scroll="<name>"]` container under an entry's key. */
   save(key: string): void
   /**
-   * Goes to what was recorded, exactly. What is not tall enough yet is tried again as it grows, until it is reached, the
-   * visitor scrolls, another position is asked for, or `RESTORE_LIMIT_MS` have passed.
-   * @param parts `containers` where the browser restores the window by itself.
+   * Scrolls to the exact recorded positions. If the content is not tall enough yet, retries as it grows, until the
+   * position is reached, the visitor scrolls, another position is requested, or `RESTORE_LIMIT_MS` have passed.
+   * @param parts `containers` if the browser itself restores the window.
    * @returns whether anything was recorded.
    */
   restore(key: string, parts?: 'all' | 'containers'): boolean
-  /** Goes to the start of the page. */
+  /** Scrolls to the start of the page. */
   toTop(): void
-  /** Goes to the element that a fragment (`#id`) names. `false` where there is none. */
+  /** Scrolls to the element that a fragment (`#id`) names. `false` if there is none. */
   toHash(hash: string): boolean
 }
 
-/** What is not there by then would only startle a visitor. */
+/** A later jump would only irritate a visitor. */
 export const RESTORE_LIMIT_MS = 5000
 
-/** One scrolled thing: name of the container, empty for the window; pixels from the left and from the top. */
+/** One scrollable area: name of the container, empty for the window; pixels from the left and from the top. */
 type Position = readonly [name: string, left: number, top: number]
 
-const MAX_KEYS = 50 // entries; as many as browsers keep of a tab's history
+const MAX_KEYS = 50 // entries; as many as browsers keep in a tab's history
 const STORAGE_KEY = 'millrace:scroll'
 const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'] // a scrollbar is moved by a pointer
 
 /**
- * Bound: the newest `MAX_KEYS` entries. Lifetime: that of the tab; they are written to the storage when the page is left.
- * @param storage of the session; `undefined` where the browser gives none.
- * @param currentKey names the entry on screen, which is saved first when the page is left.
+ * Bound: the newest `MAX_KEYS` entries. Lifetime: that of the tab; they are written to the storage when the visitor
+ * leaves the page.
+ * @param storage of the session; `undefined` if the browser provides none.
+ * @param currentKey key of the entry on screen, which is saved first on leaving.
  */
 export function createScrollPositions(
   window: Window,
@@ -41,7 +42,7 @@ export function createScrollPositions(
   const positions = readPositions(storage)
   let restoring: AbortController | undefined
 
-  /** `undefined` while the container is not there. */
+  /** `undefined` while the container does not exist. */
   function find(name: string): Element | null {
     return name === '' ? document.scrollingElement : document.querySelector(`[data-scroll="${CSS.escape(name)}"]`)
   }
@@ -67,9 +68,11 @@ export function createScrollPositions(
   function restore(key: string, parts: 'all' | 'containers' = 'all'): boolean {
     stop()
     const wanted = positions.get(key)
-    if (!Array.isArray(wanted)) return false // nothing, or what another script has left
+    if (!Array.isArray(wanted)) return false // nothing, or data of another script
     const extents = new Map<Position, number>()
-    /** Tries once for each extent of the content, and tells whether it is still to be reached, to the screen's pixel. */
+    /**
+     * Tries once per size of the content; returns whether the position is still to be reached, to the screen's pixel.
+     */
     const isAhead = (position: Position): boolean => {
       const [name, left, top] = position
       const element = find(name)
@@ -86,7 +89,8 @@ export function createScrollPositions(
     const { signal } = (restoring = new AbortController())
     for (const type of INTERRUPTS) window.addEventListener(type, stop, { capture: true, passive: true, signal })
     const deadline = window.performance.now() + RESTORE_LIMIT_MS
-    // No observer sees what overflows a box of fixed size, and many pages are such a box. Frames end with the deadline.
+    // No observer reports overflow of a box with a fixed size, and many pages are such a box. Frames end with the
+    // deadline.
     const onFrame = (now: number): void => {
       if (signal.aborted) return
       open = open.filter(isAhead)
@@ -107,7 +111,7 @@ export function createScrollPositions(
     try {
       storage?.setItem(STORAGE_KEY, JSON.stringify([...positions]))
     } catch {
-      // A full storage costs positions, nothing else.
+      // A full storage loses only positions.
     }
   })
 
@@ -127,7 +131,7 @@ export function createScrollPositions(
 
 /**
  * The element that a fragment names: by id, or an anchor by name, decoded or not.
- * @returns `null` for the start of the page, `undefined` where there is no such element.
+ * @returns `null` for the start of the page, `undefined` if there is no such element.
  */
 export function hashTarget(document: Document, hash: string): Element | null | undefined {
   const raw = hash.replace(/^#/, '')
@@ -138,7 +142,7 @@ export function hashTarget(document: Document, hash: string): Element | null | u
   return raw === '' || raw.toLowerCase() === 'top' ? null : undefined
 }
 
-/** What another page of this tab has left. */
+/** Positions that another page of this tab has saved. */
 function readPositions(storage: Storage | undefined): Map<string, readonly Position[]> {
   try {
     return new Map(JSON.parse(storage?.getItem(STORAGE_KEY) ?? '[]'))

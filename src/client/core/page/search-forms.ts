@@ -1,6 +1,6 @@
-/** Keeps forms in step with search params: a form that shows those of the URL shows those of the page that has come. */
+/** Synchronises forms with search params: a form that shows those of the URL is updated for the new page. */
 export interface SearchForms {
-  /** The former page is still in the document. */
+  /** The previous page is still in the document. */
   leaving(): void
   /** @param isTraversal whether the visitor has moved in the history, and so back to what the form showed there. */
   arrived(isTraversal: boolean): void
@@ -11,8 +11,8 @@ type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 const CONTROLS = 'form:not([method=post i],[action^="javascript:"]) :is(input,textarea,select)'
 
 /**
- * A page outlives its search params, and with it what was typed into its forms. React changes the default of a field with
- * them, which is not seen in one that was typed in.
+ * A page stays when its search params change, and so does input typed into its forms. React then changes the default
+ * value of a field, which is not visible in a field that was typed in.
  */
 export function createSearchForms(document: Document): SearchForms {
   let former: ReadonlyMap<Control, string | boolean> = new Map()
@@ -24,7 +24,7 @@ export function createSearchForms(document: Document): SearchForms {
     arrived(isTraversal) {
       const { activeElement, location } = document
       for (const [control, before] of former) {
-        // Somebody may be typing on already, after what the page was asked for.
+        // The visitor may already be typing again.
         if (!control.isConnected || (!isTraversal && control === activeElement)) continue
         if ('options' in control) {
           if (isTraversal) showChoice(control, location)
@@ -47,7 +47,7 @@ function isBox(control: Control): control is HTMLInputElement {
   return control.type === 'checkbox' || control.type === 'radio'
 }
 
-/** React leaves a list as it is when its default changes: what it showed is in the URL that it led to. */
+/** React does not update a list when its default changes: the URL to which it led has the shown value. */
 function showChoice({ form, name, options }: HTMLSelectElement, { href, pathname, search }: Location): void {
   if (name === '' || new URL(form?.getAttribute('action') ?? '', href).pathname !== pathname) return
   const chosen = new URLSearchParams(search).getAll(name)

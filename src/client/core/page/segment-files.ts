@@ -1,18 +1,18 @@
 import { decodeSegmentFiles, segmentFilesPath, type SegmentFiles } from '../../../shared/protocol/segment-files.ts'
 
-/** Where the list of segment files comes from. */
+/** Source of the list of segment files. */
 export interface SegmentFilesSource {
   /** Public path of the list. */
   readonly url: string
-  /** Once it is here. */
+  /** The list, once it has loaded. */
   readonly listed: SegmentFiles | undefined
   /** Fetched once. A failure is forgotten, so that the next call tries again. */
   get(): Promise<SegmentFiles>
 }
 
 /**
- * @param buildId of the document; the list of another build would name files that this one does not have.
- * @param fetchJson rejects for anything but JSON.
+ * @param buildId of the document; another build's list names files that this one does not have.
+ * @param fetchJson rejects unless the answer is JSON.
  */
 export function createSegmentFiles(buildId: string, fetchJson: (url: string) => Promise<unknown>): SegmentFilesSource {
   const url = segmentFilesPath(buildId)

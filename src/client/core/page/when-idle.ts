@@ -1,9 +1,9 @@
 /**
- * Runs work when the browser has nothing better to do.
- * @param limitMs after which it runs all the same.
+ * Runs work when the browser is idle.
+ * @param limitMs after which it runs in any case.
  */
 export function whenIdle(window: Window, work: () => void, limitMs: number): void {
-  // Safari has no idle callbacks, though the library says so; there, the end of the task must do.
+  // Safari has no idle callbacks, although the types say so; there, it runs in the next task.
   if ('requestIdleCallback' in window) window.requestIdleCallback(work, { timeout: limitMs })
   else setTimeout(work)
 }

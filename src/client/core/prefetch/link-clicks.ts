@@ -1,24 +1,24 @@
 import { isRuntimePath } from '../../../shared/runtime-paths.ts'
 
-/** What of `Location` a link is compared with: where the page on screen is. */
+/** The part of `Location` to which links are compared: the page on screen. */
 export type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>
 
-/** A link, in HTML or in a drawing. */
+/** A link, in HTML or in SVG. */
 export type LinkElement = HTMLAnchorElement | SVGAElement
 
-/** A click that means a navigation inside of the application. */
+/** A click that is a navigation inside the application. */
 export interface ClickTarget {
   readonly anchor: LinkElement
   readonly url: URL
-  /** It leads to a fragment of the page on screen: the browser moves itself, and knows what `:target` is. */
+  /** It leads to a fragment of the page on screen: the browser itself moves, and updates `:target`. */
   readonly isWithin: boolean
 }
 
 /**
- * Tells which navigation of this application a click means. To be asked after all other listeners of the page, so that
- * `preventDefault` anywhere counts.
- * @returns `undefined` where the click is the browser's own business: new tabs and windows, downloads, other sites, other
- * schemes, and links inside of text that is being edited.
+ * The navigation of this application that a click causes. Call it after all other listeners of the page, so that every
+ * `preventDefault` counts.
+ * @returns `undefined` if the browser must handle the click itself: new tabs and windows, downloads, other sites, other
+ * schemes, and links inside text that is being edited.
  */
 export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget | undefined {
   const { button, metaKey, ctrlKey, shiftKey, altKey } = event
@@ -31,8 +31,8 @@ export function clickTarget(event: MouseEvent, base: PageLocation): ClickTarget 
 }
 
 /**
- * Hears of clicks when all other listeners have, also where one of those has stopped them on their way up: cards and
- * dialogs do so to keep clicks to themselves, and mean no links by it.
+ * Listens to clicks after all other listeners, even if one of those stops the propagation: cards and dialogs do so to
+ * keep clicks to themselves, not to disable links.
  */
 export function listenToClicks(window: Window, onClick: (event: MouseEvent) => void): void {
   window.addEventListener(
@@ -45,7 +45,7 @@ export function listenToClicks(window: Window, onClick: (event: MouseEvent) => v
         over.abort()
         onClick(event)
       }
-      // Behind what listens there already, React for its portals included.
+      // After existing listeners, including React's for portals.
       for (const node of event.composedPath()) node.addEventListener('click', heard, { signal })
       window.setTimeout(() => over.abort())
     },
@@ -53,7 +53,7 @@ export function listenToClicks(window: Window, onClick: (event: MouseEvent) => v
   )
 }
 
-/** The innermost link that an event happened in, also inside of a shadow tree. */
+/** The innermost link in which an event happened, also inside a shadow tree. */
 export function eventAnchor(event: Event): LinkElement | undefined {
   return event.composedPath().find(isLink)
 }
@@ -64,12 +64,12 @@ function isLink(target: EventTarget): target is LinkElement {
 }
 
 /**
- * Where a link leads within this site and this tab.
+ * Target of a link within this site and this tab.
  * @returns `undefined` for links that the browser must follow itself.
  */
 export function linkUrl(anchor: LinkElement, base: Pick<PageLocation, 'origin'>): URL | undefined {
   const url = urlOf(anchor)
-  // A `blob:` URL has the origin of its maker.
+  // A `blob:` URL has the origin of its creator.
   if (url?.origin !== base.origin || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
   const target =
     anchor.getAttribute('target') ?? anchor.ownerDocument.querySelector('base[target]')?.getAttribute('target')
@@ -78,7 +78,7 @@ export function linkUrl(anchor: LinkElement, base: Pick<PageLocation, 'origin'>)
   return isBrowsers ? undefined : url
 }
 
-/** The `href` of a link in a drawing is an object, and not resolved. */
+/** The `href` of an SVG link is an object, and not resolved. */
 function urlOf({ href, baseURI }: LinkElement): URL | undefined {
   try {
     return new URL(typeof href === 'string' ? href : href.baseVal, baseURI)

@@ -1,60 +1,63 @@
 import { whenIdle } from '../page/when-idle.ts'
 import { eventAnchor, linkUrl, type LinkElement } from './link-clicks.ts'
 
-/** What becomes of the links of a page that are likely to be followed. */
+/** Callbacks for links that the visitor is likely to follow. */
 export interface LinkPrefetchOptions {
   readonly document: Document
   readonly window: Window & Pick<typeof globalThis, 'IntersectionObserver' | 'MutationObserver'>
-  /** A visitor points at a link, touches it, or has moved the focus to it. May be told several times. */
+  /** A visitor points at a link, touches it, or has moved the focus to it. May be called several times. */
   intent(url: URL): void
-  /** A visitor presses, touches or moves the focus to something, be it in a link or not. */
+  /** A visitor presses, touches or focuses anything, a link or not. */
   turned(event: Event): void
-  /** A link that asks for it has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
+  /** A link with that setting has come into view (`viewport`) or into the page (`render`). The URL has no fragment. */
   visible(url: URL, when: 'viewport' | 'render'): void
-  /** The last such links to these URLs have left the view or the page, all at once; often there are none. */
+  /** The last such links to these URLs have left the view or the page, reported together; often the list is empty. */
   hidden(urls: readonly URL[]): void
-  /** Whether anything but intent counts; asked at every scan. */
+  /** Whether to report anything but intent; called at every scan. */
   allowed(): boolean
 }
 
 /** Watches the links of a document. */
 export interface LinkWatch {
-  /** Looks for new and removed links at once; happens by itself, when the browser is idle, after changes of the page. */
+  /**
+   * Looks for new and removed links at once; otherwise this happens after changes of the page, when the browser is
+   * idle.
+   */
   scan(): void
 }
 
 type Links = NodeListOf<LinkElement> | readonly LinkElement[]
 
-const REST_MS = 50 // a mouse on its way across a list of links points at none of them
+const REST_MS = 50 // a mouse that crosses a list of links points at none of them
 const IDLE_LIMIT_MS = 500 // a page that is always busy still gets its links
 
 /**
- * Watches links by one set of listeners and one observer of each kind, however many links there are. What a link asks for
- * is its own `data-prefetch`, or that of the nearest element around it: `intent` unless told, `viewport`, `render`, `none`.
- * Bound: one entry a link that asks for `viewport` or `render`, until a scan finds it gone.
+ * Watches links by one set of listeners and one observer of each kind, however many links there are. The setting of a
+ * link is its own `data-prefetch`, or that of the nearest element around it: `intent` by default, `viewport`, `render`,
+ * `none`. Bound: one entry per link with `viewport` or `render`, until a scan finds it removed.
  */
 export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   const { document, window } = options
-  /** May ask for `viewport`: what a link asks for, and where it leads, is looked up once it counts. */
+  /** Candidates for `viewport`: setting and target of a link are looked up when needed. */
   let watched: Links = []
-  /** May ask for `render`. */
+  /** Candidates for `render`. */
   let rendered: Links = []
-  /** Of the watched: in view. */
+  /** Those of the watched that are in view. */
   const inView = new Set<LinkElement>()
-  /** What has been reported as visible, by URL. */
+  /** Reported as visible, by URL. */
   let told = new Map<string, { readonly url: URL; readonly when: 'viewport' | 'render' }>()
-  /** A look at the links will come by itself. */
+  /** A scan or report is scheduled. */
   let isDue = false
-  /** That look is to be a scan: the page has changed, not only what is in view. */
+  /** The scheduled run is a scan: the page has changed, not only the view. */
   let isChanged = true
 
-  /** Only once all links have been looked at: one may leave when another one to the same URL comes. */
+  /** Only after all links have been checked: one may leave when another one to the same URL arrives. */
   function report(): void {
     const former = told
     told = new Map()
     for (const anchor of rendered) count(anchor, 'render')
     for (const anchor of inView) count(anchor, 'viewport')
-    // Together: were they given up one by one, each would make room for the next that nobody sees any more.
+    // Together: given up one by one, each would make room for the next one, which is hidden too.
     options.hidden([...former].flatMap(([href, { url }]) => (told.has(href) ? [] : url)))
     for (const [href, { url, when }] of told) if (!former.has(href)) options.visible(url, when)
   }
@@ -68,13 +71,13 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
 
   function onIntersection(entries: readonly IntersectionObserverEntry[]): void {
     for (const entry of entries) {
-      // What is told at first of a thousand links that are out of view is no change.
+      // The first report of a thousand links that are out of view is not a change.
       if (!entry.isIntersecting && inView.size === 0) continue
       if (inView[entry.isIntersecting ? 'add' : 'delete'](entry.target as LinkElement)) lookWhenIdle()
     }
   }
 
-  /** That there is no such scope is found out sooner than that there is no such link. */
+  /** A missing scope is detected faster than missing links. */
   function linksThatAsk(mode: 'viewport' | 'render'): Links {
     const scope = `[data-prefetch=${mode}]`
     return options.allowed() && document.querySelector(scope)
@@ -82,7 +85,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
       : []
   }
 
-  /** A thousand links cost one query, and a call each: what is observed already is none of the browser's work. */
+  /** A thousand links cost one query, and one call each: observing a link again costs the browser nothing. */
   function scan(): void {
     isChanged = false
     const former = watched
@@ -106,7 +109,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
     else report()
   }
 
-  /** Fetching takes its time, and nothing of it is worth a frame that comes late. */
+  /** Prefetching takes time anyway, and is not worth a delayed frame. */
   function lookWhenIdle(): void {
     if (isDue) return
     isDue = true
@@ -115,12 +118,12 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
 
   const observer = new window.IntersectionObserver(onIntersection)
   const mutations = new window.MutationObserver((records) => {
-    // No links are in the head, but what is fetched ahead adds to it.
+    // The head contains no links, but prefetches change it.
     if (records.every(({ target }) => target === document.head)) return
     isChanged = true
     lookWhenIdle()
   })
-  // Frameworks give an element another target as readily as another place.
+  // Frameworks change the target of an element as often as its place.
   mutations.observe(document, { childList: true, subtree: true, attributeFilter: ['href', 'data-prefetch'] })
   watchIntent(options)
   lookWhenIdle()
@@ -128,7 +131,7 @@ export function watchLinks(options: LinkPrefetchOptions): LinkWatch {
   return { scan }
 }
 
-/** Watches what a visitor points at, presses, touches or moves the focus to. */
+/** Watches the elements that a visitor points at, presses, touches or focuses. */
 function watchIntent({ document, window, intent, turned }: LinkPrefetchOptions): void {
   let pointed: LinkElement | undefined
   let rest: number | undefined
@@ -158,7 +161,7 @@ function modeOf(anchor: Element): string {
   return anchor.closest('[data-prefetch]')?.getAttribute('data-prefetch') ?? 'intent'
 }
 
-/** Whether a visitor asks for little traffic, or has a connection on which a guess is dear. */
+/** Whether a visitor wants little traffic, or has a connection on which prefetching is expensive. */
 export function savesData(navigator: Navigator): boolean {
   const { connection } = navigator as { connection?: { saveData?: boolean; effectiveType?: string } }
   return !!connection && (connection.saveData === true || connection.effectiveType?.endsWith('2g') === true)

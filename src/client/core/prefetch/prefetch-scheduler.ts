@@ -1,5 +1,5 @@
 /**
- * Which prefetches run and which wait. Pure in what it decides: time comes in, and the runner does the work.
+ * Decides which prefetches run and which wait. Pure: takes the time, and the runner does the work.
  *
  * | phase    | means                                   | leaves it by                                           |
  * |----------|-----------------------------------------|--------------------------------------------------------|
@@ -9,50 +9,50 @@
  *
  * | event      | does                                                                                           |
  * |------------|------------------------------------------------------------------------------------------------|
- * | add        | queues a target; one that is there is promoted, never put back; a blocked one is ignored       |
- * | cancel     | forgets it: it has left view or page, or a navigation took it over                             |
- * | settle     | forgets it; if it failed, blocks the target for 10 s; ignored for one that has not started     |
- * | pause      | nothing starts before that time, intent included; what is fetching goes on; a pause only grows |
+ * | add        | queues a target; an existing one is promoted, never demoted; a blocked one is ignored          |
+ * | cancel     | drops it: it has left view or page, or a navigation took it over                               |
+ * | settle     | drops it; if it failed, blocks the target for 10 s; ignored for one that has not started       |
+ * | pause      | nothing starts before that time, not even intent; running ones continue; a pause only grows    |
  *
  * Bounds: 5 routes started or fetching, 3 segments in data requests (a request for more runs alone), one job of
- * intent beside both, 2,000 queued; beyond that the oldest of the lowest priority is forgotten. Intent goes before
- * render, render before viewport, and first come first within one. Data does not overtake: a request that waits for
- * slots is not passed by a smaller one behind it.
+ * intent beside both, 2,000 queued; beyond that the oldest of the lowest priority is dropped. Intent precedes render,
+ * render precedes viewport, and within one the order is first in, first out. Data does not overtake: a request that
+ * waits for slots is not passed by a smaller one behind it.
  *
- * A page may add a thousand links at once, so the maps and sets inside of a state are handed on to the next state and
+ * A page may add a thousand links at once, so the maps and sets inside a state are passed to the next state and
  * changed there: a state is used up by the call that takes it, unless that call returns the same object. The outer
  * object is new whenever something changed.
  */
 
-/** Most route prefetches in progress at once. */
+/** Maximum concurrent route prefetches. */
 export const MAX_ROUTES = 5
 
-/** Most segments in prefetching data requests at once, all routes together. */
+/** Maximum segments in concurrent data requests of prefetches, all routes together. */
 export const MAX_SEGMENTS = 3
 
-/** Milliseconds for which a target is not prefetched again after a failure; a click is not asked. */
+/** Milliseconds for which a target is not prefetched again after a failure; clicks are not affected. */
 export const RETRY_BLOCK_MS = 10_000
 
-/** Most jobs that wait; a page with more links in view gets the newest of them. */
+/** Maximum waiting jobs; a page with more links in view gets the newest of them. */
 export const MAX_QUEUED = 2000
 
 /** Why a target is wanted. */
 export type PrefetchPriority = 'viewport' | 'render' | 'intent'
 
-/** One target on its way. */
+/** One target to prefetch. */
 export interface PrefetchJob {
-  /** What the runner calls it; a path with its search. */
+  /** The runner's name for it; a path with its query. */
   readonly target: string
   readonly priority: PrefetchPriority
-  /** See the table in the head of this file. */
+  /** See the table at the top of this file. */
   readonly phase: 'queued' | 'started' | 'fetching'
-  /** Segments its data request counts for; 0 before it is fetching. */
+  /** Number of segments in its data request; 0 before it is fetching. */
   readonly segments: number
-  /** It is the one that runs beside both limits. */
+  /** Whether it is the one that runs beyond both limits. */
   readonly extra: boolean
 }
 
-/** All that is known of prefetches. */
+/** State of all prefetches. */
 export interface Prefetching {
   /** By target. */
   readonly jobs: ReadonlyMap<string, PrefetchJob>
@@ -60,20 +60,20 @@ export interface Prefetching {
   readonly blocked: ReadonlyMap<string, number>
   /** Milliseconds; 0 without a pause. */
   readonly pausedUntil: number
-  /** Targets of queued jobs, first come first. */
+  /** Targets of queued jobs, first in, first out. */
   readonly queues: Readonly<Record<PrefetchPriority, ReadonlySet<string>>>
   /** Targets of jobs that are started or fetching, in the order in which they started. */
   readonly active: ReadonlySet<string>
 }
 
-/** What may happen to prefetches; see the table in the head of this file. Times are in milliseconds. */
+/** Events of prefetches; see the table at the top of this file. Times are in milliseconds. */
 export type PrefetchEvent =
   | { readonly type: 'add'; readonly target: string; readonly priority: PrefetchPriority; readonly now: number }
   | { readonly type: 'cancel'; readonly target: string }
   | { readonly type: 'settle'; readonly target: string; readonly now: number; readonly failed: boolean }
   | { readonly type: 'pause'; readonly until: number }
 
-/** The same state, as its owner changes it. */
+/** The same state, mutable for its owner. */
 interface OwnPrefetching {
   readonly jobs: Map<string, PrefetchJob>
   readonly blocked: Map<string, number>
@@ -87,7 +87,7 @@ const PRIORITIES: readonly PrefetchPriority[] = ['intent', 'render', 'viewport']
 /** No jobs, no blocks, no pause. */
 export const NO_PREFETCHES: Prefetching = createPrefetching()
 
-/** The next state; the same object where nothing changes. It starts nothing: `advancePrefetching` does. */
+/** The next state; the same object if nothing changes. It starts nothing: `advancePrefetching` does. */
 export function reducePrefetching(state: Prefetching, event: PrefetchEvent): Prefetching {
   switch (event.type) {
     case 'add':
@@ -110,10 +110,10 @@ export function reducePrefetching(state: Prefetching, event: PrefetchEvent): Pre
 }
 
 /**
- * Starts what may start.
+ * Starts all jobs that may start.
  * @param now milliseconds.
- * @param segmentsOf how many segments a data request for the target would name; asked when a job is about to fetch, and
- * again as long as it waits. 0: it needs no request, and so no slots.
+ * @param segmentsOf the number of segments in a data request for the target; called when a job is about to fetch, and
+ * again while it waits. 0: it needs no request, and so no slots.
  * @returns the same object if nothing may start.
  */
 export function advancePrefetching(
@@ -133,7 +133,7 @@ export function advancePrefetching(
   return changed ? next : state
 }
 
-/** When to advance again although nothing has happened, in milliseconds: at the end of a pause. */
+/** When to advance again without an event, in milliseconds: at the end of a pause. */
 export function nextWake({ pausedUntil, jobs }: Prefetching): number | undefined {
   return pausedUntil > 0 && jobs.size > 0 ? pausedUntil : undefined
 }
@@ -148,7 +148,7 @@ function createPrefetching(): OwnPrefetching {
   }
 }
 
-/** A new outer object around what may be changed; `NO_PREFETCHES` belongs to all and stays as it is. */
+/** A new outer object around the mutable parts; `NO_PREFETCHES` is shared and never changed. */
 function own(state: Prefetching): OwnPrefetching {
   return state === NO_PREFETCHES ? createPrefetching() : { ...(state as OwnPrefetching) }
 }
@@ -194,7 +194,7 @@ function activeJobs({ active, jobs }: Prefetching): PrefetchJob[] {
   return [...active].flatMap((target) => jobs.get(target) ?? [])
 }
 
-/** The job that may move on, as it is afterwards. */
+/** The job that may move on, in its next state. */
 function nextStep(state: Prefetching, segmentsOf: (target: string) => number): PrefetchJob | undefined {
   const active = activeJobs(state)
   const limited = active.filter((job) => !job.extra)
@@ -211,7 +211,7 @@ function nextStep(state: Prefetching, segmentsOf: (target: string) => number): P
       const next = { ...job, phase: 'fetching', segments } as const
       if (job.extra || segments === 0 || segments <= room || room === MAX_SEGMENTS) return next
       if (extraFree && priority === 'intent') return { ...next, extra: true }
-      room = 0 // what comes behind does not overtake
+      room = 0 // later jobs do not overtake
     }
   }
   return extraFree && queued?.priority === 'intent' ? { ...queued, phase: 'started', extra: true } : undefined

@@ -11,16 +11,16 @@ import {
 import type { RouteCode } from '../page/route-code.ts'
 import type { LoadedRoute, RouteStore } from '../data/route-store.ts'
 
-/** Does what the scheduler decides: fetches code and data of routes that are likely to be visited. */
+/** Runs the scheduler's jobs: fetches code and data of routes that the visitor is likely to open. */
 export interface Prefetcher {
   readonly state: Prefetching
   /** @param href path and query. */
   add(href: string, priority: PrefetchPriority): void
-  /** Nobody wants them ahead any more; what is under way for them is aborted, unless a navigation has joined. */
+  /** Nobody wants these prefetches any more; their requests are aborted, unless a navigation has joined. */
   cancel(hrefs: readonly string[]): void
-  /** Nothing is begun for these milliseconds: the server has said so, whoever it was that asked. */
+  /** Starts nothing for these milliseconds, because the server has answered some request so. */
   pause(milliseconds: number): void
-  /** The page is left: what somebody pointed at there is of no interest any more. Links in view end by `cancel`. */
+  /** The visitor leaves the page: targets pointed at there no longer matter. Links in view end by `cancel`. */
   cancelIntents(): void
 }
 
@@ -40,7 +40,7 @@ const MAX_REDIRECTS = 20 // as in a navigation
 
 export function createPrefetcher({ store, code, origin, now, outdated, onChange }: PrefetcherParts): Prefetcher {
   let state = NO_PREFETCHES
-  /** What is under way, by target. */
+  /** Running jobs by target. */
   const running = new Map<string, { readonly controller: AbortController; fetching: boolean }>()
   let wake: ReturnType<typeof setTimeout> | undefined
 
@@ -78,7 +78,7 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
     onChange()
   }
 
-  /** What its request counts for. A request for a verdict alone is one too. */
+  /** The number of segments in its request. A request for a verdict alone counts as one. */
   function segmentsOf(href: string): number {
     const { missing, asksVerdict } = store.plan(href)
     return missing.length > 0 ? missing.length : Number(asksVerdict)
@@ -100,7 +100,7 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
           href = withoutHash(localHref(loaded.redirect.to, origin) ?? '')
           if (href !== '') preloadCode(href)
         }
-        // Redirects and refusals are not kept: asking for them ahead again and again would be a storm of its own.
+        // Redirects and refusals are not cached: prefetching them repeatedly would be a flood of requests.
         isOfUse &&= loaded.kind === 'page' && loaded.outcome === undefined
       }
     } catch {
@@ -118,7 +118,7 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
     add(href, priority) {
       if (outdated()) return
       const { page, document, asksVerdict, missing, joins } = store.plan(href)
-      // Nothing is known of a URL that no page of the table has: a prefetch could be anything, a download as well.
+      // A URL outside the table could be anything, even a download.
       if (document || !page.route) return
       if (asksVerdict || missing.length > 0 || joins.size > 0) {
         dispatch({ type: 'add', target: href, priority, now: now() })

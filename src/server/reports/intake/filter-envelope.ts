@@ -57,11 +57,11 @@ function tooMuch(payload: Buffer): EnvelopeError {
     : new EnvelopeError(413, 'An event of the envelope has too many values')
 }
 
-/** What is left out of envelopes. */
+/** Settings of the filter. */
 export interface EnvelopeFilter {
   /** Path of the relay, whose own requests are not worth tracing. */
   readonly relayPath: string
-  /** Errors are kept without a look at what they say: their sender has judged what was thrown. */
+  /** Whether errors are kept unchecked, because their sender has already judged them. */
   readonly keepsErrors: boolean
 }
 

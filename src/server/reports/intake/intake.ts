@@ -19,7 +19,7 @@ export interface ReportSender {
    * Called with the number of JSON values to be parsed, if it is unusual; an error that it throws refuses the envelope.
    */
   readonly charge?: (values: number) => Promise<void>
-  /** This server: its errors are failures already, whatever they say. */
+  /** Set for this server, which sends only real failures, whatever their names. */
   readonly isServer?: boolean
 }
 

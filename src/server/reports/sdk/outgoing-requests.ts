@@ -97,7 +97,7 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
       const span = open.get(request)
       if (span === undefined) return
       span.endedAt = now()
-      // An abort is no failure here, even if the client is still there: the application has stopped it.
+      // An abort is not a failure here, even if the client is still connected: the application has caused it.
       span.failure = isServerFailure(error, true) ? 'failed' : 'cancelled'
     },
   }

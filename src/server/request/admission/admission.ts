@@ -7,59 +7,59 @@ import { classBelow, classOf, type RequestClass } from './request-class.ts'
 import { createShares, type ShareRefusal } from '../../http/shares.ts'
 import type { ShedReason } from '../request-kind.ts'
 
-/** A refusal; to be answered with 503. */
+/** A refusal: 503. */
 export interface Shed {
   readonly reason: ShedReason
-  /** `Retry-After`: 1 to 4 seconds, so that those who were refused together do not come back together. */
+  /** `Retry-After`: 1 to 4 seconds, random, so that refused clients do not return together. */
   readonly headers: HeaderList
 }
 
 /**
- * Bounds how many documents and data answers are being made at once and how late they may be, so that overload ends in
- * quick refusals and not in slow answers.
+ * Bounds how many documents and data answers are in progress and how late they may be, so that overload causes quick
+ * refusals instead of slow answers.
  */
 export interface Admission {
   /**
    * Takes a place for as long as the answer is in progress.
-   * @returns why there is none, noted in the context for log and metrics.
+   * @returns the refusal if there is none, noted in the context for log and metrics.
    */
   enter(context: RequestContext): Shed | undefined
   /**
-   * Waits for the turn to run loaders and to render. To be asked when a request comes, and again when its loaders are
-   * done: where those have waited for something, others have had their turn meanwhile.
+   * Waits for a turn to run loaders and to render. Call it when a request arrives, and again after its loaders: while
+   * they waited, others had their turns.
    * @param loaded whether the loaders are done.
-   * @returns `undefined` at once where nobody else waits.
+   * @returns `undefined` at once if nobody else waits.
    */
   turn(context: RequestContext, loaded?: boolean): Promise<Shed | undefined> | undefined
-  /** Tells how late the process is; what `enter` refuses follows from it. */
+  /** Reports how late the process is; the refusals of `enter` follow from it. */
   sample(sample: LoadSample): void
-  /** Milliseconds that somebody has waited for a turn at most, since it was last asked. */
+  /** Longest wait for a turn since the last call, in milliseconds. */
   longestWaitMs(): number
   readonly load: LoadState
   /** Answers in progress. */
   readonly pending: number
   /**
-   * Whether balancers should send visitors elsewhere: there is no place left, or documents are refused for load. The
-   * latter does not count where more than half of what is in progress is one client's: balancers would send that client
-   * to the next instance.
+   * Whether balancers should send visitors elsewhere: no place is left, or documents are refused for load. The latter
+   * does not count if one client has more than half of the answers in progress: balancers would send that client to the
+   * next instance.
    */
   readonly isOverloaded: boolean
-  /** Of those, how many wait for their turn. */
+  /** How many of those wait for their turn. */
   readonly waiting: number
 }
 
-/** What admission is made of. */
+/** Options of admission. */
 export interface AdmissionOptions {
   /** Places, at least 1. */
   readonly limit: number
   readonly turns?: RenderTurns
   /** 0 to 1. */
   readonly random?: () => number
-  /** Told of a client that is refused while it holds half of the places. */
+  /** Called with a client that is refused while it holds half of the places. */
   readonly onGreedy?: ((client: string) => void) | undefined
 }
 
-/** So many answers in progress are few, whoever has asked for them. */
+/** Up to this number of answers in progress, no client counts as greedy. */
 const FEW = 8
 
 const RETRY_SPREAD_SECONDS = 4
@@ -73,7 +73,7 @@ const REASONS: Readonly<Record<ShedReason, string>> = {
 
 const SHED_REASONS: Readonly<Record<ShareRefusal, ShedReason>> = { full: 'places', client: 'client' }
 
-/** Everybody is let in until there is no place, or `sample` tells of lateness. */
+/** Admits everybody until there is no place, or `sample` reports lateness. */
 export function createAdmission({
   limit,
   turns = createRenderTurns(),
@@ -81,7 +81,7 @@ export function createAdmission({
   onGreedy,
 }: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
-  /** What is refused of a class by its share is spread evenly: a debt grows by the share and is paid by a refusal. */
+  /** Refusals of a class are spread evenly: a debt grows by the refused share, and each refusal pays one. */
   const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
   const places = createShares({ most: () => limit, onGreedy })
   let load = NO_LOAD
@@ -135,8 +135,8 @@ export function createAdmission({
   }
 
   /**
-   * The work of one client is refused before that of the others, so that its load costs itself first. Where there are no
-   * others, nobody gains by that: all visitors may have the address of one proxy.
+   * The client with most work is refused before others, so that its load affects itself first. With a single client
+   * this helps nobody: all visitors may share the address of one proxy.
    */
   function holdsMost(client: string): boolean {
     const own = places.of(client)

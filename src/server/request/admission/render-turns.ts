@@ -1,16 +1,16 @@
 /**
- * Keeps pages from holding the event loop: each turn of the loop lets a batch of them go, and what comes beyond it waits
- * for the next turns, so that connections are read and health is answered in between. The batch follows what a turn costs:
+ * Keeps pages from blocking the event loop: each turn of the loop starts a batch of them, and the rest waits for the next
+ * turns, so that connections are read and health checks answered in between. The batch size follows the cost of a turn:
  *
  * | a turn with a full batch lasted | the next batch                  |
  * |---------------------------------|---------------------------------|
  * | less than half of `TURN_MS`     | twice as many, `MOST_A_TURN` at most |
  * | more than `TURN_MS`             | half as many, 1 at least        |
  *
- * Those who have their data go first: it fills memory while they wait. Then documents, data, and guesses. In each of these,
- * clients take turns, and no client has two turns in a row while another one waits for anything: many requests of one
- * client make that client wait. Pages that have waited too long are refused: their visitor has given up, or asks again.
- * Bounded by the places of `admission.ts`, of which everyone here holds one.
+ * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches.
+ * Within each of these, clients take turns, and no client has two turns in a row while another one waits: a client with
+ * many requests delays only itself. Pages that have waited too long are refused: their visitor has given up, or retries.
+ * Bounded by the places of `admission.ts`: every entry here holds one.
  */
 import { createFairQueue, type FairQueue } from './fair-queue.ts'
 import { LIMIT_MS } from './load-shedding.ts'
@@ -19,17 +19,20 @@ import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 const TURN_MS = 25
 const MOST_A_TURN = 16
 /**
- * After a batch the event loop goes round once for each millisecond that it took, up to so many times: each time round it
- * accepts one connection, and only one (libuv since 1.47). Going round for nothing costs some microseconds.
+ * After a batch the event loop turns once for each millisecond that the batch took, up to this many times: each turn
+ * accepts one connection, and only one (libuv since 1.47). An idle turn costs some microseconds.
  */
 const MOST_ROUNDS = 50
-/** Shedding starts at the limit of a class and needs some seconds to settle; only what it was too slow for ends here. */
+/**
+ * Shedding starts at the limit of a class and needs some seconds to settle; this catches the pages that it was too slow
+ * for.
+ */
 const DEADLINE_LIMITS = 10
 
-/** How a wait for a turn ends. `late`: too late, nothing is to be done for it any more. */
+/** Result of waiting for a turn. `late`: too late, the page must be refused. */
 export type Turn = 'now' | 'late'
 
-/** Somebody who asks for a turn. */
+/** A request for a turn. */
 export interface TurnRequest {
   readonly requestClass: RequestClass
   /** As `clientKey` names it. */
@@ -43,31 +46,31 @@ export interface TurnRequest {
 /** The order in which pages get the event loop. */
 export interface RenderTurns {
   /**
-   * Asks for a turn; the work is to begin behind it without another wait.
+   * Requests a turn; start the work synchronously after it.
    * @returns `'now'` at once while this turn of the loop has room and nobody waits.
    */
   take(request: TurnRequest): Turn | Promise<Turn>
-  /** Another one in each turn of the event loop in which somebody has asked, and between those. */
+  /** Changes with each turn of the event loop in which a page was admitted, and between them. */
   readonly number: number
-  /** Milliseconds that somebody has waited at most, since it was last asked. */
+  /** Longest wait since the last call, in milliseconds. */
   longestWaitMs(): number
   /** Pages that wait for their turn. */
   readonly waiting: number
 }
 
-/** What turns are made of, for tests. */
+/** Clock and scheduler, for tests. */
 export interface TurnClock {
-  /** Milliseconds, on any clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number
-  /** Calls back in the next turn of the event loop, behind what it has read. */
+  /** Calls back in the next turn of the event loop, after its I/O. */
   readonly nextTurn: (run: () => void) => void
-  /** Calls back in the same turn, behind all that needs nothing but promises to go on. */
+  /** Calls back in the same turn, after all pending promise reactions. */
   readonly afterwards: (run: () => void) => void
 }
 
 interface Waiting {
   readonly since: number
-  /** Waits so long at most. */
+  /** Longest wait. */
   readonly deadlineMs: number
   readonly request: TurnRequest
   readonly resolve: (turn: Turn) => void
@@ -76,13 +79,13 @@ interface Waiting {
 const SYSTEM_CLOCK: TurnClock = {
   now: () => performance.now(),
   nextTurn: (run) => void setImmediate(run),
-  // A tick that is asked for in a tick comes before the promises that wait.
+  // A tick requested inside a tick runs before waiting promises, so start from a microtask.
   afterwards: (run) => queueMicrotask(() => process.nextTick(run)),
 }
 
 /**
- * Nobody waits at first.
- * @param clock the process's own, where nothing else is said.
+ * Starts empty.
+ * @param clock default: the process's own.
  */
 export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   const { now, nextTurn, afterwards } = { ...SYSTEM_CLOCK, ...clock }
@@ -93,7 +96,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   let granted = 0
   let waiting = 0
   let longest = 0
-  /** Who has had the last turn. */
+  /** Client that had the last turn. */
   let lastClient: string | undefined
 
   return {
@@ -137,7 +140,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     })
   }
 
-  /** Lets the event loop go round so many times, if anybody waits, before the next batch. */
+  /** Lets the event loop turn this many times, if anybody waits, before the next batch. */
   function rest(rounds: number): void {
     if (waiting === 0) {
       startedAt = undefined
@@ -149,7 +152,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     }
   }
 
-  /** One page after the other: of those that go together, the data of all would be in memory before the first is done. */
+  /** One page after the other: starting them together would hold the data of all in memory at once. */
   function letGo(): void {
     const next = granted < batch ? shift(now()) : undefined
     if (next === undefined) return
@@ -163,7 +166,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     else if (lastedMs < TURN_MS / 2 && granted >= batch) batch = Math.min(MOST_A_TURN, batch * 2)
   }
 
-  /** The next who is still in time; those before are told. */
+  /** The next request that is still in time; late ones before it are refused. */
   function shift(at: number): Waiting | undefined {
     for (let next = line.take(lastClient); next !== undefined; next = line.take(lastClient)) {
       const { request, deadlineMs } = next

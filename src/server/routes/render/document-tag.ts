@@ -14,7 +14,7 @@ const ONE_PIECE = 16_384 // characters; beyond that, joining strings costs more 
 export function documentTag(html: string, rest: string, build: string): string {
   // Lengths first, so that no text can pass for the beginning of the next.
   const head = `${build.length} ${html.length} ${build}`
-  // As text at once: a buffer for the digest costs more than the digest of a small document.
+  // A text at once: a buffer for the digest costs more than hashing a small document.
   const digest =
     html.length + rest.length < ONE_PIECE
       ? hash('sha256', head + html + rest, 'base64url')
