@@ -1,12 +1,14 @@
 /**
- * `npm run package [-- --to <folder>]`: makes the published package. The compiled modules, their declarations and the
- * packages that are a part of it go to `lib`, and `npm pack` puts the archive into the folder, the project's own unless told.
+ * `npm run package [-- --to <folder> --update-api]`: makes the published package. The compiled modules, their declarations
+ * and the packages that are a part of it go to `lib`, and `npm pack` puts the archive into the folder, by default the
+ * project's own. `docs/api.txt` lists all exports: if they have changed, `--update-api` accepts that.
  */
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtempDisposable, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { apiReport } from './package/api-report.ts'
 import { compileModules } from './package/compile-modules.ts'
 import { emitTypes } from './package/emit-types.ts'
 import { packageLinks } from './package/package-links.ts'
@@ -19,14 +21,19 @@ const LIB = join(ROOT, 'lib')
 /** What the archive has beside `lib` and its package.json. */
 const PARTS = ['bin', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG.md', 'LICENSE'] as const
 
-const { values } = parseArgs({ options: { to: { type: 'string' } } })
+const API = join(ROOT, 'docs/api.txt')
+
+const { values } = parseArgs({ options: { to: { type: 'string' }, 'update-api': { type: 'boolean' } } })
 const project = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as ProjectManifest
 
-await makeLib()
-console.log(await pack(resolve(values.to ?? ROOT)))
+if (await makeLib()) console.log(await pack(resolve(values.to ?? ROOT)))
+else process.exitCode = 1
 
-/** Makes `lib`, and only when all of it is there takes the former one away. */
-async function makeLib(): Promise<void> {
+/**
+ * Makes `lib`, and only when all of it is there takes the former one away.
+ * @returns whether the exports are those of `docs/api.txt`.
+ */
+async function makeLib(): Promise<boolean> {
   const [modules, types] = await Promise.all([compileModules(ROOT), emitTypes(ROOT, entrySources(project))])
   const { files } = await vendorPackages(ROOT, modules)
   const fresh = `${LIB}.making`
@@ -37,12 +44,32 @@ async function makeLib(): Promise<void> {
   }
   await rm(LIB, { recursive: true, force: true })
   await rename(fresh, LIB)
+  return keepsApi(apiReport(entryTypes(project), types))
 }
 
-/** The sources of all entries that have some. */
+async function keepsApi(report: string): Promise<boolean> {
+  if (values['update-api'] === true) await writeFile(API, report)
+  if ((await readFile(API, 'utf8')) === report) return true
+  console.error('The exports are not those of docs/api.txt. If that is meant: npm run package -- --update-api')
+  return false
+}
+
+/** The declarations of each public entry. */
+function entryTypes({ name, exports }: ProjectManifest): ReadonlyMap<string, string> {
+  const entries = Object.entries(exports).flatMap(([path, target]) => {
+    const types = typeof target === 'string' ? undefined : target['types']
+    const isPublic = types?.startsWith('./lib/') === true && !path.startsWith('./internal/')
+    return isPublic ? [[name + path.slice(1), types.slice('./lib/'.length)] as const] : []
+  })
+  return new Map(entries)
+}
+
+/** The sources of all entries that have types. */
 function entrySources({ exports }: ProjectManifest): readonly string[] {
   return Object.values(exports).flatMap((target) =>
-    typeof target === 'string' || target['millrace-source'] === undefined ? [] : target['millrace-source'].slice(2),
+    typeof target === 'string' || target['types']?.startsWith('./lib/') !== true
+      ? []
+      : (target['millrace-source'] ?? '').slice(2),
   )
 }
 

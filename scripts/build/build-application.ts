@@ -34,6 +34,7 @@ import {
 } from './bundle-options.ts'
 import { contentHash } from './content-hash.ts'
 import { cssFiles } from './css-files.ts'
+import { pluginsOf } from './customization.ts'
 import { createCssModules } from './css-modules.ts'
 import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
 import { describeFault, describeMessages } from './esbuild-messages.ts'
@@ -84,15 +85,15 @@ export async function buildApplication(
   checkBuildOptions(options)
   const keepMs = keepingTime(env)
   const inputs = readBuildInputs(options, env)
-  const { root, app, runtime = OWN_RUNTIME } = options
+  const { root, app, runtime = OWN_RUNTIME, customization = {} } = options
   const defines = publicEnvDefines(inputs.publicNames, env)
-  const context: BundleContext = { root, app, runtime, mode: 'production', defines }
+  const context: BundleContext = { root, app, runtime, customization, mode: 'production', defines }
   const folder = await openOutputFolder(options, THIS_PROCESS)
   try {
     const assets = createAssetFiles()
     const modules = createCssModules(root)
     const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules)]
-    const onServer = [...shared, serverPackages(root)]
+    const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
 
     const inspection = join(folder.staging, 'inspection')
     const { sources } = await readApplication(context, inspection, onServer)
@@ -182,7 +183,7 @@ async function buildBrowser(
   const { root, defines, runtime = OWN_RUNTIME } = context
   const wall = createServerWall(context)
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
-  const plugins = [...shared, wall.plugin, closedEnv(root, readable)]
+  const plugins = [closedEnv(root, readable), ...pluginsOf(context.customization, 'browser'), ...shared, wall.plugin]
   const built = await build({ ...browserOptions(context, plugins), metafile: true }).catch(async (error: unknown) => {
     const violations = wall.violations()
     throw violations.length === 0 ? error : new BuildFault([...violations, await describeFault(error)].join('\n\n'))

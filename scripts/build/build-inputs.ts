@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { displayPath, type BuildOptions } from './build-options.ts'
+import { CONFIG_FILES } from './load-config.ts'
 import { contentHash } from './content-hash.ts'
 import { OWN_RUNTIME } from './runtime.ts'
 
@@ -8,7 +9,7 @@ import { OWN_RUNTIME } from './runtime.ts'
 const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]+\b/g
 
 /** What a build depends on in its project. */
-const SOURCES = ['src', 'package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'] as const
+const SOURCES = ['src', ...CONFIG_FILES, 'package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'] as const
 
 /** Everything that determines the output of a build. */
 export interface BuildInputs {

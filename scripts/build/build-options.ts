@@ -2,6 +2,8 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BuildFault } from './build-fault.ts'
+import type { Customization } from './customization.ts'
+import { loadConfig } from './load-config.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What to build, and where. All paths are absolute. */
@@ -14,6 +16,10 @@ export interface BuildOptions {
   readonly out: string
   /** The runtime to build with; the one that these scripts belong to unless told. */
   readonly runtime?: Runtime
+  /** Where the application is mounted on its host: `/shop`, `/a/b`. Default: `''`, the root. */
+  readonly basePath?: string | undefined
+  /** What the project's config changes in bundles. */
+  readonly customization?: Customization
 }
 
 /** The public path that the server gives to the files of `<out>/public`. */
@@ -23,16 +29,24 @@ export const PUBLIC_PATH = '/_m/assets/'
 const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
 
 /**
- * Reads `--app <folder>` and `--out <folder>`, both relative to the working folder. The application is `src/app` unless told,
- * its project the nearest folder above that has a `package.json`, and the output `dist` in the project.
+ * Reads `--app <folder>` and `--out <folder>`, relative to the working folder, and the config of the project. The project is
+ * the nearest folder with a `package.json`, above the application or the working folder. An option wins over the config, and
+ * without either the application is `src/app` and the output `dist`.
  * @param cwd the working folder.
- * @throws {BuildFault} for an unknown argument.
+ * @throws {BuildFault} for an unknown argument, and as `loadConfig`.
  */
-export function readBuildArguments(args: readonly string[], cwd: string = process.cwd()): BuildOptions {
+export async function readBuildArguments(args: readonly string[], cwd: string = process.cwd()): Promise<BuildOptions> {
   const values = readArguments(args, { app: { type: 'string' }, out: { type: 'string' } })
-  const app = realPath(resolve(cwd, values.app ?? 'src/app'))
-  const root = projectOf(app) ?? realPath(cwd)
-  return { root, app, out: values.out === undefined ? join(root, 'dist') : resolve(cwd, values.out) }
+  const named = values.app === undefined ? undefined : realPath(resolve(cwd, values.app))
+  const root = projectOf(named ?? realPath(cwd)) ?? realPath(cwd)
+  const { app = 'src/app', out = 'dist', basePath, ...customization } = await loadConfig(root)
+  return {
+    root,
+    app: named ?? realPath(resolve(root, app)),
+    out: values.out === undefined ? resolve(root, out) : resolve(cwd, values.out),
+    ...(basePath === undefined ? {} : { basePath }),
+    customization,
+  }
 }
 
 /**

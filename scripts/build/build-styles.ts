@@ -3,6 +3,7 @@ import { build, type Message, type Metafile, type OutputFile, type Plugin } from
 import { displayPath } from './build-options.ts'
 import { styleOptions, type BundleContext } from './bundle-options.ts'
 import { CSS_MODULE, type CssModules } from './css-modules.ts'
+import { pluginsOf } from './customization.ts'
 import type { StyleGroup } from './style-groups.ts'
 
 /** The stylesheets of a build. */
@@ -35,7 +36,13 @@ export async function buildStyles(
     outputFiles = [],
     metafile,
     warnings,
-  } = await build(styleOptions(context, entries, [assets, groupedStyles(context.root, groups, modules)]))
+  } = await build(
+    styleOptions(context, entries, [
+      assets,
+      groupedStyles(context.root, groups, modules),
+      ...pluginsOf(context.customization, 'browser'),
+    ]),
+  )
   const outputs = new Map<StyleGroup, string>()
   for (const [key, { entryPoint }] of Object.entries(metafile?.outputs ?? {})) {
     const group = groups[Number(entryPoint?.slice(entryPoint.lastIndexOf(':') + 1))]

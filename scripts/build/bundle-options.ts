@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
 import { actionRegistry } from './action-modules.ts'
 import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
+import { aliasOf, constantsOf } from './customization.ts'
 import { firstLoad } from './first-load.ts'
 import { REACT_ENTRY, reactModule } from './react-module.ts'
 import { requiredHttp } from './required-http.ts'
@@ -12,7 +13,7 @@ import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 export type BuildMode = 'production' | 'development'
 
 /** Options that both bundles of one build share. */
-export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'runtime'> {
+export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'customization'> {
   readonly mode: BuildMode
   /** Public variables, by the expression that reads them. */
   readonly defines: Readonly<Record<string, string>>
@@ -32,7 +33,7 @@ function virtualOut(root: string, folder: string): string {
   return join(root, 'dist', folder)
 }
 
-function commonOptions({ root, mode, defines }: BundleContext) {
+function commonOptions({ root, mode, defines, customization }: BundleContext) {
   return {
     absWorkingDir: root,
     bundle: true,
@@ -47,7 +48,8 @@ function commonOptions({ root, mode, defines }: BundleContext) {
     jsxDev: mode === 'development',
     tsconfigRaw: TSCONFIG,
     conditions: CONDITIONS,
-    define: { 'process.env.NODE_ENV': JSON.stringify(mode), ...defines },
+    ...aliasOf(customization),
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode), ...constantsOf(customization), ...defines },
   } as const satisfies EsbuildOptions
 }
 
@@ -58,7 +60,7 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
     ...commonOptions(context),
     outdir: virtualOut(context.root, 'public'),
     platform: 'browser',
-    target: BROWSER_TARGET,
+    target: browserTargets(context),
     minify: isProduction,
   } satisfies EsbuildOptions
   return {
@@ -113,6 +115,10 @@ export function recorderOptions({
   }
 }
 
+function browserTargets({ customization }: BundleContext): string[] {
+  return [...(customization?.targets ?? BROWSER_TARGET)]
+}
+
 /** The application's browser entry. */
 export function browserEntry({ app }: Pick<BundleContext, 'app'>): string {
   return join(app, 'client.tsx')
@@ -129,7 +135,7 @@ export function styleOptions(
     splitting: false,
     entryPoints: [...entries],
     outdir: virtualOut(context.root, 'public'),
-    target: BROWSER_TARGET,
+    target: browserTargets(context),
     minify: context.mode === 'production',
     sourcemap: context.mode === 'production' ? 'external' : 'inline',
     entryNames: '[name]-[hash]',

@@ -8,6 +8,9 @@ import { isLookUp, lookUp } from './look-up.ts'
 /** Namespace of stylesheets in a script bundle's metafile: `css-file:<path in the project>`. */
 export const CSS_FILE = 'css-file'
 
+/** Stylesheets, those included that a plugin of the project makes CSS of. */
+const STYLE = /\.(?:css|scss|sass|less|styl|pcss)$/
+
 /**
  * Stylesheets as scripts see them: a module's class names without its rules. `buildStyles` bundles the rules, following
  * the imports that this plugin leaves in the metafile.
@@ -16,7 +19,7 @@ export function cssFiles(root: string, modules: CssModules): Plugin {
   return {
     name: 'css-files',
     setup(build) {
-      build.onResolve({ filter: /\.css$/ }, async (args) => {
+      build.onResolve({ filter: STYLE }, async (args) => {
         const found = isLookUp(args) ? undefined : await lookUp(build, args)
         return found && { path: displayPath(root, found.path), namespace: CSS_FILE }
       })

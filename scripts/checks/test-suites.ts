@@ -64,7 +64,7 @@ async function chosenSuites(setup: TestSetup, words: readonly string[]): Promise
   const suites = groupByProject(files).map(([name, own]) =>
     name === 'browser' ? inBrowser(setup, TITLES.browser, own) : project(setup, name, own),
   )
-  return files.some((file) => needsBuild(file, read)) && isStale(setup) ? [build(setup), ...suites] : suites
+  return files.some((file) => needsBuild(file, read)) && (await isStale(setup)) ? [build(setup), ...suites] : suites
 }
 
 function project({ root, options }: TestSetup, name: TestProject, files?: readonly string[]): Suite {
@@ -104,8 +104,8 @@ function missing(what: string, remedy: string, required: boolean): SuiteCount {
   return { passed: 0, failed: required ? 1 : 0, note: `${what}. ${remedy}` }
 }
 
-function isStale({ root, env }: TestSetup): boolean {
-  return staleness(readBuildArguments([], root), env) !== undefined
+async function isStale({ root, env }: TestSetup): Promise<boolean> {
+  return staleness(await readBuildArguments([], root), env) !== undefined
 }
 
 function build({ root }: TestSetup): Suite {

@@ -11,7 +11,7 @@ const PROGRESS_MS = 1_000 // what takes longer says that it is at work
  */
 export async function build(args: readonly string[]): Promise<void> {
   const started = performance.now()
-  const options = readBuildArguments(args)
+  const options = await readBuildArguments(args)
   const shown = (path: string): string => relative(process.cwd(), path) || path
   const progress = setTimeout(() => console.log(`Building ${shown(options.app)} …`), PROGRESS_MS)
   try {

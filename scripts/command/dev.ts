@@ -13,12 +13,12 @@ import { startDevServer } from '../dev/dev-server.ts'
  */
 export async function dev(args: readonly string[]): Promise<void> {
   process.env['NODE_ENV'] = 'development'
-  const { root, app } = readBuildArguments(args)
+  const options = await readBuildArguments(args)
+  const { root, app } = options
   const { port } = readConfig(process.env)
   const started = performance.now()
   const server = await startDevServer({
-    root,
-    app,
+    ...options,
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     port,
     env: process.env,

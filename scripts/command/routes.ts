@@ -4,6 +4,7 @@ import { createAssetFiles } from '../build/asset-files.ts'
 import { checkBuildOptions, displayPath, readBuildArguments } from '../build/build-options.ts'
 import { cssFiles } from '../build/css-files.ts'
 import { createCssModules } from '../build/css-modules.ts'
+import { pluginsOf } from '../build/customization.ts'
 import type { ApplicationFacts } from '../build/inspect-application.ts'
 import { readApplication } from '../build/read-application.ts'
 import { serverPackages } from '../build/server-packages.ts'
@@ -13,14 +14,19 @@ import { serverPackages } from '../build/server-packages.ts'
  * @throws {BuildFault} as a build does.
  */
 export async function routes(args: readonly string[]): Promise<void> {
-  const options = readBuildArguments(args)
+  const options = await readBuildArguments(args)
   checkBuildOptions(options)
   const { root, app } = options
   // In the project, where Node finds its packages.
   const cache = join(root, 'node_modules/.cache')
   await mkdir(cache, { recursive: true })
   await using folder = await mkdtempDisposable(join(cache, 'millrace-routes-'))
-  const plugins = [createAssetFiles().plugin, cssFiles(root, createCssModules(root)), serverPackages(root)]
+  const plugins = [
+    ...pluginsOf(options.customization, 'server'),
+    createAssetFiles().plugin,
+    cssFiles(root, createCssModules(root)),
+    serverPackages(root),
+  ]
   const facts = await readApplication({ ...options, mode: 'production', defines: {} }, folder.path, plugins)
   console.log(routeList(facts, `${displayPath(root, app)}/`))
 }

@@ -7,6 +7,7 @@ import { BuildFault } from '../build/build-fault.ts'
 import { BUILD_INFO, staleness, type BuildInfo } from '../build/build-info.ts'
 import { readBuildArguments, type BuildOptions } from '../build/build-options.ts'
 
+const MAIN = 'server/main.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -15,7 +16,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * @throws {BuildFault} for a wrong argument.
  */
 export async function start(args: readonly string[]): Promise<void> {
-  const options = readBuildArguments(args)
+  const options = await readBuildArguments(args)
   const reason = staleness(options, process.env)
   if (reason !== undefined && !(await buildFirst(args, options, reason))) return
   await serveBuild(options)
@@ -26,11 +27,13 @@ export async function start(args: readonly string[]): Promise<void> {
  * @throws {BuildFault} where there is none, or for a wrong argument.
  */
 export async function serve(args: readonly string[]): Promise<void> {
-  await serveBuild(readBuildArguments(args))
+  // A config may import plugins, which a production install does not have.
+  const usual = join(process.cwd(), 'dist')
+  await serveBuild(args.length === 0 && existsSync(join(usual, MAIN)) ? { out: usual } : await readBuildArguments(args))
 }
 
-async function serveBuild({ out }: BuildOptions): Promise<void> {
-  const main = join(out, 'server/main.js')
+async function serveBuild({ out }: Pick<BuildOptions, 'out'>): Promise<void> {
+  const main = join(out, MAIN)
   if (!existsSync(main)) throw new BuildFault('There is no build to serve. Make one: npm run build')
   process.env['NODE_ENV'] = 'production'
   process.setSourceMapsEnabled(true)

@@ -17,6 +17,7 @@ import {
 import { contentHash } from '../build/content-hash.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { cssFiles } from '../build/css-files.ts'
+import { pluginsOf } from '../build/customization.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
@@ -70,7 +71,7 @@ interface Contexts {
  * @param env the values of public variables.
  */
 export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
-  const { root, app, out, runtime = OWN_RUNTIME } = options
+  const { root, app, out, runtime = OWN_RUNTIME, customization = {} } = options
   const state: { contexts?: Contexts; inspected?: { readonly text: string; readonly sources: RouteSources } } = {}
 
   async function currentContexts(): Promise<Contexts> {
@@ -79,11 +80,19 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const key = JSON.stringify(defines)
     if (state.contexts?.defines === key) return state.contexts
     await dispose()
-    return (state.contexts = await openContexts({ root, app, runtime, mode: 'development', defines }, key))
+    return (state.contexts = await openContexts(
+      { root, app, runtime, customization, mode: 'development', defines },
+      key,
+    ))
   }
 
   async function readSources({ context, assets, modules }: Contexts): Promise<RouteSources> {
-    const plugins = [assets.plugin, cssFiles(root, modules), serverPackages(root)]
+    const plugins = [
+      ...pluginsOf(customization, 'server'),
+      assets.plugin,
+      cssFiles(root, modules),
+      serverPackages(root),
+    ]
     const text = await bundleInspection(context, plugins)
     if (state.inspected?.text === text) return state.inspected.sources
     const { sources } = await evaluateInspection(context, join(out, 'inspection'), text)
@@ -140,14 +149,23 @@ async function openContexts(context: BundleContext, defines: string): Promise<Co
   const modules = createCssModules(root)
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules)]
-  const browser = browserOptions(context, [...shared, wall.plugin, closedEnv(root, readable)])
+  const browser = browserOptions(context, [
+    closedEnv(root, readable),
+    ...pluginsOf(context.customization, 'browser'),
+    ...shared,
+    wall.plugin,
+  ])
   const entries = { [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts') }
   return {
     defines,
     context,
     browser: await esbuildContext({ ...browser, sourcemap: false }),
     server: await esbuildContext({
-      ...nodeOptions(context, entries, [...shared, serverPackages(root)]),
+      ...nodeOptions(context, entries, [
+        ...pluginsOf(context.customization, 'server'),
+        ...shared,
+        serverPackages(root),
+      ]),
       // Maps that do not depend on the folder: each generation has another one.
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,

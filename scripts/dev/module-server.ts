@@ -4,6 +4,7 @@ import { browserEntry, metafileKey } from '../build/bundle-options.ts'
 import { displayPath, PUBLIC_PATH } from '../build/build-options.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { CSS_FILE, cssFiles } from '../build/css-files.ts'
+import { aliasOf, claimedFiles, constantsOf, pluginsOf } from '../build/customization.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { transformModule, type BrowserModule } from './module-transform.ts'
@@ -65,7 +66,12 @@ export function createModuleServer(root: string): ModuleServer {
   const urls = createModuleUrls()
   const compiled = new Map<string, Promise<BrowserModule>>()
   const served = new Map<string, BrowserModule>()
-  const state: { generation?: DevGeneration; vendors?: VendorBundle } = {}
+  const state: {
+    generation?: DevGeneration
+    vendors?: VendorBundle
+    /** Which modules the project's own plugins load. */
+    claimed?: Promise<(file: string) => boolean>
+  } = {}
 
   function current(): { readonly generation: DevGeneration; readonly vendors: VendorBundle } {
     const { generation, vendors } = state
@@ -78,16 +84,26 @@ export function createModuleServer(root: string): ModuleServer {
     if (known !== undefined) return known
     const { generation, vendors } = current()
     const { context, assets, modules } = generation
-    const fresh = transformModule(
-      {
-        root,
-        app: context.app,
-        ...(context.runtime === undefined ? {} : { runtime: context.runtime }),
-        defines: { 'process.env.NODE_ENV': '"development"', ...context.defines },
-        plugins: [assets.plugin, cssFiles(root, modules)],
-        urlOf: (file) => vendors.urlOf(file) ?? urls.urlOf(displayPath(root, file)),
-      },
-      key,
+    const own = pluginsOf(context.customization, 'browser')
+    state.claimed ??= claimedFiles(own)
+    const fresh = state.claimed.then((isClaimed) =>
+      transformModule(
+        {
+          root,
+          app: context.app,
+          ...(context.runtime === undefined ? {} : { runtime: context.runtime }),
+          defines: {
+            'process.env.NODE_ENV': '"development"',
+            ...constantsOf(context.customization),
+            ...context.defines,
+          },
+          aliases: aliasOf(context.customization),
+          isClaimed,
+          plugins: [...own, assets.plugin, cssFiles(root, modules)],
+          urlOf: (file) => vendors.urlOf(file) ?? urls.urlOf(displayPath(root, file)),
+        },
+        key,
+      ),
     )
     compiled.set(key, fresh)
     return fresh

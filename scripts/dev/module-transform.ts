@@ -25,7 +25,10 @@ export interface TransformContext {
   readonly runtime?: Runtime
   /** Replacements for `process.env.NODE_ENV` and public variables. */
   readonly defines: Readonly<Record<string, string>>
-  /** Stylesheets and assets, which become part of the module. */
+  readonly aliases?: Pick<EsbuildOptions, 'alias'>
+  /** Whether a plugin of the project loads this file. It is then compiled by esbuild, and not refreshed in place. */
+  isClaimed?(file: string): boolean
+  /** Plugins of the project, then stylesheets and assets, which become part of the module. */
   readonly plugins: readonly Plugin[]
   /** The URL of an imported source or package file. */
   urlOf(file: string): string
@@ -47,16 +50,35 @@ const PASSIVE_EXPORTS = new Set(['metadata'])
 export async function transformModule(context: TransformContext, key: string): Promise<BrowserModule> {
   const file = join(context.root, key)
   const isReferences = actionModule(context.app, file) !== undefined
+  if (!isReferences && (context.isClaimed?.(file) === true || !SOURCE.test(file))) {
+    const { outputFiles = [] } = await build({
+      ...commonOptions(context),
+      entryPoints: [file],
+      jsx: 'automatic',
+      jsxDev: true,
+    })
+    return { code: outputFiles[0]?.text ?? '', refreshable: false }
+  }
   const compiled = isReferences
     ? await actionReferences(context, file)
     : await compileSource(context, key, await readFile(file, 'utf8'))
-  const options: EsbuildOptions = {
+  const { outputFiles = [] } = await build({
+    ...commonOptions(context),
     stdin: {
       contents: compiled,
       sourcefile: file,
       resolveDir: isReferences ? context.root : dirname(file),
       loader: 'js',
     },
+    // A module of hooks alone has signatures and registers nothing.
+    ...(/\$Refresh(?:Reg|Sig)\$\(/.test(compiled) ? { banner: { js: refreshHooks(key) } } : {}),
+  })
+  const code = outputFiles[0]?.text ?? ''
+  return { code, refreshable: exportsOnlyComponents(code) }
+}
+
+function commonOptions(context: TransformContext) {
+  return {
     absWorkingDir: context.root,
     bundle: true,
     write: false,
@@ -67,13 +89,9 @@ export async function transformModule(context: TransformContext, key: string): P
     conditions: CONDITIONS,
     sourcemap: 'inline',
     define: { ...context.defines },
+    ...context.aliases,
     plugins: [...context.plugins, linkImports(context)],
-    // A module of hooks alone has signatures and registers nothing.
-    ...(/\$Refresh(?:Reg|Sig)\$\(/.test(compiled) ? { banner: { js: refreshHooks(key) } } : {}),
-  }
-  const { outputFiles = [] } = await build(options)
-  const code = outputFiles[0]?.text ?? ''
-  return { code, refreshable: exportsOnlyComponents(code) }
+  } as const satisfies EsbuildOptions
 }
 
 async function compileSource(context: TransformContext, key: string, text: string): Promise<string> {

@@ -26,7 +26,7 @@ import type { ServerProcess } from './process/server-process.ts'
 import { shareConnections } from './process/share-connections.ts'
 import { endSlowReaders } from './process/slow-readers.ts'
 import { describeThrown } from './request/answer/failure.ts'
-import { checkDataDir, listenFault } from './process/start-faults.ts'
+import { checkDataDir, checkRedisClient, listenFault } from './process/start-faults.ts'
 import type { PrimaryLink } from './process/workers/primary-link.ts'
 
 const LOG_CHARACTERS = 4_096 // measured: costs a quarter of passing each line to another thread
@@ -50,6 +50,7 @@ if (process.argv.includes('--help')) {
     const config = readConfig(process.env)
     // The default folder may never be needed.
     if (process.env['DATA_DIR']) checkDataDir(config.dataDir)
+    if (config.redisUrl !== '') await checkRedisClient()
     await start(config)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -35,3 +35,15 @@ export function checkDataDir(folder: string): void {
     )
   }
 }
+
+/**
+ * Checks that the client of `REDIS_URL` is installed: an application that shares nothing has none.
+ * @param load imports the client, unless under test.
+ * @throws {ConfigError} naming the command that installs it.
+ */
+export async function checkRedisClient(load: () => Promise<unknown> = () => import('@redis/client')): Promise<void> {
+  await load().catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code !== 'ERR_MODULE_NOT_FOUND') throw thrown
+    throw new ConfigError('REDIS_URL', 'needs @redis/client, which is not installed: npm install @redis/client')
+  })
+}

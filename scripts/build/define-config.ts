@@ -1,0 +1,33 @@
+/** An esbuild plugin, by its shape: a config needs no types of esbuild. */
+export interface BuildPlugin {
+  readonly name: string
+  setup(build: never): void | Promise<void>
+}
+
+/** What `millrace.config.ts` exports by default. */
+export interface MillraceConfig {
+  /** The application's folder, relative to the config. Default: `src/app`. */
+  readonly app?: string
+  /** The folder of the build, relative to the config. Default: `dist`. */
+  readonly out?: string
+  /** Where the application is mounted on its host: `/shop`, `/a/b`. Default: `''`, the root. */
+  readonly basePath?: string
+  /** esbuild plugins, the same in development and in a production build. */
+  readonly plugins?: {
+    /** For the browser's scripts and all stylesheets. */
+    readonly browser?: readonly BuildPlugin[]
+    /** For the server's scripts. */
+    readonly server?: readonly BuildPlugin[]
+  }
+  /** Packages that are imported in place of others, and names for files: `{ '@ui': './src/ui/index.ts' }`. */
+  readonly alias?: Readonly<Record<string, string>>
+  /** Constants by the name that sources read: `{ EDITION: 'pro' }`. They reach browsers. */
+  readonly define?: Readonly<Record<string, string | number | boolean | null>>
+  /** The oldest browsers that scripts and stylesheets are compiled for, as esbuild names them: `['chrome120', 'safari17']`. */
+  readonly targets?: readonly string[]
+}
+
+/** Gives `millrace.config.ts` its types: `export default defineConfig({ … })`. */
+export function defineConfig(config: MillraceConfig): MillraceConfig {
+  return config
+}
