@@ -1,9 +1,11 @@
+import type { RawFrame } from './stack-frames.ts'
+import { SourceMap } from 'node:module'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import type { DevFailure, DevMessage } from '../../src/client/dev/dev-messages.ts'
-import { checkBuildOptions, displayPath, type BuildOptions } from '../build/build-options.ts'
+import { checkBuildOptions, displayPath, type BuildOptions, PUBLIC_PATH } from '../build/build-options.ts'
 import { SERVER_ENTRY } from '../build/bundle-options.ts'
 import { createDevBuild, type DevBuild, type DevGeneration } from './dev-build.ts'
 import { createDevChannel, type DevChannel } from './dev-channel.ts'
@@ -15,7 +17,6 @@ import { planReaction } from './plan-reaction.ts'
 import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
 import { createSaveQueue } from './save-queue.ts'
 import { createServerProcess } from './server-process.ts'
-import { locateInModules } from './source-positions.ts'
 import { bundleVendors, importedPackageFiles, type VendorBundle } from './vendor-bundle.ts'
 import { watchSources } from './watch-sources.ts'
 
@@ -238,5 +239,21 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       await Promise.all([server.stop(), build.dispose()])
       await rm(out, { recursive: true, force: true })
     },
+  }
+}
+
+const INLINE_MAP = /^\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/m
+
+/** Translates positions in served modules into positions in their sources; leaves all others unchanged. */
+function locateInModules(root: string, { urls, served }: Pick<ModuleServer, 'urls' | 'served'>) {
+  return (frame: RawFrame): RawFrame => {
+    const path = URL.parse(frame.file)?.pathname ?? ''
+    const key = path.startsWith(PUBLIC_PATH) ? urls.keyOf(path) : undefined
+    const encoded = key === undefined ? undefined : INLINE_MAP.exec(served(key)?.code ?? '')?.[1]
+    if (key === undefined || encoded === undefined) return frame
+    const map = new SourceMap(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')))
+    const entry = map.findEntry(frame.line - 1, frame.column - 1)
+    if (!('originalLine' in entry)) return frame
+    return { ...frame, file: join(root, key), line: entry.originalLine + 1, column: entry.originalColumn + 1 }
   }
 }

@@ -9,7 +9,6 @@ import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
 import { DEV_BUILD_ID } from './dev-manifest.ts'
-import { failurePage } from './failure-page.ts'
 import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
 import { isLocalHost } from './local-hosts.ts'
 import { isFromOwnPage, isFromOther } from './own-page.ts'
@@ -155,4 +154,25 @@ async function answerByApplication(
   } catch {
     if (!response.destroyed) fail(502) // the overlay shows why: the server has already reported its end
   }
+}
+
+/**
+ * A document for when the application cannot render one: its scripts show the failure and wait for the next successful
+ * build.
+ * @param devClient URL of the development server's script for pages.
+ */
+function failurePage(devClient: string): string {
+  return `<!doctype html>
+<html lang="en" data-millrace-failed>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Development server: failed</title>
+<script type="module" src="${devClient}"></script>
+</head>
+<body>
+<noscript>The application has failed; the terminal of the development server says how.</noscript>
+</body>
+</html>
+`
 }

@@ -22,12 +22,10 @@ import { createRetry, waitIn } from './core/data/retry.ts'
 import { createRouteCode, type RouteCode } from './core/page/route-code.ts'
 import { createRouteStore } from './core/data/route-store.ts'
 import { seedCache } from './core/data/seed-cache.ts'
-import { joinTabs } from './core/data/tab-channel.ts'
 import type { PageEffects } from './core/navigation/router-parts.ts'
 import { createRouter, type RouterCore } from './core/navigation/router.ts'
 import { whenIdle } from './core/page/when-idle.ts'
 import { createSegmentFiles } from './core/page/segment-files.ts'
-import { sessionStorageOf } from './core/page/session-storage.ts'
 import type { RouterInsight } from './inspect/router-insight.ts'
 import type { TypedSegment } from './module-types.ts'
 import { caughtFallback, type FallbackHost } from './react/caught-fallback.tsx'
@@ -55,6 +53,9 @@ export interface StartOptions {
   /** Makes React render a screen. */
   render(screen: Screen): void
 }
+
+/** Name of the channel between the tabs of a site. */
+const CHANNEL = 'millrace'
 
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
@@ -255,4 +256,34 @@ function createFallbackHost(modules: ModuleCache, code: RouteCode, router: Route
       if (visit === router.screen.visit) router.fallBack(shape.outcome)
     },
   }
+}
+
+/** The storage of this tab; `undefined` if the browser forbids it, which it does by throwing. */
+function sessionStorageOf(window: Window): Storage | undefined {
+  try {
+    return window.sessionStorage
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Connects the tabs of this site.
+ * @param forget called with targets that another tab has dropped, once this tab is visible: a hundred tabs must not
+ * fetch at once.
+ * @returns tells the other tabs what to drop: tags and paths, as for `revalidate`.
+ */
+function joinTabs(
+  { document }: Window,
+  forget: (targets: readonly string[]) => void,
+): (targets: readonly string[]) => void {
+  const channel = new BroadcastChannel(CHANNEL)
+  channel.addEventListener('message', ({ data }) => {
+    if (!Array.isArray(data)) return
+    const tell = (): void => forget(data.filter((one) => typeof one === 'string'))
+    if (document.visibilityState === 'visible') tell()
+    else document.addEventListener('visibilitychange', tell, { once: true })
+  })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+  return (targets) => channel.postMessage(targets)
 }

@@ -2,8 +2,7 @@
  * The development server's part in a page: refreshes changed modules, shows failures, and has a panel that shows the
  * client router's work. It is loaded before the application's own entry, and is not part of a production build.
  */
-import type { ReportingPage } from '../reports/page-reports.ts'
-import { hearCaught } from './caught-errors.ts'
+import type { ReportingPage, PageReports } from '../reports/page-reports.ts'
 import {
   DEV_BUILD_TIMING,
   DEV_EVENTS_PATH,
@@ -97,4 +96,21 @@ function documentBuild(): number {
   const [navigation] = performance.getEntriesByType('navigation')
   const timing = navigation instanceof PerformanceNavigationTiming ? navigation.serverTiming : []
   return Number(timing.find(({ name }) => name === DEV_BUILD_TIMING)?.description ?? Infinity)
+}
+
+/**
+ * Listens to errors that an error page has replaced, because React does not report those to the window. Development
+ * pages have no error reports, so their hook is free.
+ */
+function hearCaught(page: ReportingPage, hear: (thrown: unknown) => void): void {
+  const nowhere: PageReports['settings'] = { dsn: '', tunnel: '', sdk: '', release: '', environment: '', rate: 0 }
+  page.millraceReports ??= {
+    settings: nowhere,
+    kept: [],
+    add({ kind, thrown }) {
+      // The window reports everything else.
+      if (kind === 'caught') hear(thrown)
+    },
+    allow: () => undefined,
+  }
 }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { hash } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
@@ -7,7 +8,6 @@ import type { InboxStore } from './inbox/inbox-store.ts'
 import { openDelivery, shareDelivery, SYSTEM_CLOCK, type Outlet } from './delivery/delivery.ts'
 import { dsnText, INBOX_DSN, parseDsn, type Dsn } from '../config/dsn.ts'
 import { createIntake, type Intake } from './intake/intake.ts'
-import { createIdleShare } from './delivery/idle-share.ts'
 import { createPacedUpstream } from './delivery/paced-upstream.ts'
 import { createRateLimitState, type RateLimitState } from './delivery/rate-limit-state.ts'
 import { createRelay } from './relay/relay.ts'
@@ -115,5 +115,19 @@ function openService(
       outlet.dispose()
       upstream.dispose()
     },
+  }
+}
+
+/**
+ * Measures the idle share of this process's event loop. A processor shared with others makes it look busier, not idler.
+ * @returns a function that returns the share since its last call, 0 to 1.
+ */
+function createIdleShare(): () => number {
+  let before = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    return 1 - utilization
   }
 }

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import { parseRetryAfter } from '../../../shared/retry-after.ts'
 import type { ReportCounts } from '../report-counts.ts'
 import type { LossReason, Spool, SpooledEntry } from '../spool/spool.ts'
-import { judgeAnswer } from './delivery-answer.ts'
 import { createDeliveryPace } from './delivery-pace.ts'
 import { createDeliveryWindow } from './delivery-window.ts'
 import type { RateLimitState } from './rate-limit-state.ts'
@@ -223,4 +222,26 @@ export class EnvelopeSender {
 /** Description of a failure for the log. */
 export function describeFailure(thrown: unknown): object {
   return thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { message: String(thrown) }
+}
+
+/** Meaning of the service's answer for the envelope. */
+type DeliveryVerdict =
+  | { readonly verdict: 'delivered' }
+  /** The service will never accept it. */
+  | { readonly verdict: 'refused'; readonly status: number }
+  /** By its rate limits. */
+  | { readonly verdict: 'limited' }
+  /** Temporarily, for reasons unrelated to the envelope. */
+  | { readonly verdict: 'failed'; readonly status: number | undefined }
+
+/** Client errors that do not concern the envelope: a DSN that is not known yet, a proxy in between, bad timing. */
+const PASSING_STATUSES = new Set([401, 404, 407, 408, 421, 425])
+
+/** Interprets an answer. */
+function judgeAnswer({ kind, status }: UpstreamAnswer): DeliveryVerdict {
+  if (kind === 'unreachable' || status === undefined) return { verdict: 'failed', status: undefined }
+  if (status >= 200 && status < 300) return { verdict: 'delivered' }
+  if (status === 429) return { verdict: 'limited' }
+  if (status >= 400 && status < 500 && !PASSING_STATUSES.has(status)) return { verdict: 'refused', status }
+  return { verdict: 'failed', status }
 }

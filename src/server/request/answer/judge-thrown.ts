@@ -9,7 +9,6 @@ import { safeLocation } from '../../../shared/safe-location.ts'
 import { UnavailableError } from '../../api/unavailable-error.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { normalizeThrown } from './normalize-thrown.ts'
-import { UnsafeRedirectError } from './unsafe-redirect.ts'
 
 /**
  * What a thrown value means for an answer: a redirect with a safe location, a refusal with its status, or a failure.
@@ -76,4 +75,20 @@ export function judgeFailure(thrown: unknown): JudgedFailure {
 /** `Retry-After`, if the failure states a time. */
 export function retryHeaders({ retryAfter }: Pick<JudgedFailure, 'retryAfter'>): HeaderList {
   return retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
+}
+
+/**
+ * A redirect to an invalid URL, or to another site without permission. Its stack shows where the redirect was thrown.
+ */
+class UnsafeRedirectError extends Error {
+  override readonly name = 'UnsafeRedirectError'
+
+  constructor({ to, stack = '' }: Pick<RedirectSignal, 'to' | 'stack'>) {
+    super(
+      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is no path of this site`,
+    )
+    const frames = stack.indexOf('\n    at ')
+    // Equal for equal signals, so that a repeated one is one failure.
+    this.stack = `${this.name}: ${this.message}${frames === -1 ? '' : stack.slice(frames)}`
+  }
 }
