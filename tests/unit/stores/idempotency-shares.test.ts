@@ -129,7 +129,12 @@ describe('calls of one client without end', () => {
           runs.set(key, (runs.get(key) ?? 0) + 1)
           return { outcome: { kind: 'value', value: 1 }, revalidate: [] }
         },
-        { clientAddress: { address }, headers, givenHeaders: headers, log: { warn: () => undefined } } as never,
+        {
+          clientAddress: { address },
+          loaderContext: { headers },
+          givenHeaders: headers,
+          log: { warn: () => undefined },
+        } as never,
       )
     }
     await call('honest', HONEST)
