@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 const UNIT_TIMEOUT_MS = 30_000 // for hangs only; no test measures speed
+const INSTALL_TIMEOUT_MS = 300_000 // npm may have to download everything
 const BROWSER_TIMEOUT_MS = 60_000 // a cold Chromium on a busy two-core machine
 
 /** What every project shares. A `.css` import is empty, a `.module.css` import gives its own class names back. */
@@ -55,6 +56,18 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: BROWSER_TIMEOUT_MS,
           hookTimeout: BROWSER_TIMEOUT_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'package',
+          include: ['tests/package/**/*.test.ts'],
+          // Each step installs or builds.
+          fileParallelism: false,
+          testTimeout: INSTALL_TIMEOUT_MS,
+          hookTimeout: INSTALL_TIMEOUT_MS,
         },
       },
       {

@@ -38,6 +38,7 @@ import { pluginsOf } from './customization.ts'
 import { createCssModules } from './css-modules.ts'
 import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
 import { describeFault, describeMessages } from './esbuild-messages.ts'
+import { requireOneReact } from './one-react.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, precompress, weigh } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
@@ -105,6 +106,7 @@ export async function buildApplication(
       buildServer(context, onServer),
     ])
     checkServerModules(root, server.metafile, sources)
+    requireOneReact(server.metafile)
     const entry = metafileKey(root, browserEntry(context))
     const groups = groupStyles(browser.metafile, entry, browserModules(sources))
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)

@@ -27,6 +27,7 @@ const TITLES: Readonly<Record<TestProject, string>> = {
   browser: 'Browser tests',
   engines: 'Other browsers',
   ops: 'Operations',
+  package: 'The package',
 }
 
 /** Parts of every suite. */
@@ -54,6 +55,7 @@ export async function testSuites(root: string, args: TestArguments, env: TestSet
     inBrowser(setup, TITLES.browser),
     project(setup, 'engines'),
     project(setup, 'ops'),
+    project(setup, 'package'),
     container(setup),
   ]
 }

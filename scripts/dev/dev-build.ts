@@ -20,6 +20,7 @@ import { cssFiles } from '../build/css-files.ts'
 import { pluginsOf } from '../build/customization.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
+import { requireOneReact } from '../build/one-react.ts'
 import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
 import { type RouteSources } from '../build/inspect-application.ts'
 import { bundleInspection, evaluateInspection } from '../build/read-application.ts'
@@ -112,6 +113,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const { metafile, outputFiles } = server.value
     if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild returned no metafile')
     checkServerModules(root, metafile, sources)
+    requireOneReact(metafile)
     const entry = metafileKey(root, browserEntry(context))
     const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
     // Browsers load stylesheets one by one, and a link does not report a failing one.

@@ -1,0 +1,228 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts'
+import {
+  makeOutsideFolder,
+  packProject,
+  type CommandEnd,
+  type OutsideFolder,
+} from '../support/installed-application.ts'
+
+const MOST_ARCHIVE_BYTES = 1_500_000
+const MOST_FILES = 24
+const MOST_PRODUCTION_PACKAGES = 110
+const MOST_PRODUCTION_BYTES = 60_000_000
+
+const NPM_CI = ['npm', 'ci', '--no-audit', '--no-fund', '--prefer-offline'] as const
+
+/** @throws {Error} with what a command has said, where it has failed. */
+function requireSuccess({ code, out, errors }: CommandEnd): void {
+  if (code !== 0) throw new Error(`It ended with ${code}.\n${out}${errors}`)
+}
+
+/** The steps of a new user, in their order. */
+describe('an application from the archive alone', () => {
+  const state = { folder: undefined as OutsideFolder | undefined, archive: '' }
+  const outside = (): OutsideFolder => {
+    if (state.folder === undefined) throw new Error('There is no folder.')
+    return state.folder
+  }
+  const inShop = (...command: readonly string[]) => outside().run(command, { cwd: 'shop' })
+
+  beforeAll(async () => {
+    state.folder = await makeOutsideFolder()
+    state.archive = await packProject(state.folder)
+    requireSuccess(await state.folder.run(['tar', 'xzf', state.archive]))
+  })
+
+  afterAll(async () => {
+    await state.folder?.[Symbol.asyncDispose]()
+  })
+
+  const command = (...args: readonly string[]): readonly string[] => [
+    process.execPath,
+    join(outside().path, 'package/bin/millrace.js'),
+    ...args,
+  ]
+
+  test('the archive is small, and what it publishes resolves everywhere', async () => {
+    expect((await stat(state.archive)).size).toBeLessThan(MOST_ARCHIVE_BYTES)
+    const bin = join(import.meta.dirname, '../../node_modules/.bin')
+    const publint = await outside().run([join(bin, 'publint'), state.archive, '--strict'])
+    expect(publint).toMatchObject({ code: 0, out: expect.stringContaining('All good!') })
+    const exclude = ['--exclude-entrypoints', 'internal/command', 'internal/packages/*']
+    const attw = await outside().run([join(bin, 'attw'), state.archive, '--profile', 'esm-only', ...exclude])
+    requireSuccess(attw)
+  })
+
+  test('is made without a question, in few files, with its lock file', async () => {
+    const made = await outside().run(command('new', 'shop', '--package', state.archive))
+    requireSuccess(made)
+    expect(made.out).toContain('cd shop')
+    const entries = await readdir(join(outside().path, 'shop'), { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+    expect(files.length).toBeLessThanOrEqual(MOST_FILES)
+    expect(files.map(({ name }) => name)).toContain('package-lock.json')
+  })
+
+  test('installs from its lock file, and its types hold, those of the package included', async () => {
+    requireSuccess(await inShop(...NPM_CI))
+    expect(await inShop('tsc', '--skipLibCheck', 'false')).toEqual({ code: 0, out: '', errors: '' })
+  })
+
+  test('passes its own tests, against its own build', async () => {
+    const tested = await inShop('npm', 'test')
+    requireSuccess(tested)
+    expect(tested.out).toMatch(/^ℹ fail 0$/m)
+  })
+
+  test('is served by few packages, in little space', async () => {
+    const shop = join(outside().path, 'shop')
+    await outside().run(['mkdir', 'production'])
+    const files = ['package.json', 'package-lock.json', 'dist', state.archive.split('/').at(-1) ?? '']
+    await outside().run(['cp', '-r', ...files.map((name) => join(shop, name)), 'production'])
+    const installed = await outside().run([...NPM_CI, '--omit=dev', '--ignore-scripts'], { cwd: 'production' })
+    requireSuccess(installed)
+    const lock = JSON.parse(await readFile(join(outside().path, 'production/node_modules/.package-lock.json'), 'utf8'))
+    expect(Object.keys(lock.packages).length).toBeLessThanOrEqual(MOST_PRODUCTION_PACKAGES)
+    const { out } = await outside().run(['du', '-sb', 'production/node_modules'])
+    expect(Number.parseInt(out, 10)).toBeLessThan(MOST_PRODUCTION_BYTES)
+
+    await using server = await outside().serve(['millrace', 'serve'], { cwd: 'production' })
+    const page = await fetch(`${server.origin}/mills/2`)
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain('<h1>Lower mill</h1>')
+    expect(await server.stop()).toBe(0)
+  })
+
+  test.runIf(findChromium() !== undefined)(
+    'a save updates an open page of the development server, and keeps its state',
+    async () => {
+      await using server = await outside().serve(['millrace', 'dev'], { cwd: 'shop' })
+      const browser = await chromium.launch({ executablePath: findChromium() ?? '', args: [...CHROMIUM_ARGS] })
+      try {
+        const page = await browser.newPage({ baseURL: server.origin })
+        await page.goto('/guestbook')
+        await page.getByLabel('Your name').fill('Ada')
+        await page.getByRole('button', { name: 'Sign' }).click()
+        await page.getByText('Thank you, Ada.').waitFor()
+        const file = join(outside().path, 'shop/src/app/guestbook/page.tsx')
+        const source = await readFile(file, 'utf8')
+        await writeFile(file, source.replace('<h1>Guestbook</h1>', '<h1>Visitors</h1>'))
+        await page.getByRole('heading', { name: 'Visitors' }).waitFor()
+        expect(await page.getByText('Thank you, Ada.').count()).toBe(1)
+        expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px')
+        await writeFile(file, source)
+      } finally {
+        await browser.close()
+      }
+    },
+  )
+
+  test('uses plugins, aliases and constants of its config, built and in development', async () => {
+    const shop = join(outside().path, 'shop')
+    const config = `import { defineConfig } from 'millrace/build'
+
+const shout = { name: 'shout', setup(build) {
+  build.onLoad({ filter: /\\.shout$/ }, () => ({ contents: 'export default () => "SHOUTED"', loader: 'js' }))
+} }
+
+export default defineConfig({
+  plugins: { browser: [shout], server: [shout] },
+  alias: { '@words': './src/words.ts' },
+  define: { EDITION: 'pro' },
+})
+`
+    const page = `import Shout from './words.shout'
+import { word } from '@words'
+
+declare const EDITION: string
+
+export default function HomePage() {
+  return <p data-testid="all">{word} {EDITION} <Shout /></p>
+}
+`
+    const home = join(shop, 'src/app/home-page.tsx')
+    const former = await readFile(home, 'utf8')
+    await writeFile(join(shop, 'millrace.config.ts'), config)
+    await writeFile(join(shop, 'src/words.ts'), `export const word: string = 'a word'\n`)
+    await writeFile(join(shop, 'src/app/words.shout'), 'text')
+    await writeFile(home, page)
+    const words = /data-testid="all">a word(?:<!-- -->)? (?:<!-- -->)?pro(?:<!-- -->)? (?:<!-- -->)?SHOUTED</
+
+    const built = await inShop('millrace', 'build')
+    requireSuccess(built)
+    await using served = await outside().serve(['millrace', 'serve'], { cwd: 'shop' })
+    expect(await (await fetch(served.origin)).text()).toMatch(words)
+
+    await using dev = await outside().serve(['millrace', 'dev'], { cwd: 'shop' })
+    expect(await (await fetch(dev.origin)).text()).toMatch(words)
+    const module = await (await fetch(`${dev.origin}/_m/assets/src/app/home-page.tsx`)).text()
+    expect(module).toContain('SHOUTED')
+    expect(module).toContain('"pro"')
+    await writeFile(home, former)
+  })
+
+  describe('a fault of its user ends in one line and exit code 1:', () => {
+    const faults: readonly (readonly [string, readonly string[], RegExp])[] = [
+      ['a folder that is not empty', ['new', 'shop'], /^.*shop is not empty\. Name a folder that is empty/],
+      ['an archive that is not there', ['new', 'other', '--package', 'none.tgz'], /^--package none\.tgz is neither/],
+      ['an unknown command', ['biuld'], /^biuld is no command of millrace\. There are new, dev, build/],
+    ]
+    test.for(faults)('%s', async ([, args, message]) => {
+      const { code, out, errors } = await outside().run(command(...args))
+      expect([code, out]).toEqual([1, ''])
+      expect(errors.trim()).toMatch(message)
+      expect(errors.trim().split('\n')).toHaveLength(1)
+      expect(await readdir(outside().path)).not.toContain('other')
+    })
+
+    test('a Node that is too old', async () => {
+      const old = `Object.defineProperty(process.versions, 'node', { value: '20.19.0' })`
+      const [node = '', ...rest] = command('build')
+      const { code, errors } = await outside().run([node, '--import', `data:text/javascript,${old}`, ...rest])
+      expect(code).toBe(1)
+      expect(errors).toMatch(/^millrace build needs Node 24 or newer, and this is v.*\n$/)
+    })
+
+    const configs: readonly (readonly [string, string, RegExp])[] = [
+      [
+        'an unknown key',
+        `{ plugin: [] }`,
+        /^millrace\.config\.ts: unknown key 'plugin'; there are app, out, basePath, /,
+      ],
+      ['a base path without a slash', `{ basePath: 'shop' }`, /^millrace\.config\.ts: basePath: starts with a slash/],
+      [
+        'a plugin that is none',
+        `{ plugins: { server: [1] } }`,
+        /^millrace\.config\.ts: plugins\.server\.0: is not an esbuild plugin/,
+      ],
+    ]
+    test.for(configs)('%s in the config', async ([, config, message]) => {
+      const former = await readFile(join(outside().path, 'shop/millrace.config.ts'), 'utf8')
+      await writeFile(join(outside().path, 'shop/millrace.config.ts'), `export default ${config}\n`)
+      const { code, errors } = await inShop('millrace', 'build')
+      await writeFile(join(outside().path, 'shop/millrace.config.ts'), former)
+      expect(code).toBe(1)
+      expect(errors.trim()).toMatch(message)
+      expect(errors.trim().split('\n')).toHaveLength(1)
+    })
+
+    test('a store without its client', async () => {
+      const env = { REDIS_URL: 'redis://127.0.0.1:1', SECRET_KEYS: 'a'.repeat(43) }
+      const { code, errors } = await outside().run(['millrace', 'serve'], { cwd: 'production', env })
+      expect([code, errors]).toEqual([
+        1,
+        'REDIS_URL: needs @redis/client, which is not installed: npm install @redis/client\n',
+      ])
+    })
+
+    test('a command whose tool is not installed', async () => {
+      const { code, errors } = await outside().run(['millrace', 'build'], { cwd: 'production' })
+      expect(code).toBe(1)
+      expect(errors).toMatch(/^esbuild is not installed\. Install it: npm install --save-dev esbuild@\^\d\S*\n$/)
+    })
+  })
+})

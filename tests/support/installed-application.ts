@@ -1,0 +1,108 @@
+/** The package as its users get it: packed, and installed into an application in a folder outside of this project. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { delimiter, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { makeTempDir } from './temp-dir.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../..')
+
+/** How a command ended. */
+export interface CommandEnd {
+  readonly code: number | null
+  readonly out: string
+  readonly errors: string
+}
+
+/** A folder outside of the project. */
+export interface OutsideFolder extends AsyncDisposable {
+  readonly path: string
+  /** Runs a command there, with the tools of a folder's own packages first. */
+  run(command: readonly string[], options?: OutsideOptions): Promise<CommandEnd>
+  /** Starts a server there. @returns its origin, once it says that it listens. */
+  serve(command: readonly string[], options?: OutsideOptions): Promise<OutsideServer>
+}
+
+/** Where and with what a command runs. */
+export interface OutsideOptions {
+  /** Below the folder. */
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A server that a test has started. */
+export interface OutsideServer extends AsyncDisposable {
+  readonly origin: string
+  /** Ends it by SIGTERM. @returns its exit code. */
+  stop(): Promise<number | null>
+}
+
+/** What a machine sets for every program, and nothing of the test run. */
+const OF_MACHINE =
+  /^(?:HOME|LANG|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:https?|no)_proxy|npm_config_registry|CHROMIUM_PATH)$/i
+
+function surroundings(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => OF_MACHINE.test(name)))
+}
+
+/** Makes a folder that has nothing of this project around it. */
+export async function makeOutsideFolder(): Promise<OutsideFolder> {
+  const temp = await makeTempDir('package')
+
+  function start([command = '', ...args]: readonly string[], { cwd = '', env = {} }: OutsideOptions): ChildProcess {
+    const { PATH = '' } = process.env
+    const folder = join(temp.path, cwd)
+    const path = [join(folder, 'node_modules/.bin'), join(process.execPath, '..'), PATH].join(delimiter)
+    return spawn(command, args, {
+      cwd: folder,
+      env: {
+        ...surroundings(),
+        PATH: path,
+        HOST: '127.0.0.1',
+        DATA_DIR: join(temp.path, 'data'),
+        NO_COLOR: '1',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  }
+
+  return {
+    path: temp.path,
+    async run(command, options = {}) {
+      const child = start(command, options)
+      const { stdout, stderr } = child
+      if (stdout === null || stderr === null) throw new Error('The command has no output to read.')
+      const [out, errors, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'close')])
+      return { code, out, errors }
+    },
+    async serve(command, { env = {}, ...options } = {}) {
+      const child = start(command, { ...options, env: { PORT: '0', ...env } })
+      if (child.stdout === null || child.stderr === null) throw new Error('The server has no output to read.')
+      const errors = text(child.stderr)
+      const ended = once(child, 'close')
+      const stop = async (): Promise<number | null> => {
+        child.kill('SIGTERM')
+        const [code] = (await ended) as [number | null]
+        return code
+      }
+      for await (const line of createInterface({ input: child.stdout })) {
+        const origin = /http:\/\/localhost:\d+/.exec(line)?.[0]
+        if (origin === undefined) continue
+        child.stdout.resume()
+        return { origin, stop, [Symbol.asyncDispose]: async () => void (await stop()) }
+      }
+      throw new Error(`It ended before it was listening.\n${await errors}`)
+    },
+    [Symbol.asyncDispose]: temp.remove,
+  }
+}
+
+/** Packs the project into a folder. @returns the path of the archive. */
+export async function packProject(folder: OutsideFolder): Promise<string> {
+  const script = join(PROJECT, 'scripts/package.ts')
+  const { code, out, errors } = await folder.run([process.execPath, script, '--to', folder.path])
+  if (code !== 0) throw new Error(`The package cannot be made.\n${out}${errors}`)
+  return out.trim().split('\n').at(-1) ?? ''
+}
