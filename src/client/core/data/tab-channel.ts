@@ -1,4 +1,5 @@
-const CHANNEL = 'millrace'
+/** One for each application of a host. */
+const CHANNEL = `millrace${globalThis.MILLRACE_BASE_PATH || ''}`
 
 /**
  * Connects the tabs of this site.
