@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import css from 'highlight.js/lib/languages/css'

@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import type { LoaderArgs } from 'millrace/server'
 import { escapeMarkup } from './escape-markup.server.ts'
 import { handbook } from '../docs/handbook.server.ts'
