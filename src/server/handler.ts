@@ -10,7 +10,7 @@ import type { MillraceApp } from './app.ts'
 import { openBuiltApp, readManifest, type BuiltApp } from './built-app.ts'
 import { readConfig, type Config } from './config/config.ts'
 import { drainHostServer, guardHostServer } from './process/host-server.ts'
-import { checkDataDir } from './process/start-faults.ts'
+import { checkDataDir, checkRedisClient } from './process/start-faults.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
 import { MountError, type Handle } from './routes/entrance.ts'
 
@@ -28,6 +28,7 @@ const MOUNTED = Symbol.for('millrace.mounted')
 export async function embed({ server, env = process.env }: Omit<MillraceOptions, 'dist'> = {}): Promise<EmbeddedApp> {
   const config = readConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !isHosts(name))))
   if (env['DATA_DIR']) checkDataDir(config.dataDir)
+  if (config.redisUrl !== '') await checkRedisClient()
   const built = await openBuiltApp(readManifest(), { config, isEmbedded: true })
   const { app } = built
   const { log, readiness } = app

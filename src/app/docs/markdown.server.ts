@@ -44,7 +44,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
       link({ href, title, tokens }) {
         const inner = this.parser.parseInline(tokens)
         if (!isSafeHref(href)) return inner
-        return `<a href="${escapeMarkup(withPrefix(href))}"${title === null || title === undefined ? '' : ` title="${escapeMarkup(title)}"`}>${inner}</a>`
+        return `<a href="${escapeMarkup(withBasePath(withPrefix(href)))}"${title === null || title === undefined ? '' : ` title="${escapeMarkup(title)}"`}>${inner}</a>`
       },
       image: ({ text }) => escapeMarkup(text),
       table(token) {

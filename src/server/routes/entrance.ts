@@ -28,7 +28,7 @@ export class MountError extends Error {
   /** @param mounted path in the host; `/` is its root. */
   constructor(mounted: string) {
     const built = basePath()
-    const way = `mount it with app.use('${built || '/'}', …), or build it with the base path '${mounted === '/' ? '' : mounted}'`
+    const way = `mount it with app.use('${built || '/'}', …), or build it with basePath '${mounted === '/' ? '' : mounted}'`
     super(`This Millrace build is made for the base path '${built}' and mounted at '${mounted}': ${way}`)
     // Express prints it: the way here helps nobody.
     this.stack = `${this.name}: ${this.message}`
