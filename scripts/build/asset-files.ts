@@ -21,8 +21,11 @@ export interface AssetFiles {
   readonly emitted: ReadonlyMap<string, Uint8Array>
 }
 
-/** Creates the plugin for one build; all its bundles share it. */
-export function createAssetFiles(): AssetFiles {
+/**
+ * Creates the plugin for one build; all its bundles share it.
+ * @param basePath of the build; the URLs begin with it.
+ */
+export function createAssetFiles(basePath = ''): AssetFiles {
   const emitted = new Map<string, Uint8Array>()
 
   async function emit(file: string): Promise<string> {
@@ -30,7 +33,7 @@ export function createAssetFiles(): AssetFiles {
     const extension = extname(file)
     const name = `${basename(file, extension)}-${shortHash(contents)}${extension}`
     emitted.set(name, contents)
-    return PUBLIC_PATH + name
+    return basePath + PUBLIC_PATH + name
   }
 
   const plugin: Plugin = {

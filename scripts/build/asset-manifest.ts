@@ -20,6 +20,8 @@ export interface ManifestParts {
   readonly groups: StyleGroups
   readonly styles: Pick<BuiltStyles, 'outputs'>
   readonly reports?: ReportAssets
+  /** Of the build; every public path begins with it. */
+  readonly basePath?: string | undefined
 }
 
 /** Table members whose modules only the server loads. */
@@ -39,8 +41,9 @@ export function browserModules(sources: RouteSources): readonly string[] {
  */
 export function assetManifest(
   buildId: string,
-  { metafile, entry, valueDecoder, sources, groups, styles, reports }: ManifestParts,
+  { metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
 ): AssetManifest {
+  const publicPaths = (...keys: readonly (string | undefined)[]): string[] => publicPathsBelow(basePath, keys)
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
   const entryKey = outputs.get(entry) ?? ''
   const entryImports = staticImports(metafile, entryKey)
@@ -71,6 +74,7 @@ export function assetManifest(
   }
   return {
     buildId,
+    ...(basePath === '' ? {} : { basePath }),
     ...(entryKey === '' ? {} : { entry: publicPaths(entryKey)[0] ?? '' }),
     entryImports: publicPaths(...entryImports),
     entryStyles: stylesheets(groups.entry),
@@ -93,6 +97,8 @@ export function staticImports(metafile: Metafile, chunk: string): readonly strin
   return [...reached].filter((key) => !shapesChunksOnly(metafile.outputs[key]?.entryPoint))
 }
 
-function publicPaths(...keys: readonly (string | undefined)[]): string[] {
-  return keys.flatMap((key) => (key === undefined ? [] : [PUBLIC_PATH + key.slice(key.lastIndexOf('/') + 1)]))
+function publicPathsBelow(basePath: string, keys: readonly (string | undefined)[]): string[] {
+  return keys.flatMap((key) =>
+    key === undefined ? [] : [basePath + PUBLIC_PATH + key.slice(key.lastIndexOf('/') + 1)],
+  )
 }

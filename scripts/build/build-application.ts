@@ -27,6 +27,7 @@ import {
   browserEntry,
   browserOptions,
   metafileKey,
+  HANDLER_ENTRY,
   nodeOptions,
   SERVER_ENTRY,
   shapesChunksOnly,
@@ -86,12 +87,12 @@ export async function buildApplication(
   checkBuildOptions(options)
   const keepMs = keepingTime(env)
   const inputs = readBuildInputs(options, env)
-  const { root, app, runtime = OWN_RUNTIME, customization = {} } = options
+  const { root, app, basePath = '', runtime = OWN_RUNTIME, customization = {} } = options
   const defines = publicEnvDefines(inputs.publicNames, env)
-  const context: BundleContext = { root, app, runtime, customization, mode: 'production', defines }
+  const context: BundleContext = { root, app, basePath, runtime, customization, mode: 'production', defines }
   const folder = await openOutputFolder(options, THIS_PROCESS)
   try {
-    const assets = createAssetFiles()
+    const assets = createAssetFiles(basePath)
     const modules = createCssModules(root)
     const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules)]
     const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
@@ -120,9 +121,10 @@ export async function buildApplication(
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
-    const parts = { metafile: browser.metafile, entry, valueDecoder, sources, groups, styles, reports: reports.assets }
+    const tables = { sources, groups, styles, reports: reports.assets, basePath }
+    const parts = { metafile: browser.metafile, entry, valueDecoder, ...tables }
     const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
-    const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files) }
+    const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files, basePath) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which is in its name; its content follows from hashed content.
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
@@ -173,7 +175,11 @@ function buildServer(
   context: BundleContext,
   plugins: readonly Plugin[],
 ): Promise<BuildResult & { readonly metafile: Metafile }> {
-  const entries = { [SERVER_ENTRY]: runtimeModule(context.runtime ?? OWN_RUNTIME, 'server/main.ts') }
+  const runtime = context.runtime ?? OWN_RUNTIME
+  const entries = {
+    [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts'),
+    [HANDLER_ENTRY]: runtimeModule(runtime, 'server/handler.ts'),
+  }
   return build({ ...nodeOptions(context, entries, plugins), metafile: true })
 }
 
@@ -208,10 +214,10 @@ function buildIdOf(...folders: readonly ReadonlyMap<string, Uint8Array>[]): stri
 }
 
 /** Subresource Integrity of each script, by its public path. */
-function integrityOf(files: ReadonlyMap<string, Uint8Array>): Record<string, string> {
+function integrityOf(files: ReadonlyMap<string, Uint8Array>, basePath: string): Record<string, string> {
   const scripts = inOrder(files).filter(([name]) => name.endsWith('.js'))
   return Object.fromEntries(
-    scripts.map(([name, contents]) => [PUBLIC_PATH + name, `sha256-${hash('sha256', contents, 'base64')}`]),
+    scripts.map(([name, contents]) => [basePath + PUBLIC_PATH + name, `sha256-${hash('sha256', contents, 'base64')}`]),
   )
 }
 

@@ -21,13 +21,18 @@ export interface BuildInputs {
 
 /** Reads all sources once; takes milliseconds, and works without installed packages. */
 export function readBuildInputs(
-  { root, app, runtime = OWN_RUNTIME }: Pick<BuildOptions, 'root' | 'app' | 'runtime'>,
+  {
+    root,
+    app,
+    runtime = OWN_RUNTIME,
+    basePath = '',
+  }: Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'basePath'>,
   env: Readonly<Record<string, string | undefined>>,
 ): BuildInputs {
   const folders = [...SOURCES.map((source) => join(root, source)), app, runtime.folder, import.meta.dirname]
   const files = new Set(folders.flatMap(filesBelow))
   const names = new Set<string>()
-  const parts: (string | Uint8Array)[] = [displayPath(root, app)]
+  const parts: (string | Uint8Array)[] = [displayPath(root, app) + basePath]
   for (const file of files) {
     const contents = readFileSync(file)
     parts.push(displayPath(root, file), contents)

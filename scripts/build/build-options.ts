@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isRuntimePath } from '../../src/shared/runtime-paths.ts'
 import { BuildFault } from './build-fault.ts'
 import type { Customization } from './customization.ts'
 import { loadConfig } from './load-config.ts'
@@ -22,8 +23,12 @@ export interface BuildOptions {
   readonly customization?: Customization
 }
 
-/** The public path that the server gives to the files of `<out>/public`. */
+/** The path that the server gives to the files of `<out>/public`, without the base path. */
 export const PUBLIC_PATH = '/_m/assets/'
+
+/** Accepted unchanged by browsers, cookies and patterns of Express. */
+const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.-]+)*$/
+const MOST_BASE_CHARACTERS = 64 // cookies carry it in their names
 
 /** Files that an application's folder must contain. */
 const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
@@ -82,7 +87,8 @@ function projectOf(app: string): string | undefined {
  * Checks that there is something to build, and that the output can replace nothing but a former build.
  * @throws {BuildFault}
  */
-export function checkBuildOptions({ root, app, out }: BuildOptions): void {
+export function checkBuildOptions({ root, app, out, basePath = '' }: BuildOptions): void {
+  checkBasePath(basePath)
   for (const file of APPLICATION_FILES) {
     if (existsSync(join(app, file))) continue
     throw new BuildFault(
@@ -101,6 +107,14 @@ export function checkBuildOptions({ root, app, out }: BuildOptions): void {
       `--out ${out} contains something other than a build, and a build replaces that folder. Choose another one.`,
     )
   }
+}
+
+function checkBasePath(basePath: string): void {
+  if (BASE_PATH.test(basePath) && basePath.length <= MOST_BASE_CHARACTERS && !isRuntimePath(basePath)) return
+  throw new BuildFault(
+    `basePath '${basePath}' is refused: it begins with a slash and ends without one, like /shop or /a/b, has at most ` +
+      `${MOST_BASE_CHARACTERS} characters (letters, digits, '-', '_', '.') and is none of the runtime's own paths.`,
+  )
 }
 
 /** A path for messages and outputs: relative to the project, with forward slashes on every platform. */

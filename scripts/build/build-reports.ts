@@ -12,12 +12,15 @@ export interface BuiltReports {
 }
 
 /** Builds the recorder and the SDK. They contain nothing of the application. */
-export async function buildReports(context: Pick<BundleContext, 'root' | 'runtime'>): Promise<BuiltReports> {
+export async function buildReports(context: Pick<BundleContext, 'root' | 'runtime' | 'basePath'>): Promise<BuiltReports> {
   const [sdk, recorder] = await Promise.all([build(reportOptions(context)), build(recorderOptions(context))])
   const outputFiles = sdk.outputFiles ?? []
   const file = outputFiles.find(({ path }) => path.endsWith('.js'))
   return {
     outputFiles,
-    assets: { recorder: recorder.outputFiles?.[0]?.text.trim() ?? '', sdk: PUBLIC_PATH + basename(file?.path ?? '') },
+    assets: {
+      recorder: recorder.outputFiles?.[0]?.text.trim() ?? '',
+      sdk: (context.basePath ?? '') + PUBLIC_PATH + basename(file?.path ?? ''),
+    },
   }
 }

@@ -13,7 +13,7 @@ import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 export type BuildMode = 'production' | 'development'
 
 /** Options that both bundles of one build share. */
-export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'customization'> {
+export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'basePath' | 'runtime' | 'customization'> {
   readonly mode: BuildMode
   /** Public variables, by the expression that reads them. */
   readonly defines: Readonly<Record<string, string>>
@@ -22,8 +22,11 @@ export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'runt
 /** Browsers of the last three years: modules, `??=`, private members, and lowered CSS nesting. */
 const BROWSER_TARGET = ['es2022', 'chrome111', 'edge111', 'firefox115', 'safari16.4']
 
-/** Name of the server's bundle; `main.js` beside it starts it. */
+/** Name of the bundle that listens; `main.js` beside it starts it. */
 export const SERVER_ENTRY = 'server'
+
+/** Name of the bundle for other servers. */
+export const HANDLER_ENTRY = 'handler'
 
 /** One set of options for every file, wherever an application is and whatever tsconfig is near it. */
 export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
@@ -33,7 +36,7 @@ function virtualOut(root: string, folder: string): string {
   return join(root, 'dist', folder)
 }
 
-function commonOptions({ root, mode, defines, customization }: BundleContext) {
+function commonOptions({ root, mode, defines, basePath = '', customization }: BundleContext) {
   return {
     absWorkingDir: root,
     bundle: true,
@@ -49,7 +52,12 @@ function commonOptions({ root, mode, defines, customization }: BundleContext) {
     tsconfigRaw: TSCONFIG,
     conditions: CONDITIONS,
     ...aliasOf(customization),
-    define: { 'process.env.NODE_ENV': JSON.stringify(mode), ...constantsOf(customization), ...defines },
+    define: {
+      'process.env.NODE_ENV': JSON.stringify(mode),
+      ...constantsOf(customization),
+      'globalThis.MILLRACE_BASE_PATH': JSON.stringify(basePath),
+      ...defines,
+    },
   } as const satisfies EsbuildOptions
 }
 
@@ -80,10 +88,11 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
  */
 export function reportOptions({
   root,
+  basePath,
   runtime = OWN_RUNTIME,
-}: Pick<BundleContext, 'root' | 'runtime'>): EsbuildOptions {
+}: Pick<BundleContext, 'root' | 'basePath' | 'runtime'>): EsbuildOptions {
   return {
-    ...commonOptions({ root, app: root, mode: 'production', defines: { __SENTRY_DEBUG__: 'false' } }),
+    ...commonOptions({ root, app: root, basePath, mode: 'production', defines: { __SENTRY_DEBUG__: 'false' } }),
     splitting: false,
     entryPoints: { reports: runtimeModule(runtime, 'client/reports/start-reports.ts') },
     outdir: virtualOut(root, 'public'),
@@ -98,11 +107,12 @@ export function reportOptions({
 /** esbuild's options for the recorder: an inline script with a free name, which the server replaces by the settings. */
 export function recorderOptions({
   root,
+  basePath,
   runtime = OWN_RUNTIME,
-}: Pick<BundleContext, 'root' | 'runtime'>): EsbuildOptions {
+}: Pick<BundleContext, 'root' | 'basePath' | 'runtime'>): EsbuildOptions {
   const recorder = runtimeModule(runtime, 'client/reports/recorder.ts')
   return {
-    ...commonOptions({ root, app: root, mode: 'production', defines: {} }),
+    ...commonOptions({ root, app: root, basePath, mode: 'production', defines: {} }),
     splitting: false,
     stdin: {
       contents: `import { startRecorder } from './${basename(recorder)}'; startRecorder(window, ${RECORDER_SETTINGS})`,

@@ -49,7 +49,8 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['open-services'],
     ['app-parts'],
     ['index', 'app', 'application'],
-    ['main'],
+    ['built-app'],
+    ['main', 'handler'],
   ],
   'src/server/http': [['*'], ['body']],
   'src/server/stores': [
@@ -71,6 +72,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   ],
   'src/server/routes': [
     ['load', 'rules', 'plain-url', 'request-guard'],
+    ['entrance'],
     ['render', 'serve-resource'],
     ['actions'],
     ['data'],

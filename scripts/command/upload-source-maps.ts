@@ -20,12 +20,12 @@ const SERVICE = 'https://sentry.io'
 export async function uploadSourceMaps(args: readonly string[]): Promise<void> {
   const { out, write } = readArguments(args, { out: { type: 'string' }, write: { type: 'string' } })
   const build = resolve(out ?? 'dist')
-  const { buildId } = await readManifest(build)
-  if (write === undefined) await upload(build, buildId)
+  const manifest = await readManifest(build)
+  if (write === undefined) await upload(build, manifest)
   else console.log(`${write} has ${await writeTo(resolve(write), build)} scripts and their maps.`)
 }
 
-async function upload(out: string, buildId: string): Promise<void> {
+async function upload(out: string, { buildId, basePath = '' }: AssetManifest): Promise<void> {
   const { SENTRY_URL: url = SERVICE, SENTRY_RELEASE: release = buildId } = process.env
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
     throw new BuildFault(`SENTRY_URL is no URL of a service: '${url}'. For example ${SERVICE}`)
@@ -36,7 +36,7 @@ async function upload(out: string, buildId: string): Promise<void> {
   const { SentryCli } = await import('@sentry/cli')
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-maps-'))
   const count = await writeTo(folder.path, out)
-  const options = ['--release', release, '--url-prefix', `~${PUBLIC_PATH}`, '--wait', '--strict']
+  const options = ['--release', release, '--url-prefix', `~${basePath}${PUBLIC_PATH}`, '--wait', '--strict']
   const { status, error } = spawnSync(SentryCli.getPath(), ['sourcemaps', 'upload', ...options, folder.path], {
     stdio: 'inherit',
     // Otherwise it would read a `.env` file, and check for newer versions of itself.

@@ -1,5 +1,6 @@
 import { startTransition, type ComponentType, type ReactNode } from 'react'
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
+import { withoutBasePath } from '../shared/base-path.ts'
 import { controlFlowOf } from '../shared/control-flow.ts'
 import type { UnsentTexts } from './actions/unsent-bar.ts'
 import { connectActions } from './actions/action-reference.ts'
@@ -54,7 +55,7 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   })
   const { posted, search: parsed, data } = values
   const view: RouteView = { ...shape, params, search: parsed, data, origin }
-  const first: Screen = { href, view, visit: 0 }
+  const first: Screen = { href: withoutBasePath(href), view, visit: 0 }
 
   const router = createLazyRouter(window, first, async (listeners) => {
     const { startRouter } = await import('./start-router.ts')

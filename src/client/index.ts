@@ -27,6 +27,7 @@ export type {
   UploadProgress,
 } from './react/router-types.ts'
 export { href } from '../shared/href.ts'
+export { withBasePath } from '../shared/base-path.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export type { Params } from '../shared/route-pattern.ts'
 export type {

@@ -1,3 +1,4 @@
+import { withBasePath } from '../shared/base-path.ts'
 import type { Screen, RouterListeners, HostedRouter, LoadedRouter } from './react/router-types.ts'
 import { offerReload } from './offer-reload.ts'
 
@@ -57,7 +58,7 @@ export function createLazyRouter(
     blocked: undefined,
     online: window.navigator.onLine,
     navigate(to, options) {
-      const { href, protocol } = new URL(typeof to === 'string' ? to : to.href, document.baseURI)
+      const { href, protocol } = new URL(typeof to === 'string' ? withBasePath(to) : to.href, document.baseURI)
       if (!/^https?:$/.test(protocol)) throw new TypeError(`Not a page: ${href}`)
       start().then(
         () => handle.navigate(href, options),

@@ -1,4 +1,5 @@
 import { addTransitionType, startTransition } from 'react'
+import { withBasePath, withoutBasePath } from '../shared/base-path.ts'
 import type { HydrationState } from '../shared/protocol/hydration-data.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
@@ -55,7 +56,8 @@ export interface StartOptions {
 }
 
 /** Name of the channel between the tabs of a site. */
-const CHANNEL = 'millrace'
+/** One for each application of a host. */
+const CHANNEL = `millrace${globalThis.MILLRACE_BASE_PATH || ''}`
 
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
@@ -71,10 +73,10 @@ export function startRouter(options: StartOptions): StartedRouter {
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
-  const drafts = keepDrafts(window, storage, () => withoutHash(pathOf(router.screen.href)))
+  const drafts = keepDrafts(window, storage, () => withBasePath(withoutHash(pathOf(router.screen.href))))
   const broadcast = joinTabs(window, (targets) => router.forget(targets))
   const leave = (href: string, kind: NavigationKind): void =>
-    loadDocument(window, href, kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
+    loadDocument(window, withBasePath(href), kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
   const effects = createPageEffects({
     ...parts,
     arrived(view) {
@@ -195,7 +197,7 @@ function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, c
   const { document, location, navigator } = window
   const fetchAhead = ({ pathname, search }: URL, when: PrefetchPriority): void => {
     // A link to the page on screen leads within it, or reloads its data.
-    if (pathname + search !== location.pathname + location.search) prefetcher.add(pathname + search, when)
+    if (pathname + search !== location.pathname + location.search) prefetcher.add(withoutBasePath(pathname + search), when)
   }
   watchLinks({
     document,
@@ -205,7 +207,7 @@ function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, c
       if (target instanceof Element && target.closest('form')) calls.preload()
     },
     visible: fetchAhead,
-    hidden: (urls) => prefetcher.cancel(urls.map((url) => url.pathname + url.search)),
+    hidden: (urls) => prefetcher.cancel(urls.map((url) => withoutBasePath(url.pathname + url.search))),
     allowed: () => !savesData(navigator),
   })
 }

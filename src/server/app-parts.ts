@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
+import { withBasePath } from '../shared/base-path.ts'
 import { createModuleCache } from '../client/react/module-cache.ts'
 import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
@@ -69,6 +70,11 @@ export interface CreateAppOptions {
    * Drops tags and paths in the other processes that serve the same URL when they are dropped here. Does not reject.
    */
   readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
+  /**
+   * Whether the application is middleware of another Express server: that answers what the application does not, and its
+   * own health checks. Default: `false`.
+   */
+  readonly isEmbedded?: boolean
   /** Number of this process among several, for the log. */
   readonly worker?: number | undefined
 }
@@ -121,6 +127,8 @@ export function createAppParts(options: CreateAppOptions) {
     modules,
     readiness,
     onGreedy,
+    hasMiddleware: (definition.middleware ?? []).length > 0,
+    isEmbedded: options.isEmbedded === true,
     admission,
     streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
     judge,
@@ -167,7 +175,14 @@ function createReporting(
   const consent = asked?.consent === 'ask' ? { consent: true as const } : {}
   const recorder =
     script &&
-    createPageRecorder(script, { dsn, tunnel: tunnelPath, release, environment, rate: sampleRate, ...consent })
+    createPageRecorder(script, {
+      dsn,
+      tunnel: withBasePath(tunnelPath),
+      release,
+      environment,
+      rate: sampleRate,
+      ...consent,
+    })
   const now = (): number => performance.now()
   const reporter =
     (reportFailures ?? config.sentryDsn !== '')
@@ -205,7 +220,7 @@ function sharedMarkup(
   // Browsers report policy violations at once, before consent can be given.
   const tells = recorder !== undefined && reports?.consent !== 'ask'
   const options: PolicyOptions = {
-    reportPath: tells ? tunnelPath : undefined,
+    reportPath: tells ? withBasePath(tunnelPath) : undefined,
     trustedTypes: security?.trustedTypes,
     formTargets: checkOrigins('security.formTargets', security?.formTargets),
     sources: security?.sources,

@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler } from 'express'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
+import { basePath } from '../shared/base-path.ts'
 import { createAppParts, type AppParts, type CreateAppOptions } from './app-parts.ts'
 import { messageClassesOf, type MessageClasses } from './http/express-messages.ts'
 import { inOrder } from './http/in-order.ts'
@@ -15,6 +16,7 @@ import { oneRequestAtATime } from './request/admission/request-queue.ts'
 import type { ServerReporter } from './request/request-reporter.ts'
 import { takeActions } from './routes/actions/take-action.ts'
 import { answerFailures } from './routes/answer-failures.ts'
+import { createEntrance, type Handle } from './routes/entrance.ts'
 import { plainUrl } from './routes/plain-url.ts'
 import { requestGuard } from './routes/request-guard.ts'
 import { attachUpgrade } from './routes/rules/pending-upgrade.ts'
@@ -77,6 +79,10 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   for (const middleware of definition.middleware ?? []) app.use(middleware)
   app.use(serveRoutes(parts))
   app.use(answerFailures)
+  if (basePath() !== '' || parts.isEmbedded) {
+    const { handle } = app as unknown as { readonly handle: Handle }
+    Object.assign(app, { handle: createEntrance({ ...parts, relayPath: reports.tunnelPath }, handle.bind(app)) })
+  }
 
   const { dataDir, afterwards } = services
   return Object.assign(app, {

@@ -1,5 +1,6 @@
 /** Public interface for an application's `app.ts` and its `*.server.ts` modules. Never part of the browser's bundle. */
 export { defineApp, type AppDefinition, type AppStart, type AppStop } from './api/define-app.ts'
+export { millrace, type EmbeddedApp, type MillraceOptions } from './api/millrace.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export { action } from './routes/actions/action.ts'
 export type { UploadedFile } from './http/body/uploaded-file.ts'

@@ -2,16 +2,13 @@
  * Starts the server of the application with which it was built. No other file ends the process. Exit codes: 0 after an
  * orderly shutdown, 1 for an invalid configuration, a failed start, or an unfinished shutdown.
  */
-import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import actions from 'millrace:actions'
-import application from 'millrace:app'
-import { createApp, type MillraceApp } from './app.ts'
-import type { AssetManifest } from './assets/manifest.ts'
-import { shareAssets } from './assets/share-assets.ts'
+import { basePath } from '../shared/base-path.ts'
+import type { MillraceApp } from './app.ts'
+import { openBuiltApp, readManifest, type BuiltApp } from './built-app.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config/config.ts'
 import { makeMetrics, openMetrics } from './process/metrics/open-metrics.ts'
 import type { ServerMetrics } from './process/metrics/server-metrics.ts'
@@ -120,21 +117,16 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
 }
 
 /** A running server, and everything to start and end it. */
-interface Running {
+interface Running extends BuiltApp {
   readonly self: ServerProcess
   readonly member: Membership | undefined
-  readonly app: MillraceApp
   readonly server: Server
   readonly metrics: ServerMetrics | undefined
-  /** Stops sharing files with other instances. */
-  readonly endSharing: () => Promise<void>
 }
 
 async function makeServer(self: ServerProcess, member: Membership | undefined): Promise<Running> {
   const { config, destination, complain, leave } = self
-  const dist = join(import.meta.dirname, '..')
-  const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest
-  const folder = join(dist, 'public')
+  const manifest = readManifest()
   const made: { app?: MillraceApp } = {}
   const metrics = await makeMetrics(
     config,
@@ -142,22 +134,16 @@ async function makeServer(self: ServerProcess, member: Membership | undefined): 
     () => made.app,
     (count) => server.getConnections(count),
   )
-  const app = createApp({
-    app: application,
-    actions,
+  const built = await openBuiltApp(manifest, {
     config,
-    assets: { manifest, folder, maps: join(dist, 'maps'), former: join(dist, 'former') },
     logDestination: destination,
-    reportFailures: true,
     worker: member?.worker,
     onRevalidate: member?.link.revalidate,
     ...(metrics === undefined ? {} : { observe: metrics.observe }),
   })
+  const { app } = built
   made.app = app
   const { log } = app
-
-  // Before the first document: other instances must find the files that it names.
-  const endSharing = await shareAssets(config, { buildId: manifest.buildId, folder, log, now: Date.now })
 
   const options = { ...SERVER_OPTIONS, ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }
   const server = createServer(options, app)
@@ -174,7 +160,7 @@ async function makeServer(self: ServerProcess, member: Membership | undefined): 
     complain(listenFault('PORT', config, error.message))
     leave(1)
   })
-  return { self, member, app, server, metrics, endSharing }
+  return { ...built, self, member, server, metrics }
 }
 
 /** Parts for ending the process: on signals, and on uncaught failures. */
@@ -183,7 +169,7 @@ interface Ending {
   onFatal(error: unknown): void
 }
 
-function createEnding({ self, member, app, server, endSharing }: Running): Ending {
+function createEnding({ self, member, app, server, close }: Running): Ending {
   const { config, leave } = self
   const { log } = app
   let ending = false
@@ -194,14 +180,7 @@ function createEnding({ self, member, app, server, endSharing }: Running): Endin
     member?.link.tell({ kind: 'leaving' })
     const deadline = AbortSignal.timeout(config.shutdownGraceMs)
     const drained = await drain({ server, readiness: app.readiness, config })
-    const orderly = (await app.life.stop(deadline)) && drained
-    // This server's own reports go into the spool first. The next start delivers what the service does not take in time.
-    await app.reporter?.flush()
-    await app.reports.flush(deadline)
-    app.dispose()
-    await endSharing()
-    log.info({ orderly }, 'stopped')
-    leave(orderly ? code : 1)
+    leave((await close(drained, deadline)) ? code : 1)
   }
 
   return {
@@ -229,7 +208,7 @@ async function listenAlone(running: Running): Promise<void> {
     void warmUp(app, port, config, app.log).finally(() => {
       if (app.readiness.state() === 'draining') return
       watchServing(running)
-      announce(`Millrace is listening on http://localhost:${port}`)
+      announce(`Millrace is listening on http://localhost:${port}${basePath()}`)
     })
   })
 }

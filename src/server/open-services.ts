@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
+import { basePath } from '../shared/base-path.ts'
 import { createDataCache, type DataCache, type DataCacheOptions } from './stores/cache/data-cache.ts'
 import type { Config } from './config/config.ts'
 import type { Readiness } from './process/readiness.ts'
@@ -29,6 +30,12 @@ export interface ServiceOptions extends Pick<DataCacheOptions, 'buildId' | 'onRe
   readonly mapsFolder?: string | undefined
 }
 
+/** Applications that share a store count separately: keys begin with the base path, if any. */
+function limitsOfBase(limits: RateLimits): RateLimits {
+  const base = basePath()
+  return base === '' ? limits : { take: (key, ...rest) => limits.take(`${base} ${key}`, ...rest) }
+}
+
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
@@ -52,7 +59,7 @@ export function createServices(
 
   function openLimits(): RateLimits {
     const own = createRateLimits(database())
-    return redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch)
+    return limitsOfBase(redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch))
   }
 
   function openIdempotencyStore(): IdempotencyStore {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { RequestHandler } from 'express'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { page, tinyApp } from '../support/tiny-app.tsx'
 import { rawUpstream, until } from './proxy-setup.ts'
@@ -64,6 +64,18 @@ test('a WebSocket passes the middleware, and is one line of the log when it is o
   await until(() => logs.length > 0)
   expect(logs).toMatchObject([{ method: 'GET', status: 101, route: expect.stringMatching(/^-> http:/) }])
   expect(logs[0]).not.toHaveProperty('aborted')
+})
+
+test('below a base path the handshake has it, and the upstream does not', async () => {
+  vi.stubGlobal('MILLRACE_BASE_PATH', '/shop')
+  const { app, port, heads } = await tunnelling()
+  using connection = await connectRaw(port)
+  await connection.send(HANDSHAKE.replace('/socket/a', '/shop/socket/a'))
+  expect((await connection.response()).status).toBe(101)
+  expect(heads).toEqual([expect.stringMatching(/^GET \/a HTTP/)])
+  const headers = { host: 'localhost', connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const asked = { url: '/socket/a', method: 'GET', headers, rawHeaders: [], httpVersionMajor: 1, socket: {} }
+  expect(app.shouldUpgrade(asked as never)).toBe(false)
 })
 
 test('one that is pipelined behind an answer that is not out ends its connection, and nothing else', async () => {

@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import { useState } from 'react'
 import type { ChapterSummary } from './heading.ts'
 import { searchHandbook } from './search-handbook.ts'
@@ -19,7 +20,7 @@ export function HandbookSearch({ chapters, asked }: HandbookSearchProps) {
   const hits = searchHandbook(chapters, typed)
   return (
     <search>
-      <form action="/docs" method="get" className={styles['form']}>
+      <form action={withBasePath('/docs')} method="get" className={styles['form']}>
         <label htmlFor="handbook-search">Search the handbook</label>
         <input
           id="handbook-search"

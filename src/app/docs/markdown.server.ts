@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import css from 'highlight.js/lib/languages/css'
@@ -43,7 +44,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
       link({ href, title, tokens }) {
         const inner = this.parser.parseInline(tokens)
         if (!isSafeHref(href)) return inner
-        return `<a href="${escapeMarkup(withPrefix(href))}"${title === null || title === undefined ? '' : ` title="${escapeMarkup(title)}"`}>${inner}</a>`
+        return `<a href="${escapeMarkup(withBasePath(withPrefix(href)))}"${title === null || title === undefined ? '' : ` title="${escapeMarkup(title)}"`}>${inner}</a>`
       },
       image: ({ text }) => escapeMarkup(text),
       table(token) {

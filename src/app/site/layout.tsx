@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Link } from 'millrace'
+import { Link, withBasePath } from 'millrace'
 import type { Metadata } from 'millrace'
 import { StatusLine } from './status-line.tsx'
 import favicon from './favicon.svg'
@@ -36,10 +36,10 @@ export default function SiteLayout({ children }: { readonly children: ReactNode 
             <Link href="/lab">Lab</Link>
           </li>
           <li>
-            <a href="/lab/feed.json">Feed</a>
+            <a href={withBasePath('/lab/feed.json')}>Feed</a>
           </li>
           <li>
-            <a href="/sitemap.xml">Sitemap</a>
+            <a href={withBasePath('/sitemap.xml')}>Sitemap</a>
           </li>
         </ul>
       </footer>

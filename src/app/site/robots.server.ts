@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import type { LoaderArgs } from 'millrace/server'
 
 /** Lets crawlers in, except where requests cost time on purpose. */
@@ -8,7 +9,7 @@ export function GET({ request }: LoaderArgs<'/robots.txt'>): Response {
     'Disallow: /lab/bench/',
     'Disallow: /lab/events',
     'Disallow: /lab/slow/',
-    `Sitemap: ${origin}/sitemap.xml`,
+    `Sitemap: ${origin}${withBasePath('/sitemap.xml')}`,
   ]
   return new Response(`${lines.join('\n')}\n`, {
     headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'public, max-age=3600' },

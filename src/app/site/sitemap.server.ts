@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import type { LoaderArgs } from 'millrace/server'
 import { escapeMarkup } from './escape-markup.server.ts'
 import { handbook } from '../docs/handbook.server.ts'
@@ -7,7 +8,7 @@ export async function GET({ request }: LoaderArgs<'/sitemap.xml'>): Promise<Resp
   const { origin } = new URL(request.url)
   const chapters = await handbook.chapters()
   const paths = ['/', '/lab', ...chapters.map((chapter) => chapter.path)]
-  const entries = paths.map((path) => `  <url><loc>${escapeMarkup(origin + path)}</loc></url>\n`)
+  const entries = paths.map((path) => `  <url><loc>${escapeMarkup(origin + withBasePath(path))}</loc></url>\n`)
   const body = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${entries.join('')}</urlset>

@@ -1,3 +1,4 @@
+import { withBasePath } from '../../shared/base-path.ts'
 import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } from './unsent-bar.ts'
 
 /**
@@ -269,7 +270,7 @@ function createLookout(window: Window, look: () => void) {
 /** Whether this site is reachable: a captive portal, or a proxy without its server, answers something else. */
 async function reachSite(ask: typeof fetch): Promise<boolean> {
   try {
-    const answer = await ask('/_m/build.json', { cache: 'no-store' })
+    const answer = await ask(withBasePath('/_m/build.json'), { cache: 'no-store' })
     return typeof ((await answer.json()) as { readonly buildId?: unknown }).buildId === 'string'
   } catch {
     return false

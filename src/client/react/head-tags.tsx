@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { withBasePath } from '../../shared/base-path.ts'
 import type { Metadata } from '../module-types.ts'
 
 /** Props of `HeadTags`. */
@@ -31,5 +32,5 @@ export function HeadTags({ metadata, origin }: HeadTagsProps): ReactNode {
 }
 
 function absoluteUrl(url: string, origin: string | undefined): string {
-  return origin !== undefined && url.startsWith('/') ? origin + url : url
+  return origin !== undefined && url.startsWith('/') ? origin + withBasePath(url) : withBasePath(url)
 }

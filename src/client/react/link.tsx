@@ -1,11 +1,15 @@
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react'
+import { withBasePath } from '../../shared/base-path.ts'
 
 /** When the client router may prefetch a link's route. */
 export type Prefetch = 'intent' | 'viewport' | 'render' | 'none'
 
 /** Props of `Link`: those of an anchor, with `href` required. */
 export interface LinkProps extends AnchorHTMLAttributes<HTMLAnchorElementLike> {
-  /** A path of this site (see `href()`), or any http(s), mailto or tel URL. Script URLs are dropped. */
+  /**
+   * A path of the table (see `href()`), to which the base path is added, or any http(s), mailto or tel URL. Script URLs are
+   * dropped.
+   */
   readonly href: string
   readonly prefetch?: Prefetch
   readonly ref?: Ref<HTMLAnchorElementLike>
@@ -26,6 +30,6 @@ const SCRIPT_URL =
 /** An anchor to another page. Without hooks and context, so that it costs no more than an anchor. */
 export function Link({ href, prefetch, ...rest }: LinkProps): ReactNode {
   // A path is by far the most common case and has no scheme.
-  const safe = href.charCodeAt(0) === 0x2f || !SCRIPT_URL.test(href) ? href : undefined
+  const safe = href.charCodeAt(0) === 0x2f || !SCRIPT_URL.test(href) ? withBasePath(href) : undefined
   return prefetch === undefined ? <a {...rest} href={safe} /> : <a {...rest} href={safe} data-prefetch={prefetch} />
 }

@@ -10,6 +10,7 @@ import {
   linkedErrorsIntegration,
   type Breadcrumb,
 } from '@sentry/react'
+import { withBasePath, withoutBasePath } from '../../shared/base-path.ts'
 import { RUNTIME_PREFIX } from '../../shared/runtime-paths.ts'
 import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
 import { reportableEvent } from '../../shared/reports/reportable-event.ts'
@@ -28,7 +29,7 @@ const CHILD_SPAN_TIMEOUT_MS = 15_000
 const MOST_OFFLINE = 30 // envelopes; a page that is offline for days must not fill the disk
 const MOST_BREADCRUMBS = 50
 
-const ASSETS = `${RUNTIME_PREFIX}assets/`
+const ASSETS = withBasePath(`${RUNTIME_PREFIX}assets/`)
 const EXTENSIONS = [/^(?:chrome|moz|safari(?:-web)?)-extension:/]
 
 /**
@@ -84,11 +85,11 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
     },
     beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : crumbWithoutQueries(breadcrumb)),
     beforeSend(event) {
-      const reported = reportableEvent(event, tunnel)
+      const reported = reportableEvent(event, withoutBasePath(tunnel))
       return reported === undefined ? null : nameScripts(eventWithoutQueries(reported), location.origin + ASSETS)
     },
     beforeSendTransaction(event) {
-      const reported = reportableEvent(rateTransaction(event, tellsShifts), tunnel)
+      const reported = reportableEvent(rateTransaction(event, tellsShifts), withoutBasePath(tunnel))
       return reported === undefined ? null : eventWithoutQueries(reported)
     },
   })

@@ -2,6 +2,8 @@
 export interface AssetManifest {
   /** Equal for equal sources on every machine; identifies this build to browsers. */
   readonly buildId: string
+  /** Where the application is mounted on its host: `/shop`; absent at the root. All public paths begin with it. */
+  readonly basePath?: string
   /** Public path of the entry chunk (`/_m/assets/...`), absent if nothing hydrates. */
   readonly entry?: string
   /** The entry's static imports, for module preloads. */

@@ -15,12 +15,14 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Replaces Node's own handling of malformed requests, of an unknown `Expect`, and of `Expect: 100-continue`.
+ * Replaces Node's own handling of malformed requests, of an unknown `Expect`, and of `Expect: 100-continue`; what a host
+ * has replaced already stays the host's.
  */
 export function guardConnections(server: Server): void {
   server.on('request', remember)
-  server.on('clientError', answerClientError)
-  server.on('checkExpectation', refuseExpectation)
+  if (server.listenerCount('clientError') === 0) server.on('clientError', answerClientError)
+  if (server.listenerCount('checkExpectation') === 0) server.on('checkExpectation', refuseExpectation)
+  if (server.listenerCount('checkContinue') > 0) return
   server.on('checkContinue', (req, res) => {
     askForBodyWhenRead(req, res)
     server.emit('request', req, res)

@@ -3,7 +3,8 @@ import type { Server } from 'node:http'
 const KEEP_ALIVE_MS = 72_000 // longer than common load balancers (60 s), so that the balancer closes first
 const HEADERS_MS = 12_000 // only slow-loris attacks take longer
 const REQUEST_MS = 600_000 // allows uploads on a slow line; bodies of actions have their own limits
-const MAX_CONNECTIONS = 10_000
+/** Open connections of a server. */
+export const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 /** Limits that exist only as options of `createServer`. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request, type Server } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { withBasePath } from '../../shared/base-path.ts'
 import { traceHeader } from '../../shared/reports/trace-header.ts'
 import type { Config } from '../config/config.ts'
 import { someHost } from '../http/public-origins.ts'
@@ -14,7 +15,7 @@ export interface WarmableApp {
   warm(): Promise<void>
 }
 
-const PROBE_PATH = '/' // any answer below 500 shows that the whole stack renders
+const PROBE_PATH = withBasePath('/') // any answer below 500 shows that the whole stack renders
 const RETRY_MS = 1_000
 
 /** Where the server listens, and the `Host` that it accepts. */

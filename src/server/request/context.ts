@@ -83,6 +83,8 @@ export class RequestContext {
   hasDotSegments = false
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
   isTidied = false
+  /** Only middleware may answer: otherwise redirect to `tidyUrl`, without the trailing slash, or pass on to the host. */
+  middlewareOnly: { readonly tidyUrl: string | undefined } | undefined = undefined
   /** The answer is a redirect or a refusal, whatever its status: not worth tracing. */
   left = false
   /** The connection has switched to another protocol: there is no answer to measure. */

@@ -1,5 +1,7 @@
 import type { RequestHandler } from 'express'
 import { contextOf } from '../request/attached-context.ts'
+import { setUrl } from '../request/request-url.ts'
+
 /** Characters that are literal in a path (RFC 3986, section 3.3), except for the slash and percent encodings. */
 const PLAIN = /[\w.~!$&'()*+,;=:@-]/
 const ENCODED_OR_ODD = /%[0-9a-f]{2}|[^\w.~!$&'()*+,;=:@/%-]/gi
@@ -23,7 +25,6 @@ export function plainPath(pathname: string): string {
  */
 export const plainUrl: RequestHandler = (req, _res, next) => {
   const { pathname, search } = contextOf(req)
-  req.url = plainPath(pathname) + search
-  req.originalUrl = req.url
+  setUrl(req, plainPath(pathname) + search)
   next()
 }

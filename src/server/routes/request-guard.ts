@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import { basePath, isUnderBasePath, withoutBasePath } from '../../shared/base-path.ts'
+import { HEALTH_PATHS, isRuntimePath } from '../../shared/runtime-paths.ts'
 import { isDataPath } from '../http/data-url.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { Config } from '../config/config.ts'
@@ -10,6 +12,7 @@ import type { RequestLine, RequestLog, RequestObserver } from '../request/reques
 import type { ServerReporter } from '../request/request-reporter.ts'
 import { attachContext } from '../request/attached-context.ts'
 import { RequestContext } from '../request/context.ts'
+import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
 import { first, type Refusal, type RequestJudge } from '../request/judge-request.ts'
@@ -33,6 +36,8 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly services: RequestServices
   /** Absent if failures of this server are only logged. */
   readonly reporter?: ServerReporter | undefined
+  /** Whether the application has middleware, which may answer paths with a trailing slash. */
+  readonly hasMiddleware: boolean
 }
 
 /**
@@ -40,14 +45,18 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
  * Refused requests never reach Express's own routing.
  */
 export function requestGuard(parts: GuardParts): RequestHandler {
-  const { judge, buildId, trustProxy, log, services, reporter } = parts
+  const { judge, buildId, trustProxy, log, services, reporter, hasMiddleware } = parts
   const newNonce = createRandomText('base64')
   const newId = createRandomText('hex')
   return (req, res, next) => {
     const startedAt = performance.now()
     const { target: judged, clientAddress, refusal } = judge(req)
+    const isUnknown = hostOf(req)?.isUnknown === true
     const tidied = tidyDataUrl(req, judged)
-    const target = tidied ?? judged
+    const slashed = hasMiddleware && tidied === undefined ? slashedPath(req, judged) : undefined
+    const target = tidied ?? slashed ?? judged
+    // Nothing of it is ours to refuse or to tidy.
+    if (isUnknown && (refusal !== undefined || target.kind !== 'ok')) return passOn(req, next)
     const named = trustProxy(req.socket.remoteAddress) ? first(req.headers['x-request-id']) : undefined
     const context = new RequestContext({
       req,
@@ -69,9 +78,13 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     if (refusal !== undefined) return reject(context, refusal)
     if (req.method === 'OPTIONS' && req.url === '*') return sendMethods(context, ANY_PAGE)
     if (target.kind === 'refused') return reject(context, target)
+    if (isOutside(req) && !HEALTH_PATHS.includes(context.pathname)) return answerOutside(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
+    if (isSlashedRoot(req)) return sendLocation(context, 308, `/${target.search}`)
     if (target.dotSegments) context.hasDotSegments = true
     if (tidied !== undefined) context.isTidied = true
+    const tidyUrl = slashed !== undefined && judged.kind === 'redirect' ? judged.location : undefined
+    if (isUnknown || tidyUrl !== undefined) context.middlewareOnly = { tidyUrl }
     // Express routes by this; it must see what was judged.
     req.url = target.pathname + target.search
     next()
@@ -87,6 +100,33 @@ function tidyDataUrl({ method, url }: IncomingMessage, verdict: TargetVerdict) {
   if (url?.startsWith(`${ROUTE_DATA_PREFIX}/`) !== true) return undefined
   const tidy = judgeTarget(verdict.location)
   return tidy.kind === 'ok' && !tidy.dotSegments && isDataPath(tidy.pathname) ? tidy : undefined
+}
+
+/** A path that is tidy but for its trailing slash: the one spelling that routers of middleware tell from another. */
+function slashedPath({ url }: IncomingMessage, verdict: TargetVerdict) {
+  if (verdict.kind !== 'redirect') return undefined
+  const tidy = judgeTarget(verdict.location)
+  if (tidy.kind !== 'ok' || isRuntimePath(tidy.pathname)) return undefined
+  const pathname = `${tidy.pathname}/`
+  return url === pathname + tidy.search ? { ...tidy, pathname } : undefined
+}
+
+/** Outside of the base path: asked of a server of its own, whose health is at its root. */
+function isOutside(req: IncomingMessage & { readonly baseUrl?: string }): boolean {
+  return basePath() !== '' && req.baseUrl !== basePath()
+}
+
+function answerOutside(context: RequestContext, target: Exclude<TargetVerdict, { kind: 'refused' }>): void {
+  if (target.kind === 'redirect' && isUnderBasePath(target.location)) {
+    return sendLocation(context, 308, withoutBasePath(target.location))
+  }
+  const base = basePath()
+  sendConstantPage(context, { status: 404, message: `The pages of this site begin with ${base}.` })
+}
+
+/** `/shop/` for `/shop`: in a router that is mounted there both are `/`. */
+function isSlashedRoot({ originalUrl = '' }: IncomingMessage & { readonly originalUrl?: string }): boolean {
+  return basePath() !== '' && originalUrl.split('?', 1)[0] === `${basePath()}/`
 }
 
 /** Refused requests for route data are not marked as such yet, so the header is set here. */
@@ -110,6 +150,7 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
   const { socket } = req
   const bytesBefore = socket.bytesWritten
   res.once('close', () => {
+    if (hostOf(req)?.isPassedOn) return context.finish()
     if (!res.writableFinished) context.abort('gone')
     // Otherwise Node would read the unwanted body for as long as it arrives.
     else if (!req.complete) dropBody(req, res)

@@ -4,8 +4,9 @@ import type { RouteDataHead } from '../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../shared/route-table.ts'
 import type { Shares } from '../http/shares.ts'
 import { refuseCall } from '../request/answer/refuse-call.ts'
-import { sendConstantPage, sendMethods, sendText } from '../request/answer/send-plain.ts'
+import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
 import { contextOf } from '../request/attached-context.ts'
+import { hostOf, passOn } from '../request/host-request.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { ActionParts } from './actions/serve-action.ts'
 import { serveForm } from './actions/serve-form.ts'
@@ -27,6 +28,8 @@ export interface RouteParts extends PageParts {
   readonly actionSegments: ReadonlySet<string>
   /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
+  /** Whether another Express server answers what the table does not. */
+  readonly isEmbedded: boolean
 }
 
 const PAGE_METHODS = 'GET, HEAD, OPTIONS'
@@ -42,8 +45,13 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
   const forms = { ...actions, origins: config.origins }
   const unmatched = unmatchedPage(table)
 
-  return async (req) => {
+  return async (req, _res, next) => {
     const context = contextOf(req)
+    const { middlewareOnly } = context
+    if (middlewareOnly !== undefined) {
+      if (hostOf(req)?.isUnknown === true) return passOn(req, next)
+      return sendLocation(context, 308, middlewareOnly.tidyUrl ?? '/')
+    }
     if (context.data !== undefined)
       return context.action === undefined ? serveData(data, context) : serveCall(data, context)
     const asked = rules.subjectOf(context)

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express'
+import { HEALTH_PATHS } from '../../shared/runtime-paths.ts'
 import type { RouteDefinitions } from '../../shared/route-definition.ts'
 import type { CallJudge } from './actions/take-action.ts'
 import type { KeptFiles } from '../assets/kept-files.ts'
@@ -22,6 +23,8 @@ export interface RuntimeParts {
   /** The table's entries, whose segments route data may name. */
   readonly routes: RouteDefinitions
   readonly calls: CallJudge
+  /** Inside of a host: whether the process is well is the host's to tell. */
+  readonly isEmbedded: boolean
   /** Whether documents are being refused, and not to one client alone. */
   readonly isOverloaded: () => boolean
 }
@@ -34,7 +37,7 @@ const METHODS = 'GET, HEAD, OPTIONS'
  * with the pages. One check of the path finds all other requests.
  */
 export function serveRuntime(parts: RuntimeParts): RequestHandler {
-  const { readiness, buildId, assets, keptFiles, routes, calls, isOverloaded } = parts
+  const { readiness, buildId, assets, keptFiles, routes, calls, isEmbedded, isOverloaded } = parts
   const files = serveAssets(assets, keptFiles)
   const takeDataRequest = createDataRequests({
     buildId,
@@ -58,9 +61,10 @@ export function serveRuntime(parts: RuntimeParts): RequestHandler {
 
   function answerOf(pathname: string): RuntimeAnswer | 'data' | undefined {
     if (pathname.startsWith(ASSETS)) return { route: `${ASSETS}*`, kind: 'asset', send: files }
-    if (pathname === '/healthz')
-      return { route: pathname, kind: 'health', send: (context) => sendText(context, 200, 'ok') }
-    if (pathname === '/readyz') return { route: pathname, kind: 'health', send: sendReadiness }
+    if (!isEmbedded && HEALTH_PATHS.includes(pathname)) {
+      const answer = pathname === '/readyz' ? sendReadiness : (context: RequestContext) => sendText(context, 200, 'ok')
+      return { route: pathname, kind: 'health', send: answer }
+    }
     if (pathname === '/_m/build.json') return { route: pathname, kind: 'other', send: sendBuild }
     if (isDataPath(pathname)) return 'data'
     if (pathname === '/_m' || pathname.startsWith('/_m/')) {

@@ -24,7 +24,8 @@ export interface SessionSchema<Data> {
 export interface SessionOptions<Data> {
   /**
    * The cookie is named `__Host-<name>`: 1 to 64 letters, digits, `-` and `_`. Default: `session`. Safari drops such a
-   * cookie on `http://localhost`; there it is `<name>` without `Secure`.
+   * cookie on `http://localhost`; there it is `<name>` without `Secure`. Under the base
+   * path `/shop` it is `__Host-shop~<name>`.
    */
   readonly name?: string
   /**

@@ -1,4 +1,5 @@
 import { stringifySetCookie } from 'cookie'
+import { basePath } from '../../shared/base-path.ts'
 import { ApplicationSecrets } from './application-secrets.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -152,12 +153,25 @@ export class SealedCookie<Value> {
 /** `__Host-` requires `Secure`, `Path=/` and no `Domain` (RFC 6265bis): no other host can set or shadow the cookie. */
 const HOST_PREFIX = '__Host-'
 
+/** Not allowed in base paths and names of sessions, but in names of cookies (RFC 9110, section 5.6.2). */
+const BASE_END = '~'
+
+/**
+ * Start of the names of all our cookies, behind `__Host-`: that prefix requires `Path=/`, so applications of one host get
+ * each other's cookies.
+ */
+export function cookieBase(): string {
+  const base = basePath().slice(1).replaceAll('/', BASE_END)
+  return base === '' ? '' : base + BASE_END
+}
+
 /** Name of a cookie in the browser of a request. */
 export function sealedCookieName(
   name: string,
   { secureCookies = true }: Pick<SessionContext, 'secureCookies'>,
 ): string {
-  return secureCookies ? HOST_PREFIX + name : name
+  const own = cookieBase() + name
+  return secureCookies ? HOST_PREFIX + own : own
 }
 
 function purposeOf(cookie: string): string {

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { Logger } from 'pino'
-import { createKeyRing } from './key-ring.ts'
+import { basePath } from '../../shared/base-path.ts'
+import { createKeyRing, type KeyRing } from './key-ring.ts'
 import { readOrMakeKeys } from './key-file.ts'
 
 /** Signs and encrypts with the server's secret keys. The first key signs and encrypts, all verify and decrypt. */
@@ -35,7 +36,7 @@ const SIGNED = /^v1\.([\w-]*)\.([\w-]{43})$/ // 43 characters are the 32 bytes o
  * @throws {RangeError} without keys, and for an empty key.
  */
 export function createSecrets(keys: readonly string[], now: () => number = Date.now): Secrets {
-  const ring = createKeyRing(keys)
+  const ring = ringOfBase(createKeyRing(keys))
   const newest = (use: 'sign' | 'encrypt', purpose: string): KeyObject => ring.keysFor(use, purpose)[0] as KeyObject
 
   return {
@@ -105,6 +106,12 @@ export function openSecrets(
     encrypt: async (purpose, value, maxAgeSeconds) => open().encrypt(purpose, value, maxAgeSeconds),
     decrypt: async (purpose, text) => open().decrypt(purpose, text),
   }
+}
+
+/** Applications with the same keys on one host cannot read each other's texts: purposes begin with the base path, if any. */
+function ringOfBase(ring: KeyRing): KeyRing {
+  const base = basePath()
+  return base === '' ? ring : { keysFor: (use, purpose) => ring.keysFor(use, `${base} ${purpose}`) }
 }
 
 function signature(key: KeyObject, payload: string): string {

@@ -6,6 +6,8 @@
  * in the manifest's order. A name that ends in `.css` is a stylesheet, any other a script.
  */
 
+import { withBasePath } from '../base-path.ts'
+
 /** Increased with every change of the format. */
 export const SEGMENT_FILES_VERSION = 1
 
@@ -41,7 +43,7 @@ export interface SegmentFiles {
 
 /** Public path of the file; one for each build. */
 export function segmentFilesPath(buildId: string): string {
-  return `${PREFIX}segments-${buildId}.json`
+  return withBasePath(PREFIX) + `segments-${buildId}.json`
 }
 
 /** @param segments as in the asset manifest: module files by key and kind. */
@@ -50,7 +52,7 @@ export function encodeSegmentFiles(
 ): SegmentFilesRecord {
   const indices = new Map<string, number>()
   const indexOf = (path: string): number => {
-    const name = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path
+    const [, name = path] = path.split(PREFIX)
     const index = indices.get(name) ?? indices.size
     indices.set(name, index)
     return index
@@ -73,7 +75,7 @@ export function decodeSegmentFiles(record: unknown): SegmentFiles {
   if (v !== SEGMENT_FILES_VERSION || !Array.isArray(files) || !segments) {
     throw new Error('Not a list of segment files')
   }
-  const paths = files.map((name) => (String(name).startsWith('/') ? String(name) : PREFIX + String(name)))
+  const paths = files.map((name) => (String(name).startsWith('/') ? String(name) : withBasePath(PREFIX) + String(name)))
   const known = new Set(paths)
   return {
     of(key, kind) {

@@ -3,6 +3,7 @@
  * the runtime's own URLs (assets, health, the relay), and prefetches. Covers the forms of the service's SDKs: a
  * transaction that contains its spans, and standalone spans, whose attributes have a type.
  */
+import { withoutBasePath } from '../base-path.ts'
 import { QUIET_STATUSES } from './is-reportable.ts'
 import { isRecord, tagOf, textOf } from './json-values.ts'
 
@@ -112,7 +113,9 @@ function isQuiet({ data, status, names, relayPath }: Traced): boolean {
 function isOwnUrl(name: string, relayPath: string): boolean {
   if (name === '') return false
   const path = NAMED_URL.exec(name)?.[1]
-  return path !== undefined && (RUNTIME_URL.test(path) || path === relayPath)
+  if (path === undefined) return false
+  const own = withoutBasePath(path)
+  return RUNTIME_URL.test(own) || own === relayPath
 }
 
 /**

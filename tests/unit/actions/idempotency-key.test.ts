@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { idempotencyKey } from '../../../src/server/routes/actions/idempotency-key.ts'
 
 const NOW = 1_800_000_000_000
@@ -49,3 +49,10 @@ test.for([
     expect(repeated).toBe(isDeleted ? stranger.sent : visitor.sent)
   },
 )
+
+test.for(['/lang', '/theme/shop', '/csrf'])('a base path like %s makes no setting of a session', async (base) => {
+  vi.stubGlobal('MILLRACE_BASE_PATH', base)
+  const prefix = `__Host-${base.slice(1).replace('/', '~')}~`
+  expect((await keyOf(`${prefix}session=1`)).sent).not.toBe((await keyOf(`${prefix}session=2`)).sent)
+  expect((await keyOf(`${prefix}session.flash=1`)).sent).toBe((await keyOf()).sent)
+})

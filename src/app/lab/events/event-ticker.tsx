@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import { useEffect, useState } from 'react'
 import styles from './event-ticker.module.css'
 
@@ -10,7 +11,7 @@ export function EventTicker() {
 
   useEffect(() => {
     if (!listening) return
-    const source = new EventSource('/lab/events')
+    const source = new EventSource(withBasePath('/lab/events'))
     source.addEventListener('tick', (event: MessageEvent<string>) => {
       const { tick } = JSON.parse(event.data) as { readonly tick: number }
       setTicks((shown) => [tick, ...shown].slice(0, MOST_CARDS))

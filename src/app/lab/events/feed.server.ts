@@ -1,3 +1,4 @@
+import { withBasePath } from 'millrace'
 import type { LoaderArgs } from 'millrace/server'
 import { LAB_GROUPS } from '../catalogue.ts'
 
@@ -7,12 +8,12 @@ export function GET({ request }: LoaderArgs<'/lab/feed.json'>): Response {
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title: 'Millrace lab',
-    home_page_url: `${origin}/lab`,
-    feed_url: `${origin}/lab/feed.json`,
+    home_page_url: origin + withBasePath('/lab'),
+    feed_url: origin + withBasePath('/lab/feed.json'),
     items: LAB_GROUPS.flatMap(({ title: group, entries }) =>
       entries.map(({ href, title, look }) => ({
-        id: origin + href,
-        url: origin + href,
+        id: origin + withBasePath(href),
+        url: origin + withBasePath(href),
         title,
         content_text: look,
         tags: [group],

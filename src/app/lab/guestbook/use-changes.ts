@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent } from 'react'
-import { useNavigate } from 'millrace'
+import { useNavigate, withBasePath } from 'millrace'
 
 /**
  * Keeps the page up to date: listens to `/lab/guestbook/events` and has the entries asked for anew when others have
@@ -20,7 +20,7 @@ export function useChanges(revision: number): void {
         source?.close()
         source = undefined
       } else if (source === undefined) {
-        source = new EventSource('/lab/guestbook/events')
+        source = new EventSource(withBasePath('/lab/guestbook/events'))
         source.addEventListener('changed', (event: MessageEvent<string>) => hear(event))
       }
     }

@@ -1,12 +1,14 @@
+import { withBasePath, withoutBasePath } from '../../../shared/base-path.ts'
+
 /**
  * Resolves the target of a redirect as the browser does.
- * @param to a path of this site.
+ * @param to a path of the table.
  * @param origin `https://host` of the page.
  * @returns path, query and hash; `undefined` for another site, and for anything but a path.
  */
 export function localHref(to: string, origin: string): string | undefined {
   try {
-    const url = new URL(to, origin)
+    const url = new URL(withBasePath(to), origin)
     return to.startsWith('/') && url.origin === origin ? hrefOf(url) : undefined
   } catch {
     return undefined
@@ -18,7 +20,8 @@ export function withoutHash(href: string): string {
   return href.replace(/#.*/s, '')
 }
 
-/** Path, query and hash of a URL of this site. Leading slashes are collapsed: `//` would begin a host. */
+/** Path, query and hash of a URL of this site, without the base path. */
 export function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
-  return pathname.replace(/^\/+/, '/') + search + hash
+  // Leading slashes are collapsed: `//` would begin a host.
+  return withoutBasePath(pathname.replace(/^\/+/, '/') + search + hash)
 }

@@ -1,3 +1,4 @@
+import { withBasePath } from '../../../shared/base-path.ts'
 import {
   readRouteData,
   RouteDataError,
@@ -95,7 +96,7 @@ export interface RouteRequestListener {
 export function routeDataUrl(href: string, wants: readonly string[] | undefined): string {
   const ids = wants?.length === 0 ? [''] : (wants ?? [])
   const query = ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`).join('&')
-  return ROUTE_DATA_PREFIX + href + (query && (href.includes('?') ? '&' : '?')) + query
+  return withBasePath(ROUTE_DATA_PREFIX) + href + (query && (href.includes('?') ? '&' : '?')) + query
 }
 
 /** Starts a request. It makes a single attempt: callers retry. */

@@ -1,3 +1,4 @@
+import { withBasePath } from '../../../shared/base-path.ts'
 import { hrefOf, withoutHash } from '../data/local-href.ts'
 
 /** One history entry of this tab that this application made. */
@@ -101,7 +102,7 @@ export function createHistoryStack(window: Window, newKey: () => string): Histor
     takeScrolling()
     reversal?.arrive()
     reversal = undefined
-    history[step ? 'pushState' : 'replaceState']({ [MEMBER]: entry }, '', to)
+    history[step ? 'pushState' : 'replaceState']({ [MEMBER]: entry }, '', withBasePath(to))
     arriveAt(entry)
     return entry
   }

@@ -1,3 +1,4 @@
+import { pagePath, withBasePath } from '../../../shared/base-path.ts'
 import { isRuntimePath } from '../../../shared/runtime-paths.ts'
 import type { NavigateOptions, NavigationKind } from '../../react/router-types.ts'
 import type { Traversal } from './history-stack.ts'
@@ -34,7 +35,7 @@ export function createNavigator(
     const url = linkedUrl(window, typeof to === 'string' ? to : to.href)
     if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not a page: ${url.href}`)
     const kind = options.replace === true ? 'replace' : 'push'
-    if (url.origin !== location.origin || isRuntimePath(url.pathname)) return parts.leave(url.href, kind)
+    if (url.origin !== location.origin || isRuntimePath(pagePath(url.pathname))) return parts.leave(url.href, kind)
     const href = hrefOf(url)
     const isCurrent = href === hrefOf(location)
     if (url.hash !== '' && isHere(href) && !isCurrent) return moveTo(href, kind)
@@ -78,7 +79,7 @@ export function createNavigator(
   }
 }
 
-/** Resolves a URL as in a link. */
+/** Resolves a URL as a `Link` does. */
 export function linkedUrl({ document }: Window, to: string): URL {
-  return new URL(to, document.baseURI)
+  return new URL(withBasePath(to), document.baseURI)
 }

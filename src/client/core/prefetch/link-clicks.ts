@@ -1,3 +1,4 @@
+import { pagePath } from '../../../shared/base-path.ts'
 import { isRuntimePath } from '../../../shared/runtime-paths.ts'
 
 /** The part of `Location` to which links are compared: the page on screen. */
@@ -74,7 +75,8 @@ export function linkUrl(anchor: LinkElement, base: Pick<PageLocation, 'origin'>)
   const target =
     anchor.getAttribute('target') ?? anchor.ownerDocument.querySelector('base[target]')?.getAttribute('target')
   if ((target && target.toLowerCase() !== '_self') || anchor.hasAttribute('download')) return undefined
-  const isBrowsers = /(?:^|\s)external(?:\s|$)/i.test(anchor.getAttribute('rel') ?? '') || isRuntimePath(url.pathname)
+  const isBrowsers =
+    /(?:^|\s)external(?:\s|$)/i.test(anchor.getAttribute('rel') ?? '') || isRuntimePath(pagePath(url.pathname))
   return isBrowsers ? undefined : url
 }
 

@@ -1,3 +1,4 @@
+import { withBasePath } from '../../../shared/base-path.ts'
 import { escapeHtml } from '../../../shared/escape-html.ts'
 import { STATUS_CODES } from 'node:http'
 
@@ -32,7 +33,7 @@ export function constantPage({ status, message, digest }: ConstantPage): string 
     `<h1${testId}>${escapeHtml(title)}</h1>` +
     (message === undefined ? '' : `<p>${escapeHtml(message)}</p>`) +
     (digest === undefined ? '' : `<p data-testid="digest">Digest: ${escapeHtml(digest)}</p>`) +
-    `<p>${status >= 500 || MAY_PASS.has(status) ? '<a href="">Try again</a>' : ''}<a href="/">Home</a></p>` +
+    `<p>${status >= 500 || MAY_PASS.has(status) ? '<a href="">Try again</a>' : ''}<a href="${withBasePath('/')}">Home</a></p>` +
     '</main></body></html>'
   )
 }

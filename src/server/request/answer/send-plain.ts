@@ -1,3 +1,4 @@
+import { withBasePath } from '../../../shared/base-path.ts'
 import type { RequestContext } from '../context.ts'
 import { addGivenHeaders } from './answer-headers.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
@@ -56,9 +57,9 @@ export function sendPageRedirect(context: RequestContext, { status, location }: 
   sendLocation(context, context.req.method === 'POST' ? 303 : status, location)
 }
 
-/** @param location already checked by `judgeThrown` or `safeLocation`. */
+/** @param location already checked by `judgeThrown` or `safeLocation`; the base path is added to a path. */
 export function sendLocation(context: RequestContext, status: number, location: string): void {
-  const headers: HeaderList = ['Location', location, 'Content-Length', '0']
+  const headers: HeaderList = ['Location', withBasePath(location), 'Content-Length', '0']
   headers.push('Cache-Control', status === 301 || status === 308 ? 'private, no-cache' : 'no-store')
   addGivenHeaders(headers, context)
   send(context, status, headers)

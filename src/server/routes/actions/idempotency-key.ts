@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { parseSetCookie } from 'cookie'
 import type { RequestContext } from '../../request/context.ts'
+import { cookieBase } from '../../secrets/sealed-cookie.ts'
 import type { DeclaredAction } from './action.ts'
 import type { ReceivedCall } from './read-call.ts'
 
@@ -71,8 +72,14 @@ function sessionCookies(header = ''): readonly string[] {
   return header
     .split(';')
     .map((cookie) => cookie.trim())
-    .filter((cookie) => cookie !== '' && !NO_SESSION.test(cookie.split('=', 1)[0] ?? ''))
+    .filter((cookie) => cookie !== '' && !NO_SESSION.test(plainName(cookie.split('=', 1)[0] ?? '')))
     .toSorted()
+}
+
+/** Without the base path, which may contain any word. */
+function plainName(name: string): string {
+  const prefix = `__Host-${cookieBase()}`
+  return cookieBase() !== '' && name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
 /** JSON does not contain files. A file field that was left empty counts too, without a name and without bytes. */

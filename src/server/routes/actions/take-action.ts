@@ -4,6 +4,7 @@ import { withoutAction } from '../../../shared/protocol/action-search.ts'
 import { sendLocation } from '../../request/answer/send-plain.ts'
 import { type ActionTarget } from '../../request/request-kind.ts'
 import { contextOf } from '../../request/attached-context.ts'
+import { setUrl } from '../../request/request-url.ts'
 import type { ActionRegistry } from './registry.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
@@ -39,7 +40,7 @@ export function readActionSearch(search: string): { readonly search: string; rea
 export function takeActions({ registry, origins }: CallJudge): RequestHandler {
   return (req, _res, next) => {
     const context = contextOf(req)
-    if (context.data !== undefined) return next()
+    if (context.data !== undefined || context.middlewareOnly !== undefined) return next()
     const { search, target } = readActionSearch(context.search)
     if (target === undefined) return next()
     const url = context.pathname + search
@@ -49,8 +50,7 @@ export function takeActions({ registry, origins }: CallJudge): RequestHandler {
       if (isForeignCall(context, origins)) return refuseCall(context, 403)
       if (registry.get(target.id) === undefined) return refuseCall(context, 404)
       context.callAction(search, target)
-      req.url = url
-      req.originalUrl = url
+      setUrl(req, url)
     }
     next()
   }

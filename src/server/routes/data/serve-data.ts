@@ -19,6 +19,8 @@ export interface DataParts {
   readonly rules: AppRules
   readonly modules: ModuleCache
   readonly admission: Admission
+  /** Whether another Express server answers what the table does not. */
+  readonly isEmbedded: boolean
   /** Milliseconds after which loaders and deferred values are aborted. */
   readonly renderTimeoutMs: number
   /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
@@ -63,6 +65,8 @@ export function findDataPage(parts: DataParts, context: RequestContext): Matched
         `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`,
       )
     case 'none':
+      // The host may have a document there.
+      if (parts.isEmbedded) return refuse(context, 200)
       return { ...unmatchedPage(table), search: context.search }
     case 'route': {
       const { route, params } = resolution.match

@@ -5,6 +5,7 @@ import type { RouteDefinitions } from '../../../shared/route-definition.ts'
 import { sendMethods, sendText } from '../../request/answer/send-plain.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { setUrl } from '../../request/request-url.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
@@ -87,9 +88,7 @@ export function createDataRequests({
       return false
     }
     if (isRuntimePath(pathname)) context.hasDotSegments = true
-    req.url = pathname + search
-    // Middleware that guards by the original URL must not be bypassed.
-    ;(req as { originalUrl?: string }).originalUrl = req.url
+    setUrl(req, pathname + search)
     return true
   }
 }

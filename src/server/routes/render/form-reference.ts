@@ -6,6 +6,7 @@ import {
   IDEMPOTENCY_FIELD,
   REFERENCE_FIELD,
 } from '../../../shared/protocol/action-call.ts'
+import { withBasePath } from '../../../shared/base-path.ts'
 import { isInvalidInput } from '../../../shared/action-result.ts'
 import { currentForms } from './form-target.ts'
 import { listOf } from './bound-arguments.ts'
@@ -80,7 +81,7 @@ function formAttributes({ id }: NamedAction, bound: readonly unknown[], prefix: 
   const { pathname, search } = forms
   return {
     name: REFERENCE_FIELD,
-    action: `${pathname}${search}${search === '' ? '?' : '&'}${ACTION_PARAM}=${id}.${number}`,
+    action: `${withBasePath(pathname)}${search}${search === '' ? '?' : '&'}${ACTION_PARAM}=${id}.${number}`,
     method: 'POST',
     encType: 'multipart/form-data',
     target: undefined,

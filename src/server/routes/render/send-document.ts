@@ -1,3 +1,4 @@
+import { withBasePath } from '../../../shared/base-path.ts'
 import { STATUS_CODES } from 'node:http'
 import type { RouteView } from '../../../client/react/route-view.ts'
 import type { Metadata } from '../../../client/module-types.ts'
@@ -209,7 +210,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
 function lateVerdict(judged: JudgedThrown, digest: string): string {
   const noindex = '<meta name="robots" content="noindex"/>'
   return judged.kind === 'redirect'
-    ? `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(judged.location)}"/>`
+    ? `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(withBasePath(judged.location))}"/>`
     : noindex + lateNotice(judged, digest)
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { parseCookie } from 'cookie'
+import { isUnderBasePath, withoutBasePath } from '../../../shared/base-path.ts'
 import type { RouteMatch, RouteTable } from '../../../shared/route-table.ts'
 import type { CompiledRules } from '../../../shared/rules/compile-rules.ts'
 import { headersFor } from '../../../shared/rules/headers-for.ts'
@@ -38,12 +39,19 @@ export interface AppRules {
   redirect(context: RequestContext, asked: RuleSubject): RuleRedirect | FaultyDestination | undefined
   /** Rewrites and matches. */
   resolve(asked: RuleSubject): Resolution<RouteMatch>
+  /** Whether a redirect, a rewrite or the table answers a request for this URL. Sends nothing. */
+  answers(req: IncomingMessage, url: AskedUrl): boolean
   /** Forwards the request to another origin, with its connection if an upgrade is attached. */
   proxy(target: ProxyTarget, context: RequestContext): Promise<void>
   /** Whether a request is a WebSocket handshake that leads to another origin. */
   shouldUpgrade(req: IncomingMessage): boolean
   /** Closes connections to upstreams, tunnels included. */
   dispose(): void
+}
+
+/** The URL of a request, as the guard leaves it. */
+export interface AskedUrl extends Pick<RuleRequest, 'pathname' | 'search' | 'host'> {
+  readonly dotSegments: boolean
 }
 
 /** An upstream that is silent for this long counts as dead. */
@@ -67,8 +75,10 @@ export function createAppRules(
   function leadsElsewhere(req: IncomingMessage): boolean {
     const { target, clientAddress, refusal } = judge(req)
     if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
-    const { pathname, search } = target
-    const request = ruleRequest(req, { pathname, search, host: clientAddress.host })
+    // Asked about a request as it comes from the socket.
+    if (!isUnderBasePath(target.pathname)) return false
+    const url = { pathname: withoutBasePath(target.pathname), search: target.search, host: clientAddress.host }
+    const request = ruleRequest(req, url)
     return redirectFor(rules, request) === undefined && resolveRoute(rules, match, request).kind === 'proxy'
   }
 
@@ -127,6 +137,11 @@ export function createAppRules(
         sendText(context, found.status, found.status < 500 ? 'Bad request' : 'This redirect is broken')
       }
       return true
+    },
+    answers(req, { dotSegments, ...url }) {
+      if (dotSegments) return false
+      const request = ruleRequest(req, url)
+      return redirectFor(rules, request) !== undefined || resolveRoute(rules, match, request).kind !== 'none'
     },
     resolve: (asked) => resolveRoute(rules, match, asked.request, asked),
     proxy,

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { RequestHandler } from 'express'
+
+/** What `millrace` is given. */
+export interface MillraceOptions {
+  /** The folder of the build: `new URL('./dist/', import.meta.url)`, or an absolute path. */
+  readonly dist: URL | string
+  /**
+   * The HTTP server of the host. With it the guards of connections are on, and `stop` closes it in good order. Hand it over
+   * before it listens; one for all applications.
+   */
+  readonly server?: Server | undefined
+  /**
+   * The configuration. Default: `process.env`. `PORT`, `HOST`, `WORKERS` and `METRICS_PORT` are the host's and ignored.
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/** A built application as Express middleware. */
+export interface EmbeddedApp extends RequestHandler {
+  /**
+   * Ends the application: lets answers in progress finish, runs what its `start` has returned, and flushes reports. Later
+   * calls give the same answer. Without `server` the host closes its connections itself.
+   * @returns whether everything was finished within `SHUTDOWN_GRACE_MS`.
+   */
+  stop(): Promise<boolean>
+}
+
+/** What `server/handler.js` of a build exports for `millrace`. */
+interface HandlerModule {
+  embed(options: Omit<MillraceOptions, 'dist'>): Promise<EmbeddedApp>
+}
+
+/**
+ * Makes a built application middleware of an existing Express 5 server, at the base path that it was built for:
+ *
+ * ```ts
+ * app.use('/shop', await millrace({ dist: new URL('./dist/', import.meta.url) }))
+ * ```
+ *
+ * Resolves when the application has started. What its table does not answer goes on to the host's next middleware. Neither
+ * signals nor uncaught errors of the process are listened to.
+ * @throws {Error} where there is no build, with one line that says so.
+ * @throws {ConfigError} for a wrong value of the configuration.
+ * @throws what the application's `start` throws.
+ */
+export async function millrace({ dist, ...options }: MillraceOptions): Promise<EmbeddedApp> {
+  const folder = typeof dist === 'string' ? pathToFileURL(dist) : dist
+  const file = new URL(`${folder.href.replace(/\/?$/, '/')}server/handler.js`)
+  if (!existsSync(file)) {
+    throw new Error(`millrace(): there is no build in ${fileURLToPath(folder)}. Make one: npm run build`)
+  }
+  const { embed } = (await import(/* @vite-ignore */ file.href)) as HandlerModule
+  return embed(options)
+}
