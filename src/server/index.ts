@@ -1,6 +1,9 @@
 /** Public interface for an application's `app.ts` and its `*.server.ts` modules. Never part of the browser's bundle. */
 export { defineApp, type AppDefinition, type AppStart, type AppStop } from './api/define-app.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
+export { external } from '../shared/external.ts'
+export { href } from '../shared/href.ts'
+export type { Href, LinkTarget } from '../shared/link-target.ts'
 export { action } from './routes/actions/action.ts'
 export type { UploadedFile } from './http/body/uploaded-file.ts'
 export type { Action, ActionCall, ActionDefinition, ActionState, UploadLimits } from './routes/actions/action.ts'
