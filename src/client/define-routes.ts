@@ -1,4 +1,12 @@
+import type { IsRegistered } from '../shared/register.ts'
+import type { SegmentDefinition } from '../shared/route-definition.ts'
 import type { TypedSegment } from './module-types.ts'
+
+/**
+ * For a registered table only `defineApp` checks the modules: their types depend on the table's keys, so the compiler
+ * must know these without looking at the modules.
+ */
+type Entry = IsRegistered extends true ? SegmentDefinition : TypedSegment
 
 /**
  * Refuses unknown members of entries. A constraint alone allows them, and a guard with a misspelled name would never
@@ -17,7 +25,7 @@ type WithoutStrangers<Routes> = {
  *
  * The build and the server's start check the table; this function does not, because it also runs in the browser.
  */
-export function defineRoutes<const Routes extends Readonly<Record<string, TypedSegment>>>(
+export function defineRoutes<const Routes extends Readonly<Record<string, Entry>>>(
   routes: Routes & WithoutStrangers<Routes>,
 ): Routes {
   return routes

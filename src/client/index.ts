@@ -1,4 +1,6 @@
 /** Public interface for pages, layouts and fallbacks of an application. Safe on the server and in the browser. */
+export type * from '../shared/register.ts'
+export type { Href, LinkTarget } from '../shared/link-target.ts'
 export { defineRoutes } from './define-routes.ts'
 export { hydrate, type HydrateOptions, type UnsentTexts } from './entry.tsx'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'
@@ -28,6 +30,7 @@ export type {
 } from './react/router-types.ts'
 export { href } from '../shared/href.ts'
 export { withBasePath } from '../shared/base-path.ts'
+export { external } from '../shared/external.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export type { Params } from '../shared/route-pattern.ts'
 export type {

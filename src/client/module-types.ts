@@ -1,4 +1,5 @@
 import type { ComponentType, ReactNode } from 'react'
+import type { EntryPattern, RoutePattern } from '../shared/register.ts'
 import type { Params } from '../shared/route-pattern.ts'
 import type { SegmentDefinition } from '../shared/route-definition.ts'
 
@@ -24,7 +25,7 @@ export type SearchOf<Module extends ServerModuleShape> = Module['search'] extend
  * @typeParam Pattern the page's pattern in the table, without groups; types `params`.
  * @typeParam Module `typeof import('./loader.server.ts')`; types `data` and `search`.
  */
-export interface PageProps<Pattern extends string = string, Module extends ServerModuleShape = object> {
+export interface PageProps<Pattern extends RoutePattern = never, Module extends ServerModuleShape = object> {
   /** Decoded once, without a prototype. */
   readonly params: Params<Pattern>
   readonly search: SearchOf<Module>
@@ -33,7 +34,7 @@ export interface PageProps<Pattern extends string = string, Module extends Serve
 }
 
 /** Props of a layout: those of a page, without search params (which change while a layout stays), and its content. */
-export interface LayoutProps<Pattern extends string = string, Module extends ServerModuleShape = object> {
+export interface LayoutProps<Pattern extends EntryPattern = never, Module extends ServerModuleShape = object> {
   readonly params: Params<Pattern>
   readonly data: LoaderData<Module>
   readonly children: ReactNode

@@ -55,8 +55,7 @@ export interface StartOptions {
   render(screen: Screen): void
 }
 
-/** Name of the channel between the tabs of a site. */
-/** One for each application of a host. */
+/** Name of the channel between the tabs of an application. */
 const CHANNEL = `millrace${globalThis.MILLRACE_BASE_PATH || ''}`
 
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other

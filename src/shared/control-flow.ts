@@ -3,6 +3,8 @@
  * action or a component can use it at any depth, and it is never logged or reported as an error.
  */
 
+import type { LinkTarget } from './link-target.ts'
+
 /** Redirect statuses that are useful for documents (RFC 9110, section 15.4). */
 export type RedirectStatus = 301 | 302 | 303 | 307 | 308
 
@@ -51,7 +53,11 @@ export class RefusalSignal extends Error {
  * @throws {RedirectSignal} always, unless the status is invalid.
  * @throws {RangeError} for a status that is not a redirect.
  */
-export function redirect(to: string, status: RedirectStatus = 307, options?: { readonly external: boolean }): never {
+export function redirect<To extends string>(
+  to: LinkTarget<To>,
+  status: RedirectStatus = 307,
+  options?: { readonly external: boolean },
+): never {
   if (!REDIRECT_STATUSES.includes(status)) {
     throw new RangeError(`redirect() takes ${REDIRECT_STATUSES.join(', ')} as its status, and not ${String(status)}`)
   }
@@ -62,7 +68,7 @@ export function redirect(to: string, status: RedirectStatus = 307, options?: { r
  * As `redirect`, but permanent: 308.
  * @throws {RedirectSignal} always.
  */
-export function permanentRedirect(to: string): never {
+export function permanentRedirect<To extends string>(to: LinkTarget<To>): never {
   throw new RedirectSignal(to, 308)
 }
 

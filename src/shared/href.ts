@@ -1,3 +1,5 @@
+import type { Href } from './link-target.ts'
+import type { RoutePattern } from './register.ts'
 import type { Params } from './route-pattern.ts'
 import { parsePattern } from './route-pattern.ts'
 import { encodeSegment } from './route-segment.ts'
@@ -8,16 +10,18 @@ export type SearchValue = string | number | boolean
 /** The search part of a URL: a list repeats its key, `undefined` omits the key. */
 export type HrefSearch = Readonly<Record<string, SearchValue | readonly SearchValue[] | undefined>>
 
-/** Arguments of `href` after the pattern: params, required if the pattern has any, then the search part. */
+/** Arguments of `href` after the pattern: params, required where the pattern needs any, then the search part. */
+// By the pattern's text and not by its params: for the type of an argument, the compiler would go through those of every
+// pattern of the table.
 export type HrefArgs<Pattern extends string> = string extends Pattern
   ? [params?: Params<string> | undefined, search?: HrefSearch | undefined]
-  : Pattern extends string
-    ? keyof Params<Pattern> extends never
-      ? [params?: Readonly<Record<string, never>> | undefined, search?: HrefSearch | undefined]
-      : Partial<Params<Pattern>> extends Params<Pattern>
-        ? [params?: Params<Pattern> | undefined, search?: HrefSearch | undefined]
-        : [params: Params<Pattern>, search?: HrefSearch | undefined]
-    : never
+  : [Pattern] extends [`${string}[${string}`]
+    ? [Pattern] extends [`${infer Start}/[[...${string}`]
+      ? [Start] extends [`${string}[${string}`]
+        ? [params: Params<Pattern>, search?: HrefSearch | undefined]
+        : [params?: Params<Pattern> | undefined, search?: HrefSearch | undefined]
+      : [params: Params<Pattern>, search?: HrefSearch | undefined]
+    : [params?: Readonly<Record<string, never>> | undefined, search?: HrefSearch | undefined]
 
 const FAULTS = {
   missing: 'is missing',
@@ -57,8 +61,9 @@ export class HrefError extends Error {
  * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or not valid Unicode: check values from outside
  * first, or put them in the search part.
  */
-export function href<Pattern extends string>(pattern: Pattern, ...args: HrefArgs<Pattern>): string {
-  const [params = {}, search] = args as readonly [Params<string>?, HrefSearch?]
+export function href<Pattern extends RoutePattern>(pattern: Pattern, ...args: HrefArgs<NoInfer<Pattern>>): Href
+// A signature of its own: in here the compiler would go through the params of every pattern.
+export function href(pattern: string, params: Params<string> = {}, search?: HrefSearch): Href {
   let path = ''
   for (const segment of parsePattern(pattern).segments) {
     if (segment.kind === 'static') {
@@ -76,7 +81,7 @@ export function href<Pattern extends string>(pattern: Pattern, ...args: HrefArgs
     if (values.length === 0 && kind === 'catchAll') throw new HrefError('missing', pattern, name)
     for (const item of values) path += encodeValue(item, pattern, name)
   }
-  return (path || '/') + encodeSearch(search, pattern)
+  return ((path || '/') + encodeSearch(search, pattern)) as Href
 }
 
 function encodeValue(value: unknown, pattern: string, name: string): string {

@@ -20,9 +20,11 @@ type Flat<Members> = { [Key in keyof Members]: Members[Key] }
  * @typeParam Pattern a literal such as `'/lab/params/[id]'` gives `{ readonly id: string }`; `[...path]` gives a
  * non-empty list, `[[...path]]` an optional list. Plain `string` allows any name.
  */
-export type Params<Pattern extends string> = string extends Pattern
+export type Params<Pattern extends string> = [Pattern] extends [never]
   ? Readonly<Record<string, string | readonly string[]>>
-  : Flat<PathParams<Pattern>>
+  : string extends Pattern
+    ? Readonly<Record<string, string | readonly string[]>>
+    : Flat<PathParams<Pattern>>
 
 /** One segment of a pattern. */
 export type PatternSegment =

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { href, type Href } from 'millrace'
 import type { renderMarkdown } from './markdown.server.ts'
 import type { Heading } from './heading.ts'
 
@@ -8,7 +9,7 @@ export interface Chapter {
   /** The file's name without its ending; empty for `index.md`. */
   readonly slug: string
   /** The URL's path. */
-  readonly path: string
+  readonly path: Href
   /** From the front matter. */
   readonly title: string
   /** Place in the handbook, from the front matter; ascending. */
@@ -113,8 +114,8 @@ function slugOf(name: string): string {
   return name === 'index.md' ? '' : name.replace(/\.md$/, '')
 }
 
-function pathOf(name: string): string {
-  return name === 'index.md' ? '/docs' : `/docs/${slugOf(name)}`
+function pathOf(name: string): Href {
+  return href('/docs/[[...slug]]', { slug: name === 'index.md' ? [] : [slugOf(name)] })
 }
 
 function field(file: string, frontMatter: string, key: string): string {

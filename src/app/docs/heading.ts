@@ -1,3 +1,5 @@
+import type { Href } from 'millrace'
+
 /** A heading of a chapter. */
 export interface Heading {
   /** The fragment of its URL. */
@@ -11,7 +13,7 @@ export interface Heading {
 /** What navigation and search know of a chapter. */
 export interface ChapterSummary {
   /** The URL's path. */
-  readonly path: string
+  readonly path: Href
   readonly title: string
   readonly headings: readonly Heading[]
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { notFound } from 'millrace/server'
+import { notFound, type Href } from 'millrace/server'
 import type { LoaderArgs } from 'millrace/server'
 import { handbook } from './handbook.server.ts'
 import { searchHandbook } from './search-handbook.ts'
@@ -27,6 +27,6 @@ export async function loader({ params, search }: LoaderArgs<'/docs/[[...slug]]',
   }
 }
 
-function neighbour(chapter: { readonly path: string; readonly title: string } | undefined) {
+function neighbour(chapter: { readonly path: Href; readonly title: string } | undefined) {
   return chapter === undefined ? undefined : { path: chapter.path, title: chapter.title }
 }

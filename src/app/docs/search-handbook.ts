@@ -1,9 +1,10 @@
+import { external, type Href } from 'millrace'
 import type { ChapterSummary } from './heading.ts'
 
 /** One place in the handbook that a search has found. */
 export interface SearchHit {
   /** Path and fragment. */
-  readonly href: string
+  readonly href: Href
   /** The chapter's title. */
   readonly chapter: string
   /** The heading, or `undefined` where the chapter's own title fits. */
@@ -27,7 +28,7 @@ export function searchHandbook(chapters: readonly ChapterSummary[], query: strin
       // A heading is found by its chapter's words as well: "rules headers" finds the section on headers in "Rules".
       const inHeading = words.some((word) => text.toLowerCase().includes(word))
       if (inHeading && containsAll(`${title} ${text}`, words)) {
-        hits.push({ href: `${path}#${id}`, chapter: title, heading: text })
+        hits.push({ href: external(`${path}#${id}`), chapter: title, heading: text })
       }
     }
   }

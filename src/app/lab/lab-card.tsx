@@ -1,4 +1,4 @@
-import { Link } from 'millrace'
+import { external, Link } from 'millrace'
 import type { Prefetch } from 'millrace'
 import type { LabEntry } from './catalogue.ts'
 import styles from './lab-card.module.css'
@@ -8,7 +8,7 @@ export function LabCard({ entry, prefetch }: { readonly entry: LabEntry; readonl
   return (
     <div className={styles['card']}>
       <h3>
-        <Link href={entry.href} prefetch={prefetch}>
+        <Link href={external(entry.href)} prefetch={prefetch}>
           {entry.title}
         </Link>
       </h3>

@@ -1,4 +1,4 @@
-import { Link } from 'millrace'
+import { external, Link } from 'millrace'
 import styles from './see-also.module.css'
 
 /** One link of a `SeeAlso`. */
@@ -19,7 +19,7 @@ export function SeeAlso({ label, links }: { readonly label: string; readonly lin
       <ul>
         {links.map(({ href, label: text, current }) => (
           <li key={href}>
-            <Link href={href} aria-current={current === true ? 'page' : undefined}>
+            <Link href={external(href)} aria-current={current === true ? 'page' : undefined}>
               {text}
             </Link>
           </li>

@@ -1,10 +1,14 @@
-import { Link } from 'millrace'
+import { Link, type LinkProps } from 'millrace'
 import { LogoMark } from './logo-mark.tsx'
 
 /** The areas that the header links to. */
 export type Area = 'home' | 'docs' | 'lab'
 
-const AREAS: readonly { readonly area: Area; readonly href: string; readonly label: string }[] = [
+const AREAS: readonly {
+  readonly area: Area
+  readonly href: LinkProps<'/docs' | '/lab'>['href']
+  readonly label: string
+}[] = [
   { area: 'docs', href: '/docs', label: 'Handbook' },
   { area: 'lab', href: '/lab', label: 'Lab' },
 ]

@@ -1,9 +1,11 @@
 import { useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
+import type { LinkTarget } from '../../shared/link-target.ts'
 import { RouterContext } from '../react/contexts.ts'
 import type {
   BlockedNavigation,
   BlockerQuestion,
   NavigateEvent,
+  NavigateOptions,
   PendingNavigation,
   Router,
 } from '../react/router-types.ts'
@@ -23,7 +25,13 @@ function useRouterValue<Value>(read: (router: Router) => Value, initial: Value):
 }
 
 /** Result of `useNavigate`. Call its functions in events and effects; they throw on the server. */
-export type Navigate = Pick<Router, 'navigate' | 'go' | 'refresh' | 'revalidate' | 'prefetch'>
+export interface Navigate extends Pick<Router, 'go' | 'refresh' | 'revalidate' | 'prefetch'> {
+  /**
+   * Goes to a URL; relative ones are resolved as in a link. Other sites are left to the browser.
+   * @throws {TypeError} for text that is not a URL, or a URL that runs script.
+   */
+  navigate<To extends string>(to: LinkTarget<To> | { readonly href: string }, options?: NavigateOptions): void
+}
 
 /** Functions to navigate, to reload data, and to drop cached data. */
 export function useNavigate(): Navigate {

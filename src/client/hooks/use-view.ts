@@ -1,5 +1,6 @@
 import { useContext } from 'react'
 import type { HrefSearch } from '../../shared/href.ts'
+import type { EntryPattern, RoutePattern, TableKey } from '../../shared/register.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { LoaderData, SearchOf, ServerModuleShape } from '../module-types.ts'
@@ -28,7 +29,7 @@ function useView(): RouteView {
  * Decoded params of the page on screen.
  * @param _pattern types them; the page must be at or below it.
  */
-export function useParams<Pattern extends string = string>(_pattern?: Pattern): Params<Pattern> {
+export function useParams<Pattern extends EntryPattern = never>(_pattern?: Pattern): Params<Pattern> {
   return useView().params as Params<Pattern>
 }
 
@@ -39,7 +40,7 @@ export function useParams<Pattern extends string = string>(_pattern?: Pattern): 
  * @throws {Error} if the chain of the page on screen has no entry of that key with data.
  */
 export function useLoaderData<Module extends ServerModuleShape>(
-  key: string,
+  key: TableKey | EntryPattern,
   of: 'page' | 'layout' = 'page',
 ): LoaderData<Module> {
   const view = useView()
@@ -74,11 +75,11 @@ export type SetSearch<Search> = (
 /**
  * Search params of the page on screen, after its schema, and their setter. Keeps scroll position and focus.
  * @typeParam Module `typeof import('./loader.server.ts')`; raw text without it.
+ * @param _pattern of the page whose params they are, for the compiler to check.
  */
-export function useSearch<Module extends ServerModuleShape = object>(): readonly [
-  SearchOf<Module>,
-  SetSearch<SearchOf<Module>>,
-] {
+export function useSearch<Module extends ServerModuleShape = object>(
+  _pattern?: RoutePattern,
+): readonly [SearchOf<Module>, SetSearch<SearchOf<Module>>] {
   const search = useView().search as SearchOf<Module>
   const router = useContext(RouterContext)
   return [

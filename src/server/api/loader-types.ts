@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { EntryPattern } from '../../shared/register.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import type { ReportInbox } from './report-inbox.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -84,7 +85,7 @@ export interface CacheOptions {
  * @typeParam Pattern the pattern of its entry in the table, without groups.
  * @typeParam Search the output of the segment's `search` schema; raw text without one.
  */
-export interface LoaderArgs<Pattern extends string = string, Search = SearchInput> {
+export interface LoaderArgs<Pattern extends EntryPattern = never, Search = SearchInput> {
   /** Decoded once, without a prototype. A layout's loader gets those of its own pattern. */
   readonly params: Params<Pattern>
   /** Parsed by the schema that the same module exports as `search`. */

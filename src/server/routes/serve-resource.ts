@@ -65,7 +65,7 @@ export async function serveResource(
       if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
       return sendText(context, 400, asked.faults.join('; '))
     }
-    const response: unknown = await (handler as (args: LoaderArgs<string, unknown>) => unknown)({
+    const response: unknown = await (handler as (args: LoaderArgs<never, unknown>) => unknown)({
       params,
       search: asked.value,
       request: context.request,

@@ -1,4 +1,4 @@
-import { Link } from 'millrace'
+import { external, Link } from 'millrace'
 import type { PageProps } from 'millrace'
 
 type Props = PageProps<'/lab/bench/links', typeof import('./rows.server.ts')>
@@ -13,7 +13,7 @@ export default function LinksPage({ data }: Props) {
         {data.rows.map((row) => (
           <tr key={row.id}>
             <td>
-              <Link href={`/lab/cache/${row.id}`} prefetch="viewport">
+              <Link href={external(`/lab/cache/${row.id}`)} prefetch="viewport">
                 {row.id}
               </Link>
             </td>

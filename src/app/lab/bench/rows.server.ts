@@ -15,7 +15,7 @@ export interface Row {
 }
 
 /** Makes the rows of one request, as a query to a database would: later than now, and new each time. */
-export async function loader({ search }: LoaderArgs<string, Search>): Promise<{ rows: Row[] }> {
+export async function loader({ search }: LoaderArgs<never, Search>): Promise<{ rows: Row[] }> {
   return { rows: await makeRows(search.n) }
 }
 

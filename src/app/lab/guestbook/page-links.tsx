@@ -1,4 +1,4 @@
-import { Link } from 'millrace'
+import { href, Link, type Href } from 'millrace'
 import styles from './page-links.module.css'
 
 /** Props of `PageLinks`. */
@@ -32,6 +32,6 @@ export function PageLinks({ page, pages }: PageLinksProps) {
   )
 }
 
-function hrefOf(page: number): string {
-  return page === 1 ? '/lab/guestbook' : `/lab/guestbook?page=${page}`
+function hrefOf(page: number): Href {
+  return href('/lab/guestbook', {}, { page: page === 1 ? undefined : page })
 }

@@ -1,5 +1,5 @@
 import { Suspense, use } from 'react'
-import { redirect } from 'millrace'
+import { external, redirect } from 'millrace'
 import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { Pending } from '../pending.tsx'
@@ -24,5 +24,5 @@ export default function LateRedirectPage({ data }: Props) {
 }
 
 function Verdict({ target }: { readonly target: Promise<string> }): never {
-  redirect(use(target))
+  redirect(external(use(target)))
 }

@@ -1,4 +1,4 @@
-import { Link } from 'millrace'
+import { href, Link } from 'millrace'
 import { Moment } from './moment.tsx'
 import styles from './group-list.module.css'
 
@@ -20,7 +20,7 @@ export function GroupList({ groups }: { readonly groups: readonly ListedGroup[] 
       {groups.map(({ id, title, route, sides, count, lastAt }) => (
         <li key={id} className={styles['group']}>
           <p className={styles['head']}>
-            <Link href={`/lab/reports/${id}`} className={styles['title']}>
+            <Link href={href('/lab/reports/[id]', { id })} className={styles['title']}>
               {title}
             </Link>
             <span className={styles['count']} aria-label={count === 1 ? 'once' : `${count} times`}>

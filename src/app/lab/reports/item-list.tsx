@@ -1,4 +1,4 @@
-import { Link } from 'millrace'
+import { href, Link } from 'millrace'
 import { Moment } from './moment.tsx'
 import styles from './item-list.module.css'
 
@@ -37,7 +37,7 @@ export function ItemList({ testId, title, items, current }: ItemListProps) {
               <span>{item.title}</span>
             ) : (
               <Link
-                href={`/lab/reports/${item.group}?item=${item.id}`}
+                href={href('/lab/reports/[id]', { id: item.group }, { item: item.id })}
                 aria-current={item.id === current ? 'page' : undefined}
               >
                 {item.title}

@@ -8,7 +8,7 @@ import { holdsSearch, trackSearch } from '../../http/track-search.ts'
 
 /** Parts of one call of a loader. */
 export interface LoaderCall {
-  readonly run: (args: LoaderArgs<string, unknown>) => unknown
+  readonly run: (args: LoaderArgs<never, unknown>) => unknown
   readonly params: LoaderArgs['params']
   /**
    * The search params as parsed by the module's schema; without a schema they are passed raw, and their use is tracked.
@@ -20,7 +20,7 @@ export interface LoaderCall {
 }
 
 /** Creates expensive members (request, signal, tracked search params) on first use. */
-class Arguments implements LoaderArgs<string, unknown> {
+class Arguments implements LoaderArgs<never, unknown> {
   readonly params: LoaderArgs['params']
   readonly context: LoaderContext
   readonly cache: (options: CacheOptions) => void
