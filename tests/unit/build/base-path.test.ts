@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BuildFault } from '../../../scripts/build/build-fault.ts'
-import { checkBuildOptions, PROJECT_ROOT, readBuildArguments } from '../../../scripts/build/build-options.ts'
+import { checkBuildOptions, readBuildArguments } from '../../../scripts/build/build-options.ts'
 import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
 
+const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 const app = join(PROJECT_ROOT, 'tests/fixtures/shop-app')
 const options = (basePath: string) => ({ root: PROJECT_ROOT, app, out: join(PROJECT_ROOT, 'dist'), basePath })
 
