@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BuildFault } from '../../../scripts/build/build-fault.ts'
-import { checkBuildOptions, readBuildArguments } from '../../../scripts/build/build-options.ts'
+import { checkBuildOptions } from '../../../scripts/build/build-options.ts'
 import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
 
 const PROJECT_ROOT = join(import.meta.dirname, '../../..')
@@ -42,12 +42,10 @@ test.for([
 ])("'%s' is refused in one line", (basePath) => {
   const check = (): void => checkBuildOptions(options(basePath))
   expect(check).toThrow(BuildFault)
-  expect(check).toThrow(/^--base-path '[^']*' is refused: .* like \/shop or \/a\/b, .*\.$/s)
+  expect(check).toThrow(/^basePath '[^']*' is refused: .* like \/shop or \/a\/b, .*\.$/s)
 })
 
-test('the command line has it, and another one is another build', () => {
-  expect(readBuildArguments(['--base-path', '/shop'])).toHaveProperty('basePath', '/shop')
-  expect(readBuildArguments([])).not.toHaveProperty('basePath')
+test('another one is another build', () => {
   const hashes = ['', '/shop', '/store'].map((basePath) => readBuildInputs(options(basePath), {}).hash)
   expect(new Set(hashes).size).toBe(3)
 })
