@@ -24,6 +24,8 @@ export function guardConnections(server: Server): void {
   if (server.listenerCount('checkExpectation') === 0) server.on('checkExpectation', refuseExpectation)
   if (server.listenerCount('checkContinue') > 0) return
   server.on('checkContinue', (req, res) => {
+    // Node takes any value that holds the word. A proxy may take another expectation for none, and send the body at once.
+    if (req.headers.expect?.toLowerCase() !== '100-continue') return refuseExpectation(req, res)
     askForBodyWhenRead(req, res)
     server.emit('request', req, res)
   })

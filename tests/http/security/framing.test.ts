@@ -79,6 +79,15 @@ const FRAMINGS: readonly (readonly [name: string, lines: string, body: string])[
   ['a chunk that is longer than it says', 'Transfer-Encoding: chunked', `5\r\nhello world\r\n0\r\n\r\n${SMUGGLED}`],
   ['a chunk size that ends in LF', 'Transfer-Encoding: chunked', `5\nhello\r\n0\r\n\r\n${SMUGGLED}`],
   ['a chunk size that is none', 'Transfer-Encoding: chunked', `hello\r\n0\r\n\r\n${SMUGGLED}`],
+  ['a coding twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', `0\r\n\r\n${SMUGGLED}`],
+  ['a coding with a parameter', 'Transfer-Encoding: chunked;q=0.1', `0\r\n\r\n${SMUGGLED}`],
+  ['an empty coding and a length', 'Transfer-Encoding: \r\nContent-Length: 5', `hello${SMUGGLED}`],
+  ['an extension that ends in LF', 'Transfer-Encoding: chunked', `5;x\nhello\r\n0\r\n\r\n${SMUGGLED}`],
+  ['an extension that holds a CR', 'Transfer-Encoding: chunked', `5;x\rhello\r\n0\r\n\r\n${SMUGGLED}`],
+  ['a chunk that ends in two letters', 'Transfer-Encoding: chunked', `5\r\nhelloXX0\r\n\r\n${SMUGGLED}`],
+  ['a chunk that ends in LF', 'Transfer-Encoding: chunked', `5\r\nhello\n0\r\n\r\n${SMUGGLED}`],
+  ['trailers that end in LF', 'Transfer-Encoding: chunked', `0\r\nX: 1\n\n${SMUGGLED}`],
+  ['an Expect of two values', 'Expect: y 100-continue\r\nContent-Length: 5', `hello${SMUGGLED}`],
   ['a chunk size after a space', 'Transfer-Encoding: chunked', ` 5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`],
 ]
 
