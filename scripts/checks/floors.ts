@@ -80,7 +80,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   ],
   scripts: [
     ['seeded-random'],
-    ['build', 'capacity', 'dearest'],
+    ['build', 'capacity', 'costly'],
     ['typecheck'],
     ['checks'],
     ['container', 'dev', 'package'],

@@ -13,7 +13,7 @@ import { ConfigError, describeConfig, readConfig, type Config } from './config/c
 import { makeMetrics, openMetrics } from './process/metrics/open-metrics.ts'
 import type { ServerMetrics } from './process/metrics/server-metrics.ts'
 import { drain } from './process/drain.ts'
-import { hearEndSignals } from './process/end-signals.ts'
+import { onEndSignals } from './process/end-signals.ts'
 import { guardConnections } from './process/guard-connections.ts'
 import { gatherLines } from './process/gathered-log.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
@@ -94,7 +94,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   const running = await makeServer(self, member)
   const { app, metrics } = running
   const { onSignal, onFatal } = createEnding(running)
-  hearEndSignals(onSignal)
+  onEndSignals(onSignal)
   member?.link.serve({
     drain: () => onSignal('drain'),
     leave: () => self.leave(1),

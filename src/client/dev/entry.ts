@@ -85,7 +85,7 @@ function connect(events: EventSource, refresh: Refresh): void {
   events.addEventListener('message', ({ data }: MessageEvent<string>) => receive(JSON.parse(data) as DevMessage))
   addEventListener('error', ({ error }) => error !== null && onThrown(error))
   addEventListener('unhandledrejection', ({ reason }) => onThrown(reason))
-  hearCaught(globalThis as ReportingPage, onThrown)
+  onCaughtError(globalThis as ReportingPage, onThrown)
   // Firefox logs an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
@@ -102,7 +102,7 @@ function documentBuild(): number {
  * Listens to errors that an error page has replaced, because React does not report those to the window. Development
  * pages have no error reports, so their hook is free.
  */
-function hearCaught(page: ReportingPage, hear: (thrown: unknown) => void): void {
+function onCaughtError(page: ReportingPage, hear: (thrown: unknown) => void): void {
   const nowhere: PageReports['settings'] = { dsn: '', tunnel: '', sdk: '', release: '', environment: '', rate: 0 }
   page.millraceReports ??= {
     settings: nowhere,

@@ -3,7 +3,7 @@
  * @param stop called for each signal, so that a second one can end the process at once. SIGHUP is never the second:
  * systems send it after SIGTERM, or to each process of a session.
  */
-export function hearEndSignals(stop: (signal: NodeJS.Signals) => void, source: NodeJS.EventEmitter = process): void {
+export function onEndSignals(stop: (signal: NodeJS.Signals) => void, source: NodeJS.EventEmitter = process): void {
   const heard = { any: false }
   const hear = (signal: NodeJS.Signals): void => {
     heard.any = true

@@ -2,7 +2,7 @@ import { BodyError } from '../http/body/body-error.ts'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
 import type { MatchedPage } from './load/matched-page.ts'
 import { negotiateEncoding } from '../http/content-encoding.ts'
-import { hearPromises } from '../http/hear-promises.ts'
+import { ignoreRejections } from '../http/find-promises.ts'
 import { refusedSearch, type RefusedSearch } from './load/start-loaders.ts'
 import type { HandlerModule, LoaderArgs, SearchSchema } from '../api/loader-types.ts'
 import { addGivenHeaders, setsCookie } from '../request/answer/answer-headers.ts'
@@ -91,7 +91,7 @@ function readSearch(
   const raw = parseSearch(text)
   if (schema === undefined) return { value: raw }
   const parsed = (schema as SearchSchema).safeParse(raw)
-  return parsed.success ? { value: hearPromises(parsed.data) } : refusedSearch(parsed.error.issues)
+  return parsed.success ? { value: ignoreRejections(parsed.data) } : refusedSearch(parsed.error.issues)
 }
 
 function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { openMetrics } from '../metrics/open-metrics.ts'
-import { hearEndSignals } from '../end-signals.ts'
+import { onEndSignals } from '../end-signals.ts'
 import type { ServerProcess } from '../server-process.ts'
 import type { GatheredMetrics } from './gather-metrics.ts'
 import { runPrimary } from './run-primary.ts'
@@ -25,7 +25,7 @@ export async function lead(self: ServerProcess, script: string): Promise<void> {
     complain,
     leave,
   })
-  hearEndSignals(primary.stop)
+  onEndSignals(primary.stop)
 }
 
 /** Loads the metrics library only where metrics are served. */

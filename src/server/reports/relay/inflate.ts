@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 import { BodyError } from '../../http/body/body-error.ts'
 
 /** Accepted content codings, in the format of `Accept-Encoding`. */
-export const TAKEN_CODINGS = 'gzip, deflate, br, zstd'
+export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
 
 /** Output chunk of the inflater, in bytes; its default of 16 KiB would switch threads four times as often. */
 const PIECE_BYTES = 65_536

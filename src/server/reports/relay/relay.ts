@@ -30,7 +30,7 @@ import { CLIENT_LIMIT, createClientAllowance, CREDIT_BYTES, workOf, type ClientA
 import { clientKey } from '../../http/client-key.ts'
 import { dsnText, isSameDsn, parseDsn, type Dsn } from '../../config/dsn.ts'
 import { EnvelopeError, type Envelope } from '../intake/envelope.ts'
-import { TAKEN_CODINGS } from './inflate.ts'
+import { ACCEPTED_CODINGS } from './inflate.ts'
 import type { Intake, Receipt } from '../intake/intake.ts'
 import type { RateLimitState } from '../delivery/rate-limit-state.ts'
 import { MAX_ENVELOPE_BYTES, readReportBody } from './read-report-body.ts'
@@ -210,7 +210,7 @@ function describeRefusal(thrown: unknown): Refusal {
     return { status: thrown.status, reason: thrown.message, retryAfter: thrown.retryAfter, headers }
   }
   if (thrown instanceof BodyError || thrown instanceof EnvelopeError) {
-    const headers = thrown.status === 415 ? ['Accept-Encoding', TAKEN_CODINGS] : []
+    const headers = thrown.status === 415 ? ['Accept-Encoding', ACCEPTED_CODINGS] : []
     return { status: thrown.status, reason: thrown.message, retryAfter: isTooMany(thrown) ? 1 : 0, headers }
   }
   const reason = 'Reports cannot be kept at the moment'

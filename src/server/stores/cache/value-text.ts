@@ -6,7 +6,7 @@
 import { createValueDecoder } from '../../../shared/protocol/decode-values.ts'
 import { isJsonValue } from '../../../shared/protocol/hydration-data.ts'
 import { findLostValue } from '../../../shared/protocol/lost-values.ts'
-import { hearPromises } from '../../http/hear-promises.ts'
+import { ignoreRejections } from '../../http/find-promises.ts'
 import { createFrameWriter } from '../../../shared/protocol/value-frames.ts'
 
 /** A value that cannot be kept. */
@@ -20,7 +20,7 @@ export class UncacheableValueError extends Error {
  * instances, which would not survive the cache.
  */
 export function valueToText(name: string, made: unknown): string {
-  const value = hearPromises(made)
+  const value = ignoreRejections(made)
   if (isJsonValue(value)) return `j${JSON.stringify(value)}`
   if (process.env['NODE_ENV'] !== 'production') {
     const lost = findLostValue(value)

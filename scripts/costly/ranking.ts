@@ -20,7 +20,7 @@ export function middle(values: readonly number[]): number {
 }
 
 /** The most expensive inputs per byte, each only in its most expensive coding. */
-export function dearest(costs: readonly InputCost[], most: number): readonly InputCost[] {
+export function costliest(costs: readonly InputCost[], most: number): readonly InputCost[] {
   const byName = new Map<string, InputCost>()
   for (const cost of costs) {
     const known = byName.get(cost.name)

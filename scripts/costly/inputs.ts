@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /** An expensive request. */
-export interface DearInput {
+export interface CostlyInput {
   readonly name: string
   /** Content coding of its body, or of the requested answer. */
   readonly coding?: string
@@ -55,7 +55,7 @@ function coded(
   path: string,
   headers: Readonly<Record<string, string>>,
   body: Buffer,
-): readonly DearInput[] {
+): readonly CostlyInput[] {
   return [
     { name, request: request('POST', path, headers, body) },
     ...Object.entries(CODINGS).map(([coding, encode]) => ({
@@ -66,12 +66,12 @@ function coded(
   ]
 }
 
-const get = (name: string, path: string, headers?: Readonly<Record<string, string>>): DearInput => ({
+const get = (name: string, path: string, headers?: Readonly<Record<string, string>>): CostlyInput => ({
   name,
   request: request('GET', path, headers),
 })
 
-function urls(): readonly DearInput[] {
+function urls(): readonly CostlyInput[] {
   const paths: Readonly<Record<string, string>> = {
     'many segments': fill('/a', URL_BYTES),
     'encoded letters': `/lab/params/${fill('%61', URL_BYTES - 12)}`,
@@ -94,7 +94,7 @@ function urls(): readonly DearInput[] {
   return Object.entries(paths).map(([name, path]) => get(`URL: ${name}`, path))
 }
 
-function headers(): readonly DearInput[] {
+function headers(): readonly CostlyInput[] {
   const values: readonly (readonly [string, string])[] = [
     ['Cookie', fill('=;', HEADER_BYTES)],
     ['Cookie', fill('a=1; ', HEADER_BYTES)],
@@ -117,18 +117,18 @@ function headers(): readonly DearInput[] {
   )
 }
 
-function forms(): readonly DearInput[] {
+function forms(): readonly CostlyInput[] {
   const bytes = 160 * KIB
-  const form = (name: string, body: string, path = SIGN): DearInput => ({
+  const form = (name: string, body: string, path = SIGN): CostlyInput => ({
     name: `form: ${name}`,
     request: request('POST', path, { 'Content-Type': 'application/x-www-form-urlencoded' }, Buffer.from(body)),
   })
-  const call = (name: string, body: string): DearInput => ({
+  const call = (name: string, body: string): CostlyInput => ({
     name: `JSON: ${name}`,
     request: request('POST', SIGN_DATA, { 'Content-Type': 'application/json' }, Buffer.from(body)),
   })
   const part = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
-  const multipart = (name: string, body: string): DearInput => ({
+  const multipart = (name: string, body: string): CostlyInput => ({
     name: `multipart: ${name}`,
     request: request('POST', SIGN, { 'Content-Type': 'multipart/form-data; boundary=x' }, Buffer.from(body)),
   })
@@ -157,7 +157,7 @@ function forms(): readonly DearInput[] {
   ]
 }
 
-function envelopes({ relay, dsn }: Target): readonly DearInput[] {
+function envelopes({ relay, dsn }: Target): readonly CostlyInput[] {
   const envelope = (...items: readonly (readonly [header: object, payload: string])[]): Buffer =>
     Buffer.from(
       [JSON.stringify({ dsn }), ...items.flatMap(([header, payload]) => [JSON.stringify(header), payload]), ''].join(
@@ -182,7 +182,7 @@ function envelopes({ relay, dsn }: Target): readonly DearInput[] {
   return Object.entries(bodies).flatMap(([name, body]) => coded(`envelope: ${name}`, relay, {}, body))
 }
 
-function policyReports({ relay }: Target): readonly DearInput[] {
+function policyReports({ relay }: Target): readonly CostlyInput[] {
   const body = Buffer.from(
     JSON.stringify(
       Array.from({ length: 500 }, () => ({
@@ -196,7 +196,7 @@ function policyReports({ relay }: Target): readonly DearInput[] {
 }
 
 /** Answers that are large or expensive, in each coding. */
-function answers({ reports }: Target): readonly DearInput[] {
+function answers({ reports }: Target): readonly CostlyInput[] {
   const paths: Readonly<Record<string, string>> = {
     'a page of a thousand rows': '/lab/bench/table?n=1000',
     'data of a thousand rows': '/_m/data/lab/bench/table?n=1000',
@@ -217,7 +217,7 @@ function answers({ reports }: Target): readonly DearInput[] {
 }
 
 /** Envelopes whose reports are expensive to show: many frames in many files with source maps. */
-export function dearReports(
+export function costlyReports(
   { relay, dsn }: Pick<Target, 'relay' | 'dsn'>,
   scripts: readonly string[],
 ): readonly Buffer[] {
@@ -238,6 +238,6 @@ export function dearReports(
 }
 
 /** All inputs. */
-export function dearInputs(target: Target): readonly DearInput[] {
+export function costlyInputs(target: Target): readonly CostlyInput[] {
   return [...urls(), ...headers(), ...forms(), ...answers(target), ...envelopes(target), ...policyReports(target)]
 }

@@ -7,7 +7,7 @@ import { readOnce } from './read-once.ts'
  * Attaches a no-op catch to each promise in a value that is refused, or whose failures are reported elsewhere.
  * @returns the value to use from here, as `watchPromises` returns it.
  */
-export function hearPromises<Value>(value: Value): Value {
+export function ignoreRejections<Value>(value: Value): Value {
   if (isPlainJson(value)) return value
   const found = promisesIn(value, new Set())
   for (const promise of found.promises) promise.catch(() => undefined)
@@ -20,7 +20,7 @@ export function hearPromises<Value>(value: Value): Value {
 /** A quick check without a list of visited objects: most values are plain JSON. */
 export function isPlainJson(value: unknown): boolean {
   try {
-    return isJsonValue(value, 0, hearPromises)
+    return isJsonValue(value, 0, ignoreRejections)
   } catch {
     return false // the sender reads the getter again, and reports its failure
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import zlib from 'node:zlib'
-import { dearInputs } from '../../../scripts/dearest/inputs.ts'
-import { costTable, dearest, middle, perKib } from '../../../scripts/dearest/ranking.ts'
+import { costlyInputs } from '../../../scripts/costly/inputs.ts'
+import { costTable, costliest, middle, perKib } from '../../../scripts/costly/ranking.ts'
 
 const cost = (name: string, milliseconds: number, bytes: number, coding?: string) => ({
   name,
@@ -11,8 +11,8 @@ const cost = (name: string, milliseconds: number, bytes: number, coding?: string
   status: 200,
 })
 
-describe('the dearest inputs', () => {
-  test('are ranked by what they cost for each byte on the wire, each in its dearest coding', () => {
+describe('the costliest inputs', () => {
+  test('are ranked by what they cost for each byte on the wire, each in its costliest coding', () => {
     const costs = [
       cost('cheap', 1, 1_024),
       cost('bomb', 10, 10_240),
@@ -20,9 +20,9 @@ describe('the dearest inputs', () => {
       cost('bomb', 10, 1_024, 'gzip'),
       cost('large', 100, 1_024_000),
     ]
-    expect(dearest(costs, 2)).toEqual([cost('bomb', 10, 512, 'br'), cost('cheap', 1, 1_024)])
+    expect(costliest(costs, 2)).toEqual([cost('bomb', 10, 512, 'br'), cost('cheap', 1, 1_024)])
     expect(perKib(costs[2] ?? cost('', 0, 1))).toBe(20)
-    expect(costTable(dearest(costs, 1)).split('\n')).toEqual([
+    expect(costTable(costliest(costs, 1)).split('\n')).toEqual([
       'ms/KiB    ms  bytes  status  coding  input',
       ' 20.00  10.0    512     200      br  bomb',
     ])
@@ -33,7 +33,7 @@ describe('the dearest inputs', () => {
   })
 
   test('come as they are and in each coding, with the length of what is sent', () => {
-    const inputs = dearInputs({ relay: '/in', dsn: 'http://key@localhost/1', reports: ['/lab/reports/1'] })
+    const inputs = costlyInputs({ relay: '/in', dsn: 'http://key@localhost/1', reports: ['/lab/reports/1'] })
     const bodyOf = (request: Buffer): Buffer => request.subarray(request.indexOf('\r\n\r\n') + 4)
     for (const { request, name } of inputs) {
       const length = /^Content-Length: (\d+)\r$/im.exec(request.toString('latin1'))?.[1]

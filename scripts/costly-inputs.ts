@@ -1,5 +1,5 @@
 /**
- * `node scripts/dearest-inputs.ts [--rounds 3] [--most 10]`: sends every kind of input to the build in `dist`,
+ * `node scripts/costly-inputs.ts [--rounds 3] [--most 10]`: sends every kind of input to the build in `dist`,
  * compressible bodies and answers in each coding, and prints those that cost most processor time per KiB on the wire.
  * Run it on a quiet machine; on another one only the order of the results is meaningful.
  */
@@ -10,14 +10,14 @@ import { parseArgs } from 'node:util'
 import { dsnText, INBOX_DSN, parseDsn } from '../src/server/config/dsn.ts'
 import { startBuiltServer, type BuiltServer } from '../tests/support/built-server.ts'
 import { getRequest, requestRaw } from '../tests/support/raw-http.ts'
-import { dearInputs, dearReports, type DearInput, type Target } from './dearest/inputs.ts'
-import { costTable, dearest, middle, type InputCost } from './dearest/ranking.ts'
+import { costlyInputs, costlyReports, type CostlyInput, type Target } from './costly/inputs.ts'
+import { costTable, costliest, middle, type InputCost } from './costly/ranking.ts'
 
 const MAPS = resolve(import.meta.dirname, '../dist/maps')
-const PROBE = resolve(import.meta.dirname, 'dearest/cpu-probe.ts')
+const PROBE = resolve(import.meta.dirname, 'costly/cpu-probe.ts')
 const RELAY = '/reports-in'
 const SETTLE_MS = 30 // work after an answer belongs to it
-const NOTHING: DearInput = { name: 'nothing', request: Buffer.from(getRequest('/healthz', { Connection: 'close' })) }
+const NOTHING: CostlyInput = { name: 'nothing', request: Buffer.from(getRequest('/healthz', { Connection: 'close' })) }
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, most: { type: 'string', default: '10' } },
@@ -43,7 +43,7 @@ function isProbe(line: string): boolean {
   return line.startsWith('{"probe":')
 }
 
-async function costOf(server: BuiltServer, { request, ...input }: DearInput): Promise<InputCost> {
+async function costOf(server: BuiltServer, { request, ...input }: CostlyInput): Promise<InputCost> {
   const before = await cpuMs(server)
   const { status } = await requestRaw(server.port, request)
   await delay(SETTLE_MS)
@@ -53,7 +53,7 @@ async function costOf(server: BuiltServer, { request, ...input }: DearInput): Pr
 /** Sends reports that are expensive to show. @returns the paths of their pages. */
 async function fillInbox(server: BuiltServer, relay: Pick<Target, 'relay' | 'dsn'>): Promise<readonly string[]> {
   const scripts = (await readdir(MAPS)).map((name) => name.replace(/\.map$/, ''))
-  for (const report of dearReports(relay, scripts)) await requestRaw(server.port, report)
+  for (const report of costlyReports(relay, scripts)) await requestRaw(server.port, report)
   const list = await requestRaw(server.port, getRequest('/lab/reports', { Connection: 'close' }))
   return [...new Set(list.body.toString().match(/\/lab\/reports\/[0-9a-f]+/g))]
 }
@@ -67,7 +67,7 @@ async function measure(rounds: number): Promise<readonly InputCost[]> {
     const dsn = parseDsn(INBOX_DSN)
     if (dsn === undefined) throw new Error('The inbox has no DSN')
     const relay = { relay: RELAY, dsn: dsnText(dsn) }
-    const inputs = dearInputs({ ...relay, reports: await fillInbox(server, relay) })
+    const inputs = costlyInputs({ ...relay, reports: await fillInbox(server, relay) })
     const measured: InputCost[][] = [NOTHING, ...inputs].map(() => [])
     for (let round = 0; round <= rounds; round += 1) {
       // The envelopes of a round evict them.
@@ -89,4 +89,4 @@ async function measure(rounds: number): Promise<readonly InputCost[]> {
 }
 
 const costs = await measure(Number(values.rounds))
-console.log(costTable(dearest(costs, Number(values.most))))
+console.log(costTable(costliest(costs, Number(values.most))))
