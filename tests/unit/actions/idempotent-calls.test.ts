@@ -25,6 +25,7 @@ function context(address = '203.0.113.9') {
   return {
     warnings,
     headers,
+    loaderContext: { headers },
     get givenHeaders() {
       return headers
     },
