@@ -16,6 +16,7 @@ export {
 export type { Fetcher, Navigate } from './hooks/use-router.ts'
 export { allowReports } from './reports/page-reports.ts'
 export { useUploadProgress } from './hooks/use-action.ts'
+export type { Action, ActionState } from '../shared/action-types.ts'
 export { isInvalidInput, type InvalidInput } from '../shared/action-result.ts'
 export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'
 export type { RouteMatchInfo, SetSearch } from './hooks/use-view.ts'

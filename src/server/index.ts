@@ -7,7 +7,8 @@ export { href } from '../shared/href.ts'
 export type { Href, LinkTarget } from '../shared/link-target.ts'
 export { action } from './routes/actions/action.ts'
 export type { UploadedFile } from './http/body/uploaded-file.ts'
-export type { Action, ActionCall, ActionDefinition, ActionState, UploadLimits } from './routes/actions/action.ts'
+export type { Action, ActionState } from '../shared/action-types.ts'
+export type { ActionCall, ActionDefinition, UploadLimits } from './routes/actions/action.ts'
 export type { InvalidInput } from '../shared/action-result.ts'
 export {
   defineSession,

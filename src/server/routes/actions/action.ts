@@ -1,4 +1,4 @@
-import type { InvalidInput } from '../../../shared/action-result.ts'
+import type { Action } from '../../../shared/action-types.ts'
 import type { LoaderContext } from '../../api/loader-types.ts'
 import { createFormReference } from '../render/form-reference.ts'
 import type { UploadedFile } from '../../http/body/uploaded-file.ts'
@@ -75,21 +75,6 @@ export interface ActionDefinition<Input, Args extends readonly unknown[], Result
   readonly upload?: UploadLimits
   /** May throw what a loader may: `redirect()`, `notFound()` and so on. */
   handler(call: ActionCall<Input, Args>): Result | Promise<Result>
-}
-
-/** The state of `useActionState`: `null` at first, then the handler's result, or the faults of a refused input. */
-export type ActionState<Result> = Result | InvalidInput | null
-
-/** An action as pages see it: for `<form action>`, `formAction` and `useActionState`, and for calls by scripts. */
-export interface Action<Input = unknown, Args extends readonly unknown[] = readonly [], Result = unknown> {
-  (...args: [...Args, Input | FormData]): Promise<Awaited<Result> | InvalidInput>
-  (...args: [...Args, FormData]): Promise<void>
-  (...args: [...Args, ActionState<Awaited<Result>>, FormData]): Promise<ActionState<Awaited<Result>>>
-  /** The same action with some leading arguments bound. */
-  bind<Bound extends Partial<Args> & readonly unknown[]>(
-    self: null,
-    ...bound: Bound
-  ): Args extends readonly [...Bound, ...infer Rest] ? Action<Input, Rest, Result> : never
 }
 
 /** Marks functions made by `action`. */
