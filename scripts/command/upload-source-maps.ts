@@ -65,7 +65,7 @@ async function writeTo(folder: string, out: string): Promise<number> {
 
 async function readManifest(out: string): Promise<AssetManifest> {
   const text = await readFile(join(out, 'manifest.json'), 'utf8').catch(() => undefined)
-  if (text === undefined) throw new BuildFault(`${out} contains no build: run npm run build.`)
+  if (text === undefined) throw new BuildFault(`${out} holds no build: run npm run build.`)
   return JSON.parse(text) as AssetManifest
 }
 

@@ -35,7 +35,7 @@ export function bundledPackages(dist: string, root: string): readonly InstalledP
   return bundledFolders(dist).map((path) => {
     const folder = join(root, path)
     const file = join(folder, 'package.json')
-    if (!existsSync(file)) throw new Error(`${path} is in the bundles but not installed`)
+    if (!existsSync(file)) throw new Error(`${path} is part of the bundles but not installed`)
     const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
     return { name: packageName(path), version, folder }
   })

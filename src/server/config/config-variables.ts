@@ -170,7 +170,7 @@ export const VARIABLES = {
       .transform(listOfSome)
       .refine(
         (keys) => keys.every((key) => key.length >= LEAST_KEY_CHARACTERS),
-        `expected at least ${LEAST_KEY_CHARACTERS} characters per key, for example from \`openssl rand -base64 32\``,
+        `expected at least ${LEAST_KEY_CHARACTERS} characters a key, for example from \`openssl rand -base64 32\``,
       ),
     secret: true,
   },

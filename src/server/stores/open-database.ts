@@ -100,7 +100,7 @@ export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PA
       }
     },
     during<State>(part: TransactionPart<State>) {
-      if (parts === undefined) throw new Error('No transaction is running')
+      if (parts === undefined) throw new Error('There is no transaction')
       if (!parts.has(part)) parts.set(part, part.begin())
       return parts.get(part) as State
     },

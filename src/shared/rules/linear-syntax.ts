@@ -187,7 +187,7 @@ function refusalOf(node: AST.Node): ExpressionError {
   }
   if (node.type === 'Assertion') {
     return new ExpressionError(
-      `${written} is a look-ahead other than one (?!…) at the start of a group, at a place that the text before it determines`,
+      `${written} looks ahead other than by one (?!…) at the start of a group, at a place that the text before it determines`,
       'Join several as (?!a|b), write two rules, or use "missing"',
     )
   }

@@ -44,7 +44,7 @@ test('the built server imports packages of either format from where they are ins
   const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
   const code = (await Promise.all(scripts.map((file) => project.read(`dist/server/${file}`)))).join('\n')
   expect(code).toContain('from"pino"')
-  expect(code).toContain('from "jose"')
+  expect(code).toContain('from"jose"')
   const server = spawn(process.execPath, [join(project.options.out, 'server/main.js')], {
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -46,6 +46,6 @@ export function textToValue(text: string): unknown {
 
 function refused(name: string, what: string): UncacheableValueError {
   return new UncacheableValueError(
-    `The value of cached(${name}) contains ${what}. Return plain values, or only the parts that are needed`,
+    `The value of cached(${name}) holds ${what}. Return plain values, or only the parts that are needed`,
   )
 }
