@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -163,6 +163,28 @@ export default function HomePage() {
     expect(module).toContain('SHOUTED')
     expect(module).toContain('"pro"')
     await writeFile(home, former)
+  })
+
+  test('may begin with one page, and without an installation', async () => {
+    requireSuccess(
+      await outside().run(command('new', 'small', '--minimal', '--no-install', '--package', state.archive)),
+    )
+    const files = await readdir(join(outside().path, 'small'))
+    expect(files).not.toContain('package-lock.json')
+    expect(files).not.toContain('node_modules')
+    await symlink(join(outside().path, 'shop/node_modules'), join(outside().path, 'small/node_modules'))
+    requireSuccess(await outside().run(['tsc'], { cwd: 'small' }))
+    requireSuccess(await outside().run(['millrace', 'build'], { cwd: 'small' }))
+  })
+
+  test('has its table checked by the compiler', async () => {
+    const home = join(outside().path, 'shop/src/app/home-page.tsx')
+    const former = await readFile(home, 'utf8')
+    await writeFile(home, former.replace('href="/mills/1"', 'href="/mils/1"'))
+    const { code, out } = await inShop('tsc')
+    await writeFile(home, former)
+    expect([code, out]).toEqual([expect.any(Number), expect.stringContaining('/mils/1')])
+    expect(code).not.toBe(0)
   })
 
   describe('a fault of its user ends in one line and exit code 1:', () => {

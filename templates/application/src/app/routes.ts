@@ -18,3 +18,10 @@ export const routes = defineRoutes({
     loader: () => import('./guestbook/entries.server.ts'),
   },
 })
+
+// Links, params and loader data are checked against the table.
+declare module 'millrace' {
+  interface Register {
+    routes: typeof routes
+  }
+}

@@ -1,4 +1,4 @@
-import { Link, type PageProps } from 'millrace'
+import { href, Link, type PageProps } from 'millrace'
 
 type Props = PageProps<'/mills/[id]', typeof import('./loader.server.ts')>
 
@@ -12,7 +12,7 @@ export default function MillPage({ data: { mill, others } }: Props) {
       <ul>
         {others.map(({ id, name }) => (
           <li key={id}>
-            <Link href={`/mills/${id}`}>{name}</Link>
+            <Link href={href('/mills/[id]', { id })}>{name}</Link>
           </li>
         ))}
       </ul>
