@@ -21,12 +21,7 @@ export interface BuildInputs {
 
 /** Reads all sources once; takes milliseconds, and works without installed packages. */
 export function readBuildInputs(
-  {
-    root,
-    app,
-    runtime = OWN_RUNTIME,
-    basePath = '',
-  }: Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'basePath'>,
+  { root, app, runtime = OWN_RUNTIME, basePath = '' }: Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'basePath'>,
   env: Readonly<Record<string, string | undefined>>,
 ): BuildInputs {
   const folders = [...SOURCES.map((source) => join(root, source)), app, runtime.folder, import.meta.dirname]

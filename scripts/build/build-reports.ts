@@ -12,7 +12,9 @@ export interface BuiltReports {
 }
 
 /** Builds the recorder and the SDK. They contain nothing of the application. */
-export async function buildReports(context: Pick<BundleContext, 'root' | 'runtime' | 'basePath'>): Promise<BuiltReports> {
+export async function buildReports(
+  context: Pick<BundleContext, 'root' | 'runtime' | 'basePath'>,
+): Promise<BuiltReports> {
   const [sdk, recorder] = await Promise.all([build(reportOptions(context)), build(recorderOptions(context))])
   const outputFiles = sdk.outputFiles ?? []
   const file = outputFiles.find(({ path }) => path.endsWith('.js'))

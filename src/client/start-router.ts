@@ -195,7 +195,8 @@ function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, c
   const { document, location, navigator } = window
   const fetchAhead = ({ pathname, search }: URL, when: PrefetchPriority): void => {
     // A link to the page on screen leads within it, or reloads its data.
-    if (pathname + search !== location.pathname + location.search) prefetcher.add(withoutBasePath(pathname + search), when)
+    if (pathname + search !== location.pathname + location.search)
+      prefetcher.add(withoutBasePath(pathname + search), when)
   }
   watchLinks({
     document,

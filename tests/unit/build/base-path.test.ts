@@ -1,9 +1,10 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { BuildFault } from '../../../scripts/build/build-fault.ts'
-import { checkBuildOptions, PROJECT_ROOT, readBuildArguments } from '../../../scripts/build/build-options.ts'
+import { checkBuildOptions } from '../../../scripts/build/build-options.ts'
 import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
 
+const PROJECT_ROOT = resolve(import.meta.dirname, '../../..')
 const app = join(PROJECT_ROOT, 'tests/fixtures/shop-app')
 const options = (basePath: string) => ({ root: PROJECT_ROOT, app, out: join(PROJECT_ROOT, 'dist'), basePath })
 
@@ -41,12 +42,10 @@ test.for([
 ])("'%s' is refused in one line", (basePath) => {
   const check = (): void => checkBuildOptions(options(basePath))
   expect(check).toThrow(BuildFault)
-  expect(check).toThrow(/^--base-path '[^']*' is refused: .* like \/shop or \/a\/b, .*\.$/s)
+  expect(check).toThrow(/^basePath '[^']*' is refused: .* like \/shop or \/a\/b, .*\.$/s)
 })
 
-test('the command line has it, and another one is another build', () => {
-  expect(readBuildArguments(['--base-path', '/shop'])).toHaveProperty('basePath', '/shop')
-  expect(readBuildArguments([])).not.toHaveProperty('basePath')
+test('another one is another build', () => {
   const hashes = ['', '/shop', '/store'].map((basePath) => readBuildInputs(options(basePath), {}).hash)
   expect(new Set(hashes).size).toBe(3)
 })
