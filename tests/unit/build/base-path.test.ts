@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BuildFault } from '../../../scripts/build/build-fault.ts'
 import { checkBuildOptions } from '../../../scripts/build/build-options.ts'
