@@ -1,4 +1,3 @@
-import { withBasePath } from '../../shared/base-path.ts'
 import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } from './unsent-bar.ts'
 
 /**
@@ -270,7 +269,7 @@ function createLookout(window: Window, look: () => void) {
 /** Whether this site is reachable: a captive portal, or a proxy without its server, answers something else. */
 async function reachSite(ask: typeof fetch): Promise<boolean> {
   try {
-    const answer = await ask(withBasePath('/_m/build.json'), { cache: 'no-store' })
+    const answer = await ask(`${globalThis.MILLRACE_BASE_PATH || ''}/_m/build.json`, { cache: 'no-store' })
     return typeof ((await answer.json()) as { readonly buildId?: unknown }).buildId === 'string'
   } catch {
     return false
