@@ -219,7 +219,7 @@ describe('a built application in an Express server', () => {
     await request(host).get('/aXb/c').expect(404, passedOn('/aXb/c'))
     await request(host)
       .get('/a.b/c')
-      .expect(400, /Host is none of ORIGIN/)
+      .expect(400, /Host is not in ORIGIN/)
     const { text } = await request(host).get('/a.b/c').set('Host', 'shop.example').expect(200)
     expect(text).toContain('href="/a.b/c/goods/1"')
   })

@@ -28,7 +28,7 @@ afterAll(async () => {
 describe('the mount', () => {
   test.for([
     ['/', "is made for the base path '/shop' and mounted at '/'"],
-    ['/store', "mounted at '/store': mount it with app.use('/shop', …), or build it with the base path '/store'"],
+    ['/store', "mounted at '/store': mount it with app.use('/shop', …), or build it with basePath '/store'"],
     ['/:tenant', "mounted at '/:tenant'"],
     [['/shop', '/store'], "mounted at '/store'"],
   ] as const)('at %s is refused in one line', async ([path, message]) => {
