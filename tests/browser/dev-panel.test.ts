@@ -72,7 +72,7 @@ describe('the panel of the development server', () => {
     await page.goto('/?millrace-panel')
     await untilAlive(page)
     await panel(page).waitFor()
-    await page.getByTestId('panel-navigations').getByText('no navigation has begun').waitFor()
+    await page.getByTestId('panel-navigations').getByText('no navigation has started').waitFor()
     const held = await hold(page, /_m\/data\/mills\/1/)
     await clickLink(page, '/mills/1')
     await cell(page, 'requests', '/mills/1', 'under way').waitFor()
