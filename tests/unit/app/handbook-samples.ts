@@ -119,7 +119,8 @@ function asModule({ language, line, code }: Block): Sample {
 export async function sampleFaults(chapters: readonly Chapter[]): Promise<string[]> {
   await using temp = await makeTempDir('handbook')
   const folder = await realpath(temp.path)
-  for (const name of ['package.json', 'node_modules', 'src']) await symlink(join(ROOT, name), join(folder, name))
+  for (const name of ['package.json', 'node_modules', 'scripts', 'src'])
+    await symlink(join(ROOT, name), join(folder, name))
   const files: string[] = []
   for (const { name, text } of chapters) {
     const samples = fencedBlocks(text)
