@@ -5,7 +5,7 @@ import { VARIABLES } from '../../../src/server/config/config-variables.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const CHAPTERS = ['runbook', 'observability', 'deployment', 'configuration', 'reports']
-const COMMANDS = /^(?:apt-get|chown|curl|docker|kubectl|listen|node|npm|openssl|redis-cli|appendonly|kill) /
+const COMMANDS = /^(?:apt-get|chown|curl|docker|kubectl|listen|node|np[mx]|openssl|redis-cli|appendonly|kill) /
 /** Words of others: Redis, Linux, Kubernetes, Node. */
 const FOREIGN = new Set([
   'OOM',
