@@ -19,7 +19,11 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   'docs/actions.md': [
     ['guarded: false', 'guard: false', `'guard' does not exist in type 'ActionDefinition`],
     ['fileBytes: 32', 'bytes: 32', `'bytes' does not exist in type 'UploadLimits'`],
-    ['remove.bind(null, entry.id)', `remove.bind(null, 'a')`, `'string' is not assignable to parameter of type 'number'`],
+    [
+      'remove.bind(null, entry.id)',
+      `remove.bind(null, 'a')`,
+      `'string' is not assignable to parameter of type 'number'`,
+    ],
     ['Welcome, ${state.email}', 'Welcome, ${state.name}', `Property 'name' does not exist`],
   ],
   'docs/beside-requests.md': [
