@@ -65,5 +65,5 @@ function faultOf(req: ParsedRequest, body: unknown): string {
   }
   const who = names.length === 0 ? 'Middleware in front' : `The middleware ${[...new Set(names)].join(', ')}`
   const left = body === undefined ? 'nothing in req.body' : 'neither a Buffer nor a flat object of strings in req.body'
-  return `${who} has read the body and left ${left}: mount it after Millrace, or only on its own paths`
+  return `${who} has read the body and left ${left}: move it behind Millrace, or mount it only on its own paths`
 }
