@@ -19,7 +19,8 @@ export class ArgumentFault extends Error {
 export const TEST_USAGE = `Usage: npm test [-- <words> | --all] [options of vitest]
 
   npm test                  types, lint, house rules, build, unit and HTTP tests, a smoke of the browser
-  npm test -- --all         also all browser files, other engines, operations, the package and the container
+  npm test -- --all         also slow files (*.slow.test.*), all browser files, other engines, operations, the package and
+                            the container
   npm test -- guestbook     only the test files whose path contains the word; several words are or-ed
   npm run check             types, lint and house rules alone
 

@@ -20,6 +20,8 @@ import { runVitest } from './vitest-run.ts'
 const BUILD_LIMIT_MS = 300_000 // a build that takes longer hangs
 const CONTAINER_LIMIT_MS = 1_200_000 // the image is built from packages that must be downloaded
 const SMOKE = 'tests/browser/smoke.test.ts'
+/** Files that build several applications or start several processes: ten seconds each and more. */
+const SLOW = '**/*.slow.test.*'
 
 const TITLES: Readonly<Record<TestProject, string>> = {
   unit: 'Unit tests',
@@ -48,10 +50,15 @@ interface TestSetup {
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
   const setup: TestSetup = { root, env, options: args.vitest }
   if (args.mode === 'words') return chosenSuites(setup, args.words)
-  const quick = [programs(setup), build(setup), project(setup, 'unit'), project(setup, 'http')]
-  if (args.mode === 'quick') return [...quick, inBrowser(setup, 'Browser smoke', [SMOKE])]
+  const basics = [programs(setup), build(setup)]
+  if (args.mode === 'quick') {
+    const quick = { ...setup, options: [...setup.options, '--exclude', SLOW] }
+    return [...basics, project(quick, 'unit'), project(quick, 'http'), inBrowser(setup, 'Browser smoke', [SMOKE])]
+  }
   return [
-    ...quick,
+    ...basics,
+    project(setup, 'unit'),
+    project(setup, 'http'),
     inBrowser(setup, TITLES.browser),
     project(setup, 'engines'),
     project(setup, 'ops'),
