@@ -1,0 +1,195 @@
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../../../scripts/checks/run-command.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const COMPILER_TIMEOUT_MS = 120_000 // for hangs only: it is one run, which takes some seconds
+const MOST_LINES = 10
+
+const ROUTES = `import { defineRoutes } from 'millrace'
+
+const fallbacks = { error: () => import('./error.tsx') }
+
+export const routes = defineRoutes({
+  '/': fallbacks,
+  '/(site)': { layout: () => import('./layout.tsx'), page: () => import('./page.tsx') },
+  '/(site)/docs': { ...fallbacks, layout: () => import('./layout.tsx') },
+  '/(site)/docs/[[...slug]]': { page: () => import('./page.tsx') },
+  '/(site)/mills/[id]': { page: () => import('./page.tsx'), loader: () => import('./mill.server.ts') },
+  '/(site)/mills/[id]/wheels/[wheel]': { page: () => import('./page.tsx') },
+  '/(site)/mills/new': { page: () => import('./memo.tsx') },
+  '/files/[...path]': { handler: () => import('./mill.server.ts') },
+})
+
+declare module 'millrace' { interface Register { routes: typeof routes } }
+`
+
+/** Modules whose types depend on the table, which names them: none of these may make a circle. */
+const SOUND: Readonly<Record<string, string>> = {
+  'routes.ts': ROUTES,
+  'error.tsx': `import { Link } from 'millrace'
+export default function Failed() { return <Link href="/">Home</Link> }
+`,
+  'layout.tsx': `import { Link, type LayoutProps } from 'millrace'
+export default function Layout({ children }: LayoutProps<'/docs'>) { return <div><Link href="/docs">Docs</Link>{children}</div> }
+`,
+  'memo.tsx': `import { memo } from 'react'
+import { href, Link } from 'millrace'
+export const metadata = { canonical: href('/mills/new') }
+export default memo(() => <Link href={href('/mills/new')}>New</Link>)
+`,
+  'mill.server.ts': `import { href, redirect, type LoaderArgs } from 'millrace/server'
+export function loader({ params }: LoaderArgs<'/mills/[id]'>) {
+  if (params.id === 'old') redirect(href('/docs/[[...slug]]', { slug: ['a'] }))
+  return { mill: params.id }
+}
+export function GET() { return Response.json({}) }
+`,
+  'page.tsx': `import { external, href, Link, redirect, useLoaderData, useNavigate, useParams, useSearch, type PageProps } from 'millrace'
+export const metadata = () => ({ title: 'Mill', canonical: href('/mills/new') })
+export default function Page({ params }: PageProps<'/docs/[[...slug]]'>) {
+  const { navigate } = useNavigate()
+  const { id } = useParams('/mills/[id]')
+  const [search] = useSearch('/mills/[id]')
+  const { mill } = useLoaderData<typeof import('./mill.server.ts')>('/mills/[id]')
+  const leave = () => {
+    navigate('/docs/a/b?x#y')
+    navigate(\`?page=\${id}\`)
+    navigate(\`/docs?page=\${id}\`)
+    navigate(new URL('https://example.com'))
+    navigate(external(id))
+  }
+  if (id === 'a') redirect('/mills/7')
+  if (id === 'b') redirect(external(id), 303)
+  return (
+    <main onClick={leave}>
+      {params.slug?.length}{mill}{String(search)}
+      <Link href="/">a</Link><Link href="/docs">a</Link><Link href="/mills/7?x#y">a</Link><Link href="/mills/7/wheels/3">a</Link>
+      <Link href="/files/a/b">a</Link><Link href="#x">a</Link><Link href="https://example.com">a</Link><Link href="mailto:x">a</Link>
+      <Link href={id === 'a' ? '/docs' : '/mills/new'} className="x" onClick={(event) => event.preventDefault()}>a</Link>
+      <Link href={href('/mills/[id]', { id }, { tab: 1 })}>a</Link><Link href={external(id)}>a</Link>
+    </main>
+  )
+}
+`,
+  'actions.tsx': `import { useActionState } from 'react'
+import type { Action } from 'millrace'
+declare const sign: Action<{ name: string }, readonly [], { saved: number }>
+declare const remove: Action<unknown, readonly [number], void>
+declare const move: Action<{ to: string }, readonly [number, string], void>
+export function Button({ action }: { action: Action }) { return <form action={action}><button formAction={action} /></form> }
+export function Row({ action }: { action: Action<never, [id: number]> }) { return <form action={action.bind(null, 3)} /> }
+export function Saved({ action }: { action: Action<never, [], { saved: number }> }) {
+  const [state, run] = useActionState(action, null)
+  return <form action={run}>{state !== null && 'saved' in state ? state.saved.toFixed() : ''}</form>
+}
+export const uses = [
+  <Button action={sign} />, <Button action={remove.bind(null, 1)} />, <Button action={move.bind(null, 1, 'x')} />,
+  <Button action={move.bind(null, 1).bind(null, 'x')} />, <Row action={remove} />, <Saved action={sign} />, <form action={sign} />,
+]
+`,
+}
+
+/** One slip a file: what is written, and what the compiler has to say of it. */
+const SLIPS: readonly (readonly [line: string, says: string])[] = [
+  [`export type Props = PageProps<'/mils/[id]'>`, `'"/mils/[id]"'`],
+  [`export type Props = PageProps<'/docs'>`, `'"/docs"'`],
+  [`export const params = () => useParams('/mils/[id]')`, `'"/mils/[id]"'`],
+  [`export const search = () => useSearch('/mils/[id]')`, `'"/mils/[id]"'`],
+  [`export const data = () => useLoaderData<object>('/mils/[id]')`, `'"/mils/[id]"'`],
+  [`href('/mils/[id]', { id: '7' })`, `'"/mils/[id]"'`],
+  [`href('/mills/[id]')`, 'Expected 2-3 arguments, but got 1'],
+  [`href('/mills/[id]', { name: '7' })`, `'name' does not exist in type`],
+  [`redirect('/mils/7')`, 'NoRouteMatches<"/mils/7">'],
+  [`permanentRedirect(text)`, 'use href(pattern, params), or external(text)'],
+  [`useNavigate().navigate('/mills')`, 'NoRouteMatches<"/mills">'],
+  [`useNavigate().navigate(text)`, 'use href(pattern, params), or external(text)'],
+  ['export const link = <Link href="/docz">a</Link>', `Did you mean '"/docs"'?`],
+  ['export const link = <Link href="/mills/7/8">a</Link>', 'NoRouteMatches<"/mills/7/8">'],
+  ['export const link = <Link href="/mills/">a</Link>', 'NoRouteMatches<"/mills/">'],
+  ['export const link = <Link href="//example.com">a</Link>', 'NoRouteMatches<"//example.com">'],
+  ['export const link = <Link href="/files">a</Link>', 'NoRouteMatches<"/files">'],
+  ['export const link = <Link href="docs">a</Link>', 'use href(pattern, params), or external(text)'],
+  ['export const link = <Link href="javascript:x">a</Link>', 'use href(pattern, params), or external(text)'],
+  ['export const link = <Link href={text}>a</Link>', 'use href(pattern, params), or external(text)'],
+  ['export const link = <Link href={`/mills/${text}`}>a</Link>', 'use href(pattern, params), or external(text)'],
+  [`export const link = <Link href={text === '' ? '/docs' : '/nope'}>a</Link>`, 'NoRouteMatches<"/nope">'],
+  ['useActionState(remove, null)', `is not assignable to type 'number'`],
+  [`useActionState(sign, { saved: 'x' })`, `Type 'string' is not assignable to type 'number'`],
+  [`remove.bind(null, 'a')`, `Argument of type 'string' is not assignable to parameter of type 'number'`],
+  ['remove.bind(null, 1, 2)', 'Expected 2 arguments, but got 3'],
+  [`void sign({ nam: 'x' })`, `'nam' does not exist`],
+  ['export const form = <form action={remove} />', 'Expected 2 or more, but got 1'],
+  ['export const button = <Button action={remove} />', `is not assignable to type 'Action'`],
+  ['export const row = <Row action={sign} />', `Type 'number' is not assignable to type`],
+]
+
+const SLIP_HEAD = `import { useActionState } from 'react'
+import { href, Link, permanentRedirect, redirect, useLoaderData, useNavigate, useParams, useSearch, type Action, type PageProps } from 'millrace'
+import { Button, Row } from './actions.tsx'
+export type Used = Action | PageProps
+export const used = [useActionState, href, Link, permanentRedirect, redirect, useLoaderData, useNavigate, useParams, useSearch, Button, Row]
+declare const text: string
+export type Text = typeof text
+declare const sign: Action<{ name: string }, readonly [], { saved: number }>
+declare const remove: Action<unknown, readonly [number], void>
+export type Actions = [typeof sign, typeof remove]
+`
+
+/** Messages by file, each with its lines. */
+async function compile(files: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, readonly string[]>> {
+  await using temp = await makeTempDir('registered')
+  const folder = await realpath(temp.path)
+  for (const name of ['package.json', 'node_modules', 'src']) await symlink(join(ROOT, name), join(folder, name))
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, 'app', name)), { recursive: true })
+    await writeFile(join(folder, 'app', name), text)
+  }
+  const ambient = [join(ROOT, 'types.d.ts'), join(ROOT, 'src/server/reports/delivery/undici-pool.d.ts')]
+  const config = { extends: join(ROOT, 'src/app/tsconfig.json'), include: ['app/**/*'], files: ambient }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  const { output } = await runCommand('tsc', ['-p', folder, '--pretty', 'false'], { cwd: folder, output: 'collect' })
+  const messages = new Map<string, string[]>()
+  for (const fault of output.trimEnd().split(/\n(?!\s)/)) {
+    const [, file = fault] = /^app\/([^(]+)\(/.exec(fault) ?? []
+    if (fault !== '') messages.set(file, [...(messages.get(file) ?? []), ...fault.split('\n')])
+  }
+  return messages
+}
+
+describe('with its table registered, an application', { timeout: COMPILER_TIMEOUT_MS }, () => {
+  const found: { messages: ReadonlyMap<string, readonly string[]> } = { messages: new Map() }
+
+  beforeAll(async () => {
+    const slips = SLIPS.map(([line], index) => [`slip-${index}.tsx`, `${SLIP_HEAD}${line}\n`] as const)
+    found.messages = await compile({ ...SOUND, ...Object.fromEntries(slips) })
+  }, COMPILER_TIMEOUT_MS)
+
+  it('compiles where its patterns and links are right, and its types make no circle', () => {
+    expect([...found.messages].filter(([file]) => !file.startsWith('slip-'))).toEqual([])
+  })
+
+  it.for(SLIPS.map(([line, says], index) => [line, says, index] as const))('is told of %s', ([, says, index]) => {
+    const lines = found.messages.get(`slip-${index}.tsx`) ?? []
+    expect(lines.join('\n')).toContain(says)
+    expect(lines.length).toBeLessThanOrEqual(MOST_LINES)
+  })
+
+  it('does not compile when a route is renamed and its links are not', async () => {
+    const renamed = ROUTES.replace('/mills/new', '/mills/add')
+    const messages = await compile({ ...SOUND, 'routes.ts': renamed })
+    expect(messages.get('memo.tsx')?.join('\n')).toContain('"/mills/new"')
+  })
+
+  it('compiles without it, whatever its links say', async () => {
+    const unregistered = ROUTES.replace(/^declare module.*$/m, '')
+    const messages = await compile({
+      ...SOUND,
+      'routes.ts': unregistered,
+      'slip.tsx': `${SLIP_HEAD}export const link = <Link href={text}>{href('/none/[id]', { id: text })}</Link>\n`,
+    })
+    expect([...messages]).toEqual([])
+  })
+})
