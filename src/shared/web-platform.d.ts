@@ -16,3 +16,8 @@ declare function btoa(binary: string): string
 
 /** Base64 to bytes, one per character. */
 declare function atob(base64: string): string
+
+/** A form's fields, as actions take them. */
+interface FormData {
+  get(name: string): unknown
+}

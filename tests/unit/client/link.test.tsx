@@ -1,5 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, test } from 'vitest'
+import { external } from '../../../src/shared/external.ts'
 import { Link } from '../../../src/client/react/link.tsx'
 
 /** Takes a URL as browsers do: control characters and spaces around it, tabs and line breaks anywhere, are dropped. */
@@ -28,6 +29,10 @@ describe('a link without a target', () => {
     expect(['javascript:', 'data:', 'vbscript:']).toContain(schemeOf(href))
     expect(renderToStaticMarkup(<Link href={href}>text</Link>)).toBe('<a>text</a>')
   })
+})
+
+test('a link to what external() has disarmed has no target', () => {
+  expect(renderToStaticMarkup(<Link href={external('javascript:alert(1)')}>text</Link>)).toBe('<a>text</a>')
 })
 
 describe('a link to', () => {
