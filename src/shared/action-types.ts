@@ -1,8 +1,5 @@
 import type { InvalidInput } from './action-result.ts'
 
-/** The platform's own; both sides have it, and this folder has neither side's types. */
-type FormData = typeof globalThis extends { FormData: new () => infer Form } ? Form : object
-
 /** The state of `useActionState`: `null` at first, then the handler's result, or the faults of a refused input. */
 export type ActionState<Result> = Result | InvalidInput | null
 
