@@ -119,13 +119,13 @@ export function controlFlowOf(thrown: unknown): RedirectSignal | RefusalSignal |
   if (isControlFlow(thrown)) return thrown
   const digest = digestOf(thrown)
   if (!digest?.startsWith(DIGEST_PREFIX)) return undefined
-  const verdict = digest.slice(DIGEST_PREFIX.length)
-  const redirected = /^redirect:(30[12378]):(external)?:(.*)$/s.exec(verdict)
+  const text = digest.slice(DIGEST_PREFIX.length)
+  const redirected = /^redirect:(30[12378]):(external)?:(.*)$/s.exec(text)
   if (redirected) {
     const [, status, external, to = ''] = redirected
     return new RedirectSignal(to, Number(status) as RedirectStatus, external !== undefined)
   }
-  return Object.hasOwn(REFUSAL_STATUS, verdict) ? new RefusalSignal(verdict as RefusalKind) : undefined
+  return Object.hasOwn(REFUSAL_STATUS, text) ? new RefusalSignal(text as RefusalKind) : undefined
 }
 
 /** Whether a value is control flow itself. Digests are not trusted: on the server, other errors may have any digest. */

@@ -3,7 +3,7 @@ import type { EntryPattern } from '../../shared/register.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import type { ReportInbox } from './report-inbox.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import type { RateLimit, RateVerdict } from '../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
 import type { CacheKey, CachedOptions, CachedRead } from '../stores/cache/cached-read.ts'
 
 declare global {
@@ -51,7 +51,7 @@ export interface LoaderContext {
    * @param key what is limited, and for whom: `sign ${address}`.
    * @returns whether it is within `points` uses in `seconds`, and if not, when to try again.
    */
-  limit(key: string, limit: RateLimit): Promise<RateVerdict>
+  limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   /**
    * Returns the cached value of a key, or makes it. It is kept for all visitors, so the key must contain everything
    * that `read` depends on, and `read` cannot access cookies, headers or the request. Concurrent callers share one

@@ -2,7 +2,7 @@ import { MAX_TARGET_BYTES } from '../../shared/limits.ts'
 import { ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 
 /** The guard's result for a request target. */
-export type TargetVerdict =
+export type JudgedTarget =
   | {
       readonly kind: 'ok'
       /**
@@ -39,7 +39,7 @@ const TO_ENCODE = /[ \u0080-\uffff]/g
  * Judges a raw request target before any other code sees it. Pure; contract section 4, "bad input".
  * The caller splits an absolute-form target, because it knows which authorities are ours.
  */
-export function judgeTarget(target: string): TargetVerdict {
+export function judgeTarget(target: string): JudgedTarget {
   if (target.length > MAX_TARGET_BYTES) return { kind: 'refused', status: 414, reason: 'URL too long' }
   if (!(target.startsWith('/') || target.startsWith('\\'))) {
     return { kind: 'refused', status: 400, reason: 'malformed request target' }

@@ -15,7 +15,7 @@ import { RequestLoaderContext } from './loader-context.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { IdempotencyStore } from '../stores/idempotency-store.ts'
-import type { RateLimits, RateLimit, RateVerdict } from '../stores/rate-limits.ts'
+import type { RateLimits, RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 
 const MOST_SPANS = 200 // per request
@@ -197,7 +197,7 @@ export class RequestContext {
   }
 
   /** Counts one use of this client against a limit. */
-  limit(key: string, limit: RateLimit): Promise<RateVerdict> {
+  limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
     return this.services.limits.take(key, limit, Date.now(), clientKey(this.clientAddress.address))
   }
 

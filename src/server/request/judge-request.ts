@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { createPublicOrigins } from '../http/public-origins.ts'
 import { resolveClientAddress, type ClientAddress } from '../http/trusted-proxy.ts'
-import { isValidHost, judgeTarget, splitAbsoluteTarget, type TargetVerdict } from '../http/url-guard.ts'
+import { isValidHost, judgeTarget, splitAbsoluteTarget, type JudgedTarget } from '../http/url-guard.ts'
 
 /** Result of judging a request. */
 export interface JudgedRequest {
-  readonly target: TargetVerdict
+  readonly target: JudgedTarget
   readonly clientAddress: ClientAddress
   /** Set if the request is refused, whatever its target. */
   readonly refusal?: Refusal

@@ -10,7 +10,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
-import type { RateLimit, RateVerdict } from '../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
 
 /** What a loader context uses of its request. */
 export interface LoaderRequest {
@@ -30,7 +30,7 @@ export interface LoaderRequest {
   }
   /** Set when the visitor's data is read. */
   personal: boolean
-  limit(key: string, limit: RateLimit): Promise<RateVerdict>
+  limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
 }
@@ -119,7 +119,7 @@ export class RequestLoaderContext implements LoaderContext {
     return parseCookie(this.#request.req.headers.cookie ?? '')[name]
   }
 
-  limit(key: string, limit: RateLimit): Promise<RateVerdict> {
+  limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
     return this.#request.limit(key, limit)
   }
 

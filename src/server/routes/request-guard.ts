@@ -16,7 +16,7 @@ import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
 import { first, type Refusal, type RequestJudge } from '../request/judge-request.ts'
-import { judgeTarget, type TargetVerdict } from '../http/url-guard.ts'
+import { judgeTarget, type JudgedTarget } from '../http/url-guard.ts'
 import { clientKey } from '../http/client-key.ts'
 
 /** Ids accepted from another machine: nothing that could break a log or a header. */
@@ -95,17 +95,17 @@ export function requestGuard(parts: GuardParts): RequestHandler {
  * The tidy form of a URL for the data of an untidy path. The document would be redirected; for data, the redirect is a
  * record, so the data handler must write it: here it would be a 3xx.
  */
-function tidyDataUrl({ method, url }: IncomingMessage, verdict: TargetVerdict) {
-  if (verdict.kind !== 'redirect' || (method !== 'GET' && method !== 'HEAD')) return undefined
+function tidyDataUrl({ method, url }: IncomingMessage, judged: JudgedTarget) {
+  if (judged.kind !== 'redirect' || (method !== 'GET' && method !== 'HEAD')) return undefined
   if (url?.startsWith(`${ROUTE_DATA_PREFIX}/`) !== true) return undefined
-  const tidy = judgeTarget(verdict.location)
+  const tidy = judgeTarget(judged.location)
   return tidy.kind === 'ok' && !tidy.dotSegments && isDataPath(tidy.pathname) ? tidy : undefined
 }
 
 /** A path that is tidy but for its trailing slash: the one spelling that routers of middleware tell from another. */
-function slashedPath({ url }: IncomingMessage, verdict: TargetVerdict) {
-  if (verdict.kind !== 'redirect') return undefined
-  const tidy = judgeTarget(verdict.location)
+function slashedPath({ url }: IncomingMessage, judged: JudgedTarget) {
+  if (judged.kind !== 'redirect') return undefined
+  const tidy = judgeTarget(judged.location)
   if (tidy.kind !== 'ok' || isRuntimePath(tidy.pathname)) return undefined
   const pathname = `${tidy.pathname}/`
   return url === pathname + tidy.search ? { ...tidy, pathname } : undefined
@@ -116,7 +116,7 @@ function isOutside(req: IncomingMessage & { readonly baseUrl?: string }): boolea
   return basePath() !== '' && req.baseUrl !== basePath()
 }
 
-function answerOutside(context: RequestContext, target: Exclude<TargetVerdict, { kind: 'refused' }>): void {
+function answerOutside(context: RequestContext, target: Exclude<JudgedTarget, { kind: 'refused' }>): void {
   if (target.kind === 'redirect' && isUnderBasePath(target.location)) {
     return sendLocation(context, 308, withoutBasePath(target.location))
   }

@@ -24,7 +24,7 @@ export interface RateLimits {
    * @throws {RangeError} for an invalid limit.
    * @returns `retryAfterSeconds` in whole seconds.
    */
-  take(key: string, limit: RateLimit, now: number, client?: string): Promise<RateVerdict>
+  take(key: string, limit: RateLimit, now: number, client?: string): Promise<RateLimitResult>
 }
 
 /** A limit in whole microseconds. */
@@ -55,7 +55,7 @@ export function rateMoment(ms: number): number {
  * The result for a refused call.
  * @param fullAt moment at which all points are back.
  */
-export function refusal(fullAt: number, now: number, { window, interval }: RateCells): RateVerdict {
+export function refusal(fullAt: number, now: number, { window, interval }: RateCells): RateLimitResult {
   const wait = fullAt + interval - window - now
   return { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1_000 / MICROS)) }
 }
@@ -144,7 +144,7 @@ export interface RateLimit {
 }
 
 /** Whether it may be done once more. */
-export interface RateVerdict {
+export interface RateLimitResult {
   readonly allowed: boolean
   /** 0 if allowed. */
   readonly retryAfterSeconds: number

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import type { RateLimit, RateVerdict } from '../../../src/server/stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../../../src/server/stores/rate-limits.ts'
 type Awaitable<Value> = Value | Promise<Value>
 
 /** `RateLimits`, or some behind a network. */
 export interface TestedRateLimits {
-  take(key: string, limit: RateLimit, now: number, client?: string): Awaitable<RateVerdict>
+  take(key: string, limit: RateLimit, now: number, client?: string): Awaitable<RateLimitResult>
 }
 
 const NOW = 1_800_000_000_000

@@ -155,11 +155,11 @@ export class EnvelopeSender {
     const now = clock()
     const judged = judgeAnswer(answer)
     limits.update(answer, now)
-    if (judged.verdict === 'delivered' || judged.verdict === 'refused') {
-      await this.#answered(entry, judged.verdict === 'refused' ? judged : undefined)
+    if (judged.result === 'delivered' || judged.result === 'refused') {
+      await this.#answered(entry, judged.result === 'refused' ? judged : undefined)
     } else {
-      const isFailure = judged.verdict === 'failed' || !this.isLimited(entry.kind, now)
-      if (isFailure) await this.#failed(answer, entry, { now, startedAt, isLimit: judged.verdict === 'limited' })
+      const isFailure = judged.result === 'failed' || !this.isLimited(entry.kind, now)
+      if (isFailure) await this.#failed(answer, entry, { now, startedAt, isLimit: judged.result === 'limited' })
       this.#window.rewind()
     }
   }
@@ -225,23 +225,23 @@ export function describeFailure(thrown: unknown): object {
 }
 
 /** Meaning of the service's answer for the envelope. */
-type DeliveryVerdict =
-  | { readonly verdict: 'delivered' }
+type DeliveryResult =
+  | { readonly result: 'delivered' }
   /** The service will never accept it. */
-  | { readonly verdict: 'refused'; readonly status: number }
+  | { readonly result: 'refused'; readonly status: number }
   /** By its rate limits. */
-  | { readonly verdict: 'limited' }
+  | { readonly result: 'limited' }
   /** Temporarily, for reasons unrelated to the envelope. */
-  | { readonly verdict: 'failed'; readonly status: number | undefined }
+  | { readonly result: 'failed'; readonly status: number | undefined }
 
 /** Client errors that do not concern the envelope: a DSN that is not known yet, a proxy in between, bad timing. */
 const PASSING_STATUSES = new Set([401, 404, 407, 408, 421, 425])
 
 /** Interprets an answer. */
-function judgeAnswer({ kind, status }: UpstreamAnswer): DeliveryVerdict {
-  if (kind === 'unreachable' || status === undefined) return { verdict: 'failed', status: undefined }
-  if (status >= 200 && status < 300) return { verdict: 'delivered' }
-  if (status === 429) return { verdict: 'limited' }
-  if (status >= 400 && status < 500 && !PASSING_STATUSES.has(status)) return { verdict: 'refused', status }
-  return { verdict: 'failed', status }
+function judgeAnswer({ kind, status }: UpstreamAnswer): DeliveryResult {
+  if (kind === 'unreachable' || status === undefined) return { result: 'failed', status: undefined }
+  if (status >= 200 && status < 300) return { result: 'delivered' }
+  if (status === 429) return { result: 'limited' }
+  if (status >= 400 && status < 500 && !PASSING_STATUSES.has(status)) return { result: 'refused', status }
+  return { result: 'failed', status }
 }

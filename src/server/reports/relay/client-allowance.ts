@@ -1,4 +1,4 @@
-import type { RateLimit, RateVerdict } from '../../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../../stores/rate-limits.ts'
 /** A credit pays for an envelope, or for each further 256 KiB of work that it causes; see `workOf`. */
 export const CREDIT_BYTES = 262_144
 
@@ -51,27 +51,27 @@ export interface ClientAllowance {
    * @param take takes a point of this client in the store; called when no credit is left, once for all waiting callers.
    * @throws errors of `take`.
    */
-  use(client: string, take: () => Promise<RateVerdict>): Promise<RateVerdict>
+  use(client: string, take: () => Promise<RateLimitResult>): Promise<RateLimitResult>
 }
 
-const ALLOWED: RateVerdict = { allowed: true, retryAfterSeconds: 0 }
+const ALLOWED: RateLimitResult = { allowed: true, retryAfterSeconds: 0 }
 
 /** Starts without credits. */
 export function createClientAllowance(mostClients = MOST_CLIENTS): ClientAllowance {
   const credits = new Map<string, number>()
   /** Pending requests for points. */
-  const asked = new Map<string, Promise<RateVerdict>>()
+  const asked = new Map<string, Promise<RateLimitResult>>()
 
-  async function refill(client: string, take: () => Promise<RateVerdict>): Promise<RateVerdict> {
-    const verdict = await take()
+  async function refill(client: string, take: () => Promise<RateLimitResult>): Promise<RateLimitResult> {
+    const result = await take()
     credits.delete(client)
-    if (!verdict.allowed) return verdict
+    if (!result.allowed) return result
     if (credits.size >= mostClients) credits.delete(credits.keys().next().value ?? '')
     credits.set(client, CREDITS_A_POINT)
-    return verdict
+    return result
   }
 
-  async function spend(client: string, take: () => Promise<RateVerdict>): Promise<RateVerdict> {
+  async function spend(client: string, take: () => Promise<RateLimitResult>): Promise<RateLimitResult> {
     const left = credits.get(client) ?? 0
     if (left > 0) {
       credits.set(client, left - 1)
@@ -79,9 +79,9 @@ export function createClientAllowance(mostClients = MOST_CLIENTS): ClientAllowan
     }
     const point = asked.get(client) ?? refill(client, take).finally(() => asked.delete(client))
     asked.set(client, point)
-    const verdict = await point
+    const result = await point
     // Other waiting callers may have used it up.
-    return verdict.allowed ? spend(client, take) : verdict
+    return result.allowed ? spend(client, take) : result
   }
 
   return { use: spend }

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { refuseCall } from '../answer/refuse-call.ts'
-import type { RateLimit, RateVerdict } from '../../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../../stores/rate-limits.ts'
 import { sendText } from '../answer/send-plain.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { contextOf } from '../attached-context.ts'
@@ -47,12 +47,12 @@ export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.
   async function refuses(context: RequestContext, what: 'action' | 'data'): Promise<boolean> {
     const limit = what === 'action' ? actions : context.data && data
     if (limit === undefined) return false
-    const verdict = await count(context, `${what} ${clientKey(context.clientAddress.address)}`, limit)
-    if (!verdict.allowed) refuse(context, what, verdict.retryAfterSeconds)
-    return !verdict.allowed
+    const result = await count(context, `${what} ${clientKey(context.clientAddress.address)}`, limit)
+    if (!result.allowed) refuse(context, what, result.retryAfterSeconds)
+    return !result.allowed
   }
 
-  async function count(context: RequestContext, key: string, limit: RateLimit): Promise<RateVerdict> {
+  async function count(context: RequestContext, key: string, limit: RateLimit): Promise<RateLimitResult> {
     try {
       return await context.limit(key, limit)
     } catch (error) {

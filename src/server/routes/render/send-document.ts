@@ -192,7 +192,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     const judged = judgeThrown(thrown)
     if (judged.kind !== 'failure') context.left = true
     const digest = reportFailure(thrown, context, 'stream')
-    sink.add(lateVerdict(judged, digest))
+    sink.add(lateOutcome(judged, digest))
     return digest
   }
   live.onLateThrown = tellLate
@@ -207,7 +207,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
 }
 
 /** The message of a late failure for visitors without scripts, and crawlers, because the status is already sent. */
-function lateVerdict(judged: JudgedThrown, digest: string): string {
+function lateOutcome(judged: JudgedThrown, digest: string): string {
   const noindex = '<meta name="robots" content="noindex"/>'
   return judged.kind === 'redirect'
     ? `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(withBasePath(judged.location))}"/>`
