@@ -5,7 +5,7 @@ import { OPTIONAL_TYPES } from './package-parts.ts'
 
 /** Declarations of generated modules, and for packages without types; the entries' declarations need none of them. */
 const AMBIENT = [
-  'src/server/application.d.ts',
+  'src/server/routes/application.d.ts',
   'src/server/reports/delivery/undici-pool.d.ts',
   'src/client/dev/react-refresh.d.ts',
 ]

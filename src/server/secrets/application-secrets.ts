@@ -2,9 +2,9 @@ import type { Secrets } from './secrets.ts'
 
 /**
  * Prefixes of the runtime's own purposes: bound arguments are signed for `action <id>`, sessions are encrypted for
- * `cookie <name>`, and later ones begin with `runtime`.
+ * `cookie <name>`, and later ones begin with `runtime`. With a base path, that is in front of them.
  */
-const RESERVED = /^(?:action|cookie|runtime|application) /
+const RESERVED = /^(?:\/\S* )?(?:action|cookie|runtime|application) /
 
 /**
  * The secrets of `context.secrets`. An application can name no purpose that derives a key of the runtime: purposes with

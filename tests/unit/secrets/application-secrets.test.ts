@@ -6,7 +6,13 @@ import { createSecrets } from '../../../src/server/secrets/secrets.ts'
 
 const runtime = createSecrets(['a key for these tests, long enough'])
 const application = new ApplicationSecrets(runtime)
-const PURPOSES = [argumentsPurpose('0123456789ab'), 'cookie __Host-session', 'runtime x', 'application action x']
+const PURPOSES = [
+  argumentsPurpose('0123456789ab'),
+  'cookie __Host-session',
+  'runtime x',
+  'application action x',
+  '/shop cookie x',
+]
 
 test.for(PURPOSES)('the key of “%s” is the runtime’s own', async (purpose) => {
   expect(runtime.verify(purpose, application.sign(purpose, 'text'))).toBeUndefined()
