@@ -48,7 +48,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['routes'],
     ['open-services'],
     ['app-parts'],
-    ['index', 'app', 'application'],
+    ['index', 'app'],
     ['built-app'],
     ['main', 'handler'],
   ],
@@ -77,6 +77,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['actions'],
     ['data'],
     ['serve-routes', 'serve-runtime', 'answer-failures'],
+    ['application'],
   ],
   scripts: [
     ['seeded-random'],
