@@ -18,6 +18,7 @@ import { ACTION_REFERENCES } from './action-references.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
 import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
+import { checkLinks } from './dead-links.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
 import { checkBuildOptions, displayPath, PUBLIC_PATH, type BuildOptions } from './build-options.ts'
@@ -98,7 +99,8 @@ export async function buildApplication(
     const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
 
     const inspection = join(folder.staging, 'inspection')
-    const { sources } = await readApplication(context, inspection, onServer)
+    const facts = await readApplication(context, inspection, onServer)
+    const { sources } = facts
     await rm(inspection, { recursive: true })
 
     const [browser, reports, server] = await Promise.all([
@@ -108,6 +110,7 @@ export async function buildApplication(
     ])
     checkServerModules(root, server.metafile, sources)
     requireOneReact(server.metafile)
+    checkLinks(context, [browser.metafile, server.metafile], facts)
     const entry = metafileKey(root, browserEntry(context))
     const groups = groupStyles(browser.metafile, entry, browserModules(sources))
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)

@@ -32,7 +32,7 @@ export const RUN_TIME_PACKAGES = ['@eslint-community/regexpp', '@redis/client', 
 export const OPTIONAL_PACKAGES = ['@redis/client'] as const
 
 /** Packages that commands load from the application's project, where they are development dependencies. */
-export const TOOLS = ['esbuild', 'oxc-transform', '@sentry/cli'] as const
+export const TOOLS = ['esbuild', 'oxc-parser', 'oxc-transform', '@sentry/cli'] as const
 
 /** Packages that an application installs beside this one. */
 export const PEERS = ['react', 'react-dom'] as const
@@ -66,6 +66,7 @@ export const TEMPLATE_PACKAGES = [
   '@types/react-dom',
   'esbuild',
   'node',
+  'oxc-parser',
   'oxc-transform',
   'playwright-core',
   'typescript',

@@ -157,3 +157,20 @@ test.for([
 ] as const)('%s stops the build', async ([, files, message]) => {
   expect(await buildFault(files)).toContain(message)
 })
+
+test('a link to a route that was renamed stops the build, with its place and the nearest pattern', async () => {
+  const page = `import { Link, href } from 'millrace'
+
+export default function HomePage() {
+  return (
+    <p>
+      <Link href="/labb">Lab</Link> <a href={href('/labb')}>Lab</a> <Link href="/">Home</Link>
+    </p>
+  )
+}
+`
+  const fault = await buildFault({ 'src/app/home-page.tsx': page })
+  expect(fault).toContain('src/app/home-page.tsx:6:18: no route answers /labb. The nearest pattern is /')
+  expect(fault).toContain(`src/app/home-page.tsx:6:51: href('/labb') is not a pattern of the table.`)
+  expect(fault).not.toMatch(/^\s+at /m)
+})
