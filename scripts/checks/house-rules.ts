@@ -14,11 +14,27 @@ export interface SourceFile {
 }
 
 const MAX_LINES = 400 // a longer file has more than one noun in it
-const CODE = /\.(?:ts|tsx|mjs|css)$/
-const SCRIPT = /\.(?:ts|tsx|mjs)$/
+const CODE = /\.(?:ts|tsx|mdx|mjs|css|scss)$/
+const SCRIPT = /\.(?:ts|tsx|mdx|mjs)$/
 
-/** An entry of this package, by its name. */
+/** Anything in this package, by the package's name. */
 const OWN_ENTRY = /^millrace(?:\/|$)/
+
+/** What applications may import of it. */
+export const PUBLISHED_ENTRIES: readonly string[] = [
+  'millrace',
+  'millrace/server',
+  'millrace/inspect',
+  'millrace/build',
+  'millrace/types',
+  'millrace/testing',
+]
+
+/** An application of this repository: the reference application, a template, an example. */
+const APPLICATION = /^(?:src\/app|(?:templates|examples)\/[^/]+)\//
+
+/** A chapter of the handbook, or the README. Samples of tests reach into the sources as this project's own tests do. */
+const CHAPTER = /^(?:docs\/[^/]+|README)\.md$/
 
 /** One permitted direction: files under `from` may import files that match `to`, of the layers in `src`. */
 interface Arrow {
@@ -26,8 +42,6 @@ interface Arrow {
   readonly to: readonly RegExp[]
   /** May be imported by `import type` only. */
   readonly types?: readonly RegExp[]
-  /** May import the package's published entries, as every application does. */
-  readonly entries?: true
   readonly rule: string
 }
 
@@ -40,26 +54,19 @@ const ARROWS: readonly Arrow[] = [
     types: [/^src\/client\/module-types\.ts$/],
     rule: 'src/server imports src/shared, src/client/react, types of src/client/module-types.ts, and itself',
   },
-  {
-    from: 'src/app/',
-    to: [/^src\/app\//],
-    entries: true,
-    rule: 'src/app imports itself and what the package publishes: millrace, millrace/server',
-  },
 ]
 
 /**
  * Finds violations of the house rules.
- * @param files sources under `src`, `scripts` and `tests`.
+ * @param files sources, and the chapters of the handbook.
  * @returns one line per fault: file, line, fault and rule.
  */
 export function houseFaults(files: readonly SourceFile[]): string[] {
-  return files
-    .filter((file) => CODE.test(file.path))
-    .flatMap((file) => [
-      ...lengthFaults(file),
-      ...(SCRIPT.test(file.path) ? [...importFaults(file), ...statementFaults(file)] : []),
-    ])
+  return files.flatMap((file) => [
+    ...(CODE.test(file.path) ? lengthFaults(file) : []),
+    ...(SCRIPT.test(file.path) ? [...importFaults(file), ...statementFaults(file)] : []),
+    ...(CHAPTER.test(file.path) ? importFaults(file) : []),
+  ])
 }
 
 function lengthFaults(file: SourceFile): string[] {
@@ -70,6 +77,8 @@ function lengthFaults(file: SourceFile): string[] {
 }
 
 function importFaults(file: SourceFile): string[] {
+  const folder = APPLICATION.exec(file.path)?.[0]
+  if (folder !== undefined || CHAPTER.test(file.path)) return applicationFaults(file, folder)
   const arrow = ARROWS.find(({ from }) => file.path.startsWith(from))
   if (arrow === undefined) return []
   return listImports(file.text).flatMap((statement) =>
@@ -79,8 +88,20 @@ function importFaults(file: SourceFile): string[] {
   )
 }
 
+/** @param folder of the application; `undefined` for samples, whose neighbours are not printed. */
+function applicationFaults({ path, text }: SourceFile, folder: string | undefined): string[] {
+  return listImports(text).flatMap(({ specifier, line }) => {
+    const isOwn = specifier.startsWith('.') && folder !== undefined
+    const isAllowed = isOwn
+      ? posix.join(posix.dirname(path), specifier).startsWith(folder)
+      : !OWN_ENTRY.test(specifier) || PUBLISHED_ENTRIES.includes(specifier)
+    const rule = `an application imports its own files and published entries: ${PUBLISHED_ENTRIES.join(', ')}`
+    return isAllowed ? [] : [`${path}:${line}: imports ${specifier}; ${rule}`]
+  })
+}
+
 function allows(arrow: Arrow, path: string, { specifier, typeOnly }: ImportStatement): boolean {
-  if (OWN_ENTRY.test(specifier)) return arrow.entries === true && !specifier.startsWith('millrace/internal')
+  if (OWN_ENTRY.test(specifier)) return false
   if (!specifier.startsWith('.')) return true
   const target = posix.join(posix.dirname(path), specifier)
   const allowed = typeOnly ? [...arrow.to, ...(arrow.types ?? [])] : arrow.to

@@ -1,22 +1,20 @@
-import { readFile, readdir } from 'node:fs/promises'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { floorFaults } from './floors.ts'
 import { houseFaults } from './house-rules.ts'
 import type { SourceFile } from './house-rules.ts'
 import { hasTower } from './tower-diagram.ts'
 
-const FOLDERS = ['src', 'bin', 'scripts', 'templates', 'tests'] as const
+/** The project's own folders, and its chapters. */
+const SOURCES = ['{src,bin,scripts,templates,examples,tests}/**', 'docs/*.md', 'README.md'] as const
 
-/** Reads every file of the project's own folders, except build output and test data. */
+/** Build output, packages of examples and of the benchmark's peers, and test data. */
+const LEFT_OUT = ['**/dist', '**/node_modules', '**/vectors'] as const
+
 async function readSources(root: string): Promise<SourceFile[]> {
-  const entries = await Promise.all(
-    FOLDERS.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
-  )
-  const paths = entries
-    .flat()
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/[\\/](?:dist|node_modules|vectors)[\\/]/.test(path))
+  const entries = globSync(SOURCES, { cwd: root, exclude: LEFT_OUT, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   return Promise.all(
     paths.map(async (path) => ({
       path: relative(root, path).split(sep).join('/'),

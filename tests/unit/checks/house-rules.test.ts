@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { houseFaults } from '../../../scripts/checks/house-rules.ts'
+import { houseFaults, PUBLISHED_ENTRIES } from '../../../scripts/checks/house-rules.ts'
+import PACKAGE from '../../../package.json' with { type: 'json' }
 
 function faultsOf(path: string, ...lines: readonly string[]): string[] {
   return houseFaults([{ path, text: `${lines.join('\n')}\n` }])
@@ -19,6 +20,12 @@ describe('arrows of imports', () => {
     ['src/server/app.ts', `import { createServer } from 'node:http'`],
     ['src/app/app.ts', `import { defineApp } from 'millrace/server'`],
     ['src/app/page.tsx', `import { Link } from 'millrace'`],
+    ['src/app/page.tsx', `import { isServer } from '../app/site/is-server.ts'`],
+    ['templates/minimal/src/app/app.ts', `import { defineApp } from 'millrace/server'`],
+    ['examples/sass/millrace.config.ts', `import { defineConfig } from 'millrace/build'`],
+    ['examples/sass/src/app/page.tsx', `import './styles.scss'`],
+    ['docs/routes.md', `import { Link } from 'millrace'`],
+    ['docs/testing.md', `import { createApp } from '../../src/server/app.ts'`],
     ['tests/unit/x.test.ts', `import { x } from '../../src/server/app.ts'`],
   ] as const
   test.for(allowed)('%s may say: %s', ([path, line]) => {
@@ -42,6 +49,14 @@ describe('arrows of imports', () => {
     ['src/app/page.tsx', `import type { Config } from '../server/config/config.ts'`],
     ['src/app/page.tsx', `import { actionReference } from 'millrace/internal/action-reference'`],
     ['src/client/index.ts', `import { hydrate } from 'millrace'`],
+    ['src/app/page.tsx', `import { Link } from 'millrace/src/client/react/link.tsx'`],
+    ['templates/application/src/app/page.tsx', `import { Link } from '../../../../src/client/index.ts'`],
+    ['templates/minimal/src/app/page.tsx', `import { x } from '../../../application/src/app/x.ts'`],
+    ['examples/mdx/src/app/page.tsx', `import { x } from 'millrace/internal/action-reference'`],
+    ['examples/mdx/src/app/page.mdx', `import { x } from '../../../../src/server/app.ts'`],
+    ['examples/mdx/millrace.config.ts', `import { aliasOf } from '../../scripts/build/customization.ts'`],
+    ['docs/routes.md', `import { x } from 'millrace/internal/packages/pino'`],
+    ['README.md', `const x = await import('millrace/lib/src/server/app.js')`],
   ] as const
   test.for(refused)('%s may not say: %s', ([path, line]) => {
     expect(faultsOf(path, line)).toHaveLength(1)
@@ -52,6 +67,13 @@ describe('arrows of imports', () => {
     expect(faultsOf('src/client/core/x.ts', ...text)).toEqual([
       'src/client/core/x.ts:2: imports ../../server/config.ts; src/client imports src/shared and itself',
     ])
+  })
+
+  test('every public entry of the package is published, and nothing internal', () => {
+    const entries = Object.keys(PACKAGE.exports).map((path) => `millrace${path.slice(1)}`)
+    const open = entries.filter((entry) => !/^millrace\/(?:internal\/|package\.json$)/.test(entry))
+    expect(open.filter((entry) => !PUBLISHED_ENTRIES.includes(entry))).toEqual([])
+    expect(open.length).toBeGreaterThan(3)
   })
 
   test('imports in comments are no imports', () => {
