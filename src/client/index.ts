@@ -3,6 +3,7 @@ export type * from '../shared/register.ts'
 export type { Href, LinkTarget } from '../shared/link-target.ts'
 export { defineRoutes } from './define-routes.ts'
 export { hydrate, type HydrateOptions, type UnsentTexts } from './entry.tsx'
+export { ClientOnly, type ClientOnlyProps } from './react/client-only.tsx'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'
 export {
   useFetcher,

@@ -41,6 +41,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   'docs/getting-started.md': [
     [`import('./mills/loader.server.ts')`, `import('./mills/mills.server.ts')`, 'Cannot find module'],
   ],
+  'docs/libraries.md': [['<ClientOnly fallback', '<ClientOnly placeholder', `Property 'placeholder' does not exist`]],
   'docs/loaders.md': [
     ['export const guards', 'export const guard', `to type 'never'`],
     ['of={data.level}', 'of={data.gauge}', `Property 'gauge' does not exist`],
