@@ -73,7 +73,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   'src/server/routes': [
     ['load', 'rules', 'plain-url', 'request-guard'],
     ['entrance'],
-    ['render', 'serve-resource'],
+    ['render', 'resources'],
     ['actions'],
     ['data'],
     ['serve-routes', 'serve-runtime', 'answer-failures'],

@@ -2,12 +2,13 @@ import type { ComponentType, ReactNode } from 'react'
 import type { EntryPattern, RoutePattern } from '../shared/register.ts'
 import type { Params } from '../shared/route-pattern.ts'
 import type { SegmentDefinition } from '../shared/route-definition.ts'
+import type { SchemaOutput } from '../shared/schema.ts'
 
 /** Exports of a segment's `*.server.ts`, as far as its page and layout depend on them. */
 export interface ServerModuleShape {
   loader?: (...args: never[]) => unknown
-  /** A zod schema (any Standard Schema with zod's `_output` type works) for the search params. */
-  search?: { readonly _output: unknown }
+  /** A schema for the search params: zod's, or that of any library that implements Standard Schema. */
+  search?: { readonly _output: unknown } | { readonly '~standard': object }
 }
 
 /** The result of this server module's loader for its page or layout. `undefined` without a loader. */
@@ -16,8 +17,8 @@ export type LoaderData<Module extends ServerModuleShape> = Module['loader'] exte
   : undefined
 
 /** The search params of a page: the schema's output, or the raw text (a list if a key is repeated). */
-export type SearchOf<Module extends ServerModuleShape> = Module['search'] extends { readonly _output: infer Output }
-  ? Output
+export type SearchOf<Module extends ServerModuleShape> = Module extends { search: infer Schema }
+  ? SchemaOutput<Schema>
   : Readonly<Record<string, string | string[]>>
 
 /**

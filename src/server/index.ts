@@ -16,7 +16,6 @@ export {
   type SessionContext,
   type SessionKind,
   type SessionOptions,
-  type SessionSchema,
 } from './secrets/define-session.ts'
 export type { Secrets } from './secrets/secrets.ts'
 export { DatabaseError } from './stores/database-error.ts'
@@ -25,14 +24,7 @@ export { UnavailableError, type UnavailableOptions } from './api/unavailable-err
 export { UncacheableValueError } from './stores/cache/value-text.ts'
 export { VisitorInCacheError } from './stores/cache/read-scope.ts'
 export type { CachedOptions, CachedRead, CacheKey } from './stores/cache/cached-read.ts'
-export type {
-  CacheOptions,
-  HandlerModule,
-  LoaderArgs,
-  LoaderContext,
-  ResourceHandler,
-  SearchSchema,
-} from './api/loader-types.ts'
+export type { CacheOptions, HandlerModule, LoaderArgs, LoaderContext, ResourceHandler } from './api/loader-types.ts'
 export type {
   ReportDetails,
   ReportEvent,
@@ -48,3 +40,4 @@ export { clientKey } from './http/client-key.ts'
 export type { PolicySources } from './api/define-app.ts'
 export type { VisitorLimits } from './api/define-app.ts'
 export type { RuleSet } from '../shared/rules/rule-types.ts'
+export type { Schema, SchemaIssue, SchemaOutput, StandardResult, StandardSchema, ZodSchema } from '../shared/schema.ts'

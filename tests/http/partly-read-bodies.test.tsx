@@ -10,7 +10,7 @@ type Handler = (args: { readonly request: Request }) => unknown
 /** Serves one handler at `/part`, and another one that needs no body. */
 async function serve(POST: Handler): Promise<number> {
   const GET = (): Response => new Response('next')
-  const { app } = tinyApp({ routes: { '/part': { handler: moduleOf({ POST, GET }) } } })
+  const { app } = tinyApp({ routes: { '/part': { handler: moduleOf({ bodyLimit: 10_000_000, POST, GET }) } } })
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { EntryPattern } from '../../shared/register.ts'
 import type { Params } from '../../shared/route-pattern.ts'
+import type { Schema } from '../../shared/schema.ts'
 import type { ReportInbox } from './report-inbox.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
@@ -83,11 +84,15 @@ export interface CacheOptions {
 /**
  * Arguments of a loader.
  * @typeParam Pattern the pattern of its entry in the table, without groups.
- * @typeParam Search the output of the segment's `search` schema; raw text without one.
+ * @typeParam Search the output of the module's `search` schema; raw text without one.
+ * @typeParam OwnParams the output of the module's `params` schema; the pattern's own without one.
  */
-export interface LoaderArgs<Pattern extends EntryPattern = never, Search = SearchInput> {
-  /** Decoded once, without a prototype. A layout's loader gets those of its own pattern. */
-  readonly params: Params<Pattern>
+export interface LoaderArgs<Pattern extends EntryPattern = never, Search = SearchInput, OwnParams = Params<Pattern>> {
+  /**
+   * Decoded once, without a prototype. A layout's loader gets those of its own pattern. If the same module exports a
+   * schema as `params`, this is its output; pages and hooks keep the text.
+   */
+  readonly params: OwnParams
   /** Parsed by the schema that the same module exports as `search`. */
   readonly search: Search
   /** The web platform's `Request`; created on first use. */
@@ -103,24 +108,13 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
   readonly cache: (options: CacheOptions) => void
 }
 
-/** A schema for search params: zod's, or any object with the same `safeParse`. */
-export interface SearchSchema {
-  readonly _output: unknown
-  safeParse(
-    input: unknown,
-  ): { success: true; data: unknown } | { success: false; error: { issues: readonly SearchIssue[] } }
-}
-
-/** A fault that a schema reports. */
-export interface SearchIssue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
 /** A module named by `loader` or `layoutLoader`. */
 export interface ServerModule {
   readonly loader?: (args: never) => unknown
-  readonly search?: SearchSchema
+  /** For the search params: those that it refuses get 400. */
+  readonly search?: Schema
+  /** For the loader's params: a path that it refuses is not found. */
+  readonly params?: Schema
   /**
    * In a layout's module: `false` declares that its loader never refuses or redirects, so the data of inner pages need
    * not wait for it. In a page's module: `true` declares that its loader must succeed before an action that is posted
@@ -132,8 +126,12 @@ export interface ServerModule {
 /** Answers one method of a resource route. */
 export type ResourceHandler = (args: never) => Response | Promise<Response>
 
-/**
- * A module named by `handler`: its upper-case exports are the methods that it answers; `HEAD` follows from `GET`. Its
- * `search` is a `SearchSchema` as for loaders: an invalid query gets 400.
- */
-export type HandlerModule = Readonly<Record<string, unknown>>
+/** A module named by `handler`: its upper-case exports are the methods that it answers; `HEAD` follows from `GET`. */
+export interface HandlerModule extends Pick<ServerModule, 'search' | 'params'> {
+  /**
+   * Maximum bytes of a request's body; a larger one gets 413. `Infinity` leaves the bound to the handler. Default:
+   * `ACTION_BODY_LIMIT`.
+   */
+  readonly bodyLimit?: number
+  readonly [method: string]: unknown
+}

@@ -177,7 +177,8 @@ export const VARIABLES = {
   actionBodyLimit: {
     name: 'ACTION_BODY_LIMIT',
     fallback: '1mb',
-    meaning: 'largest body of an action call other than an upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
+    meaning:
+      'largest body of a handler, or of an action call without an upload, in bytes or with kb, mb or gb (1kb is 1024 bytes)',
     example: '1mb',
     schema: z
       .string()

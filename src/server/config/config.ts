@@ -23,7 +23,7 @@ export interface Config {
   readonly keepAssetsDays: number
   /** Texts of at least 16 characters: the first signs and encrypts, all verify and decrypt. Empty if unset. */
   readonly secretKeys: readonly string[]
-  /** Maximum bytes of the body of an action call other than an upload. */
+  /** Maximum bytes of the body of an action call without an upload, and of a request to a handler. */
   readonly actionBodyLimit: number
   /** Milliseconds after which a render that has not finished is aborted. */
   readonly renderTimeoutMs: number

@@ -19,6 +19,7 @@ import type { RateLimits, RateLimit, RateLimitResult } from '../stores/rate-limi
 import type { RedisLink } from '../stores/redis-link.ts'
 
 const MOST_SPANS = 200 // per request
+const MEGABYTE = 1_048_576
 
 /** Why a request's signal was aborted. */
 export class RequestAborted extends Error {
@@ -89,6 +90,8 @@ export class RequestContext {
   left = false
   /** The connection has switched to another protocol: there is no answer to measure. */
   switched = false
+  /** Maximum bytes of the body that `request` gives out. */
+  bodyLimit = MEGABYTE
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
 

@@ -14,6 +14,8 @@ interface RequestParts {
   /** Set if an action is called. */
   readonly action: object | undefined
   readonly signal: AbortSignal
+  /** Maximum bytes of the body. */
+  readonly bodyLimit: number
 }
 
 /** Methods for which a web `Request` has no body. */
@@ -44,9 +46,9 @@ export function toWebRequest(context: RequestParts): Request {
   return new Request(origin + pathname + search, init)
 }
 
-/** Reads on demand. A slow sender makes it fail, as in a call of an action; the reader decides how much to read. */
-function bodyOf({ req, res, signal }: RequestParts): ReadableStream<Uint8Array> {
-  const source = openBodySource(req, { bytes: Infinity, timeoutMs: BODY_SILENCE_MS }, signal)
+/** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
+function bodyOf({ req, res, signal, bodyLimit }: RequestParts): ReadableStream<Uint8Array> {
+  const source = openBodySource(req, { bytes: bodyLimit, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -1,3 +1,4 @@
+import { checkValueAsync, issuePath, type Schema } from '../../shared/schema.ts'
 import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
 
 export type { SessionContext } from './sealed-cookie.ts'
@@ -6,19 +7,6 @@ const DEFAULT_MAX_AGE_SECONDS = 14 * 86_400
 const MOST_MAX_AGE_SECONDS = 400 * 86_400 // browsers cap the lifetime of cookies (RFC 6265bis)
 const FLASH_MAX_AGE_SECONDS = 300 // for the next page; much later it would be out of context
 const NAME = /^[\w-]{1,64}$/
-
-/** A schema for a session's data: zod's, or any object with the same `safeParseAsync`. */
-export interface SessionSchema<Data> {
-  readonly _output: Data
-  safeParseAsync(stored: unknown): Promise<
-    | { success: true; data: Data; error?: undefined }
-    | {
-        success: false
-        data?: undefined
-        error: { readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] }
-      }
-  >
-}
 
 /** Options of a session kind. */
 export interface SessionOptions<Data> {
@@ -32,7 +20,7 @@ export interface SessionOptions<Data> {
    * Validates the data at each read: data that no longer fits after a deployment counts as no session. Data is stored
    * as JSON, so the schema must accept the parsed JSON.
    */
-  readonly schema: SessionSchema<Data>
+  readonly schema: Schema<Data>
   /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
   readonly maxAgeSeconds?: number
 }
@@ -85,9 +73,9 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   }
 
   const checkData = async (stored: unknown): Promise<Checked<Data>> => {
-    const { success, data, error } = await schema.safeParseAsync(stored)
-    if (success) return { value: data }
-    return { fault: error.issues.map(({ path, message }) => [...path.map(String), message].join(': ')).join('; ') }
+    const { issues, value } = await checkValueAsync(schema, stored)
+    if (issues === undefined) return { value: value as Data }
+    return { fault: issues.map((issue) => [...issuePath(issue).map(String), issue.message].join(': ')).join('; ') }
   }
   /** Stored on the context: a weak map would keep each request alive too long, because its session references it. */
   const opened = Symbol(`millrace.session.${name}`)

@@ -1,21 +1,8 @@
 import type { Action } from '../../../shared/action-types.ts'
+import type { Schema } from '../../../shared/schema.ts'
 import type { LoaderContext } from '../../api/loader-types.ts'
 import { createFormReference } from '../render/form-reference.ts'
 import type { UploadedFile } from '../../http/body/uploaded-file.ts'
-
-/** A schema for client input: zod's, or any object with the same `safeParseAsync`. */
-export interface InputSchema<Output> {
-  readonly _output: Output
-  safeParseAsync(
-    input: unknown,
-  ): Promise<{ success: true; data: unknown } | { success: false; error: { readonly issues: readonly InputIssue[] } }>
-}
-
-/** One fault of an input. */
-export interface InputIssue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
 
 /** Limits for files that are too large for memory. */
 export interface UploadLimits {
@@ -57,9 +44,9 @@ export interface ActionCall<Input = unknown, Args extends readonly unknown[] = r
 /** Definition of an action. */
 export interface ActionDefinition<Input, Args extends readonly unknown[], Result> {
   /** Validates the input before the handler runs. Without one, the handler gets the raw input as `unknown`. */
-  readonly input?: InputSchema<Input>
+  readonly input?: Schema<Input>
   /** A tuple schema: the arguments that the page binds before the input (`remove.bind(null, id)`). */
-  readonly args?: InputSchema<Args>
+  readonly args?: Schema<Args>
   /**
    * Names of fields whose text is never sent back to a page. Fields that are named like passwords are always included.
    */

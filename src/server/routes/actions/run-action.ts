@@ -1,7 +1,8 @@
 import { isInvalidInput, type InvalidInput } from '../../../shared/action-result.ts'
 import { isPasswordName } from '../../../shared/password-name.ts'
+import { checkValueAsync, issuePath, type CheckedValue, type Schema, type SchemaIssue } from '../../../shared/schema.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
-import type { ActionCall, DeclaredAction, InputIssue, InputSchema } from './action.ts'
+import type { ActionCall, DeclaredAction } from './action.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import { BodyError } from '../../http/body/body-error.ts'
@@ -58,12 +59,12 @@ export async function runAction(
   try {
     const { args, state } = await splitArguments(definition.args, call)
     const checked = await check(definition.input, call.input)
-    if ('issues' in checked) {
+    if (checked.issues !== undefined) {
       return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret), secret })
     }
     const { files } = call
     const value = surroundings.watch(
-      await handler(new HandlerCall(surroundings, { input: checked.data, args, state, files }, revalidate)),
+      await handler(new HandlerCall(surroundings, { input: checked.value, args, state, files }, revalidate)),
     )
     refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
@@ -126,7 +127,7 @@ interface SplitArguments {
 
 /** Separates bound arguments from the state after them. */
 async function splitArguments(
-  schema: InputSchema<readonly unknown[]> | undefined,
+  schema: Schema<readonly unknown[]> | undefined,
   { leading, hasState }: ReceivedCall,
 ): Promise<SplitArguments> {
   const withState: SplitArguments = { args: leading.slice(0, -1), state: stateOf(leading.at(-1)) }
@@ -138,7 +139,7 @@ async function splitArguments(
       continue
     }
     const checked = await check(schema, args)
-    if ('data' in checked) return { args: checked.data as readonly unknown[], state }
+    if (checked.issues === undefined) return { args: checked.value as readonly unknown[], state }
   }
   throw new BodyError(400, 'arguments that the action does not take')
 }
@@ -148,24 +149,21 @@ function stateOf(value: unknown): unknown {
   return value === null || isInvalidInput(value) ? undefined : value
 }
 
-async function check(
-  schema: InputSchema<unknown> | undefined,
-  input: unknown,
-): Promise<{ readonly data: unknown } | { readonly issues: readonly InputIssue[] }> {
-  if (schema === undefined) return { data: input }
-  const checked = await schema.safeParseAsync(input).catch(tooManyIssues)
-  return checked.success ? { data: checked.data } : { issues: checked.error.issues }
+async function check(schema: Schema | undefined, input: unknown): Promise<CheckedValue> {
+  return schema === undefined ? { value: input } : checkValueAsync(schema, input).catch(tooManyIssues)
 }
 
 /** Schemas collect the faults of a list by spreading them as arguments: 400 kB of invalid input overflow the stack. */
-function tooManyIssues(thrown: unknown): { success: false; error: { issues: readonly InputIssue[] } } {
+function tooManyIssues(thrown: unknown): CheckedValue {
   if (!(thrown instanceof RangeError) || !/call stack/i.test(thrown.message)) throw thrown
-  return { success: false, error: { issues: [{ path: [], message: 'Too much of this does not fit.' }] } }
+  return { issues: [{ message: 'Too much of this does not fit.' }] }
 }
 
-function invalidInput(issues: readonly InputIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {
+function invalidInput(issues: readonly SchemaIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {
   const errors = Object.create(null) as Record<string, string[]>
-  for (const { path, message } of issues.slice(0, MOST_FAULTS)) {
+  for (const issue of issues.slice(0, MOST_FAULTS)) {
+    const { message } = issue
+    const path = issuePath(issue)
     const name = form === undefined ? path.join('.') : form.nameOf(path)
     const messages = (errors[name] ??= [])
     if (!messages.includes(message)) messages.push(message)

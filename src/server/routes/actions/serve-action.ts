@@ -159,7 +159,8 @@ async function askGuards(
   if (missing !== undefined) await missing
   const guards = actionGuards(page.route, modules)
   if (guards.length === 0) return undefined
-  const running = startLoaders(guards, page, context, modules)
+  const started = startLoaders(guards, page, context, modules)
+  const running = started instanceof Promise ? await started : started
   if (running.faults !== undefined) {
     refuseCall(context, 400, 'search params are not valid')
     return ANSWERED

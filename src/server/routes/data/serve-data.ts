@@ -107,12 +107,13 @@ export async function sendPageData(
   const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
   if (missing !== undefined) await missing
   const wanted = wantedOf(route, isUnmatched ? undefined : context.data?.segments)
-  const loaders = startLoaders(neededLoaders(route, wanted, modules), page, context, modules)
+  const started = startLoaders(neededLoaders(route, wanted, modules), page, context, modules)
+  context.startDeadline(renderTimeoutMs)
+  const loaders = started instanceof Promise ? await started : started
   if (loaders.faults !== undefined) {
     context.refusal = 'search params are not valid'
     return sendDocumentHead(context, 400)
   }
-  context.startDeadline(renderTimeoutMs)
   await deliverSegments({ head: headOf(parts, page), chain, wanted, loaders, opening, notFoundAt }, context)
 }
 

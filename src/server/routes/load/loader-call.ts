@@ -1,7 +1,9 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { ownGetters } from '../../http/own-getters.ts'
+import type { Schema } from '../../../shared/schema.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
+import { checkParams } from './check-params.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
 import { holdsSearch, trackSearch } from '../../http/track-search.ts'
@@ -10,6 +12,8 @@ import { holdsSearch, trackSearch } from '../../http/track-search.ts'
 export interface LoaderCall {
   readonly run: (args: LoaderArgs<never, unknown>) => unknown
   readonly params: LoaderArgs['params']
+  /** For the params, if the module has one. */
+  readonly schema?: Schema | undefined
   /**
    * The search params as parsed by the module's schema; without a schema they are passed raw, and their use is tracked.
    */
@@ -27,8 +31,8 @@ class Arguments implements LoaderArgs<never, unknown> {
   readonly #call: LoaderCall
   #watched: RawSearch | undefined = undefined
 
-  constructor(call: LoaderCall) {
-    this.params = call.params
+  constructor(call: LoaderCall, params: LoaderArgs['params']) {
+    this.params = params
     this.context = call.context.loaderContext
     this.cache = call.facts.keep.bind(call.facts)
     this.#call = call
@@ -59,8 +63,9 @@ const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'sign
 
 /** Calls a loader and prepares its result. */
 export async function callLoader(call: LoaderCall): Promise<Deferrable> {
-  const { run, facts, context } = call
-  const args = new Arguments(call)
+  const { run, schema, facts, context } = call
+  const params = schema === undefined ? call.params : await checkParams(schema, call.params)
+  const args = new Arguments(call, params as LoaderArgs['params'])
   const result = deferMembers(await run(args), context)
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.

@@ -6,13 +6,8 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { segmentLoaders } from './segment-loaders.ts'
 import type { MatchedPage } from './matched-page.ts'
 import { type LoaderTiming } from '../../request/answer/answer-headers.ts'
-import {
-  boundaryOf,
-  startLoaders,
-  type RefusedSearch,
-  type RunningLoaders,
-  type StartedSegment,
-} from './start-loaders.ts'
+import type { RefusedSearch } from './check-search.ts'
+import { boundaryOf, startLoaders, type RunningLoaders, type StartedSegment } from './start-loaders.ts'
 
 /** Results of the matched segments' loaders. */
 export interface LoadResult {
@@ -47,7 +42,11 @@ export function runLoaders(
   const named = segmentLoaders(page.route)
   if (named.length === 0) return search === '' ? NO_DATA : { ...NO_DATA, search: parseSearch(search) }
   const missing = modules.load(named.map(({ module }) => module))
-  const run = (): Promise<LoadResult> => collect(startLoaders(named, page, context, modules), page, context)
+  const run = (): Promise<LoadResult> => {
+    const started = startLoaders(named, page, context, modules)
+    if (!(started instanceof Promise)) return collect(started, page, context)
+    return started.then((settled) => collect(settled, page, context))
+  }
   return missing === undefined ? run() : missing.then(run)
 }
 

@@ -1,17 +1,17 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { RedirectSignal } from '../../../shared/control-flow.ts'
-import type { SearchIssue, ServerModule } from '../../api/loader-types.ts'
-import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
+import type { ServerModule } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
+import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { Deferrable } from './deferred.ts'
+import { checkSearch, refusedSearch, type RefusedSearch, type SegmentSearch } from './check-search.ts'
 import { callLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
-import { holdsSearch, trackSearch } from '../../http/track-search.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { MatchedPage } from './matched-page.ts'
-import { watchPromises } from './watch-promises.ts'
+import { untilAborted } from './until-aborted.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 
 /** A segment whose loader is running. */
@@ -41,60 +41,66 @@ export interface RunningLoaders {
   readonly timings: readonly LoaderTiming[]
 }
 
-/** Faults of the search params, so that no loader runs. */
-export interface RefusedSearch {
-  /** One text per fault, for the visitor. */
-  readonly faults: readonly string[]
-}
-
-const MOST_FAULTS = 20 // nobody reads more
-
 const NOTHING: Promise<Deferrable> = Promise.resolve({ value: undefined, deferred: false })
+
+/** A loader with its checked search params. */
+interface ReadyLoader {
+  readonly loader: SegmentLoader
+  readonly facts: SegmentFacts
+  readonly search: SegmentSearch
+}
 
 /**
  * Validates the search params with the schemas of all given modules, then starts all their loaders at once.
  * @param loaders of one route, root first; their modules must be loaded.
+ * @returns a promise only if a schema is asynchronous. It does not reject.
  */
 export function startLoaders(
   loaders: readonly SegmentLoader[],
-  { params, search: searchText }: Pick<MatchedPage, 'params' | 'search'>,
+  { params, search }: Pick<MatchedPage, 'params' | 'search'>,
   context: RequestContext,
   modules: ModuleCache,
-): RunningLoaders | RefusedSearch {
-  const raw = parseSearch(searchText)
-  const calls: { loader: SegmentLoader; search: LoaderCall['search']; facts: SegmentFacts }[] = []
-  for (const loader of loaders) {
-    const schema = serverModule(loader, modules).search
-    const facts = new SegmentFacts()
-    if (schema === undefined) {
-      calls.push({ loader, search: { raw }, facts })
-      continue
-    }
-    const watched = trackSearch(raw, facts)
-    const parsed = schema.safeParse(watched)
-    if (!parsed.success) return refusedSearch(parsed.error.issues)
-    const own = watchPromises(parsed.data, context, 'loader')
-    // A schema may return its input.
-    if (holdsSearch(own, watched)) facts.useAll()
-    calls.push({ loader, search: { parsed: own }, facts })
+): RunningLoaders | RefusedSearch | Promise<RunningLoaders | RefusedSearch> {
+  const raw = parseSearch(search)
+  const start = (ready: readonly ReadyLoader[]): RunningLoaders | RefusedSearch => {
+    for (const { search: checked } of ready) if ('issues' in checked) return refusedSearch(checked.issues)
+    return startReady(ready, { raw, params }, context, modules)
   }
+  let isAsync = false
+  const ready = loaders.map((loader) => {
+    const facts = new SegmentFacts()
+    const checked = checkSearch(serverModule(loader, modules).search, raw, facts, context)
+    isAsync ||= checked instanceof Promise
+    return { loader, facts, search: checked }
+  })
+  if (!isAsync) return start(ready as readonly ReadyLoader[])
+  return Promise.all(ready.map(async (one) => ({ ...one, search: await one.search }))).then(start)
+}
 
+function startReady(
+  ready: readonly ReadyLoader[],
+  { raw, params }: { readonly raw: RawSearch; readonly params: MatchedPage['params'] },
+  context: RequestContext,
+  modules: ModuleCache,
+): RunningLoaders {
   let pageSearch: unknown = raw
   let isRaw = true
   const timings: LoaderTiming[] = []
   const segments: StartedSegment[] = []
-  for (const { loader, search, facts } of calls) {
-    const run = serverModule(loader, modules).loader as LoaderCall['run'] | undefined
+  for (const { loader, search, facts } of ready) {
+    const module = serverModule(loader, modules)
+    const run = module.loader as LoaderCall['run'] | undefined
     const own = loader.isPage && 'parsed' in search ? { value: search.parsed } : undefined
     if (own !== undefined) {
       pageSearch = own.value
       isRaw = false
     }
-    if (run === undefined && own === undefined) continue
-    const result =
-      run === undefined
-        ? NOTHING
-        : timed({ run, params: ownParams(loader, params), search, facts, context }, loader.id, timings)
+    let result = NOTHING
+    if ('failed' in search) result = Promise.reject(search.failed)
+    else if (run !== undefined && !('issues' in search)) {
+      const call = { run, params: ownParams(loader, params), schema: module.params, search, facts, context }
+      result = timed(call, loader.id, timings)
+    } else if (own === undefined) continue
     segments.push({
       id: loader.id,
       boundaryFrom: loader.boundaryFrom,
@@ -115,13 +121,6 @@ export function boundaryOf(thrown: unknown, { boundaryFrom }: StartedSegment, ch
   return thrown instanceof RedirectSignal ? chain.length - 1 : boundaryFrom
 }
 
-/**
- * For the visitor: a schema may find as many faults as a query has room for, and each text is longer than its cause.
- */
-export function refusedSearch(issues: readonly SearchIssue[]): RefusedSearch {
-  return { faults: issues.slice(0, MOST_FAULTS).map(({ path, message }) => `${path.join('.')}: ${message}`) }
-}
-
 function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerModule {
   return modules.get(module) as ServerModule
 }
@@ -133,15 +132,4 @@ function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Prom
     timings.push({ segment, milliseconds: ended - started })
     call.context.addSpan('loader', segment, started, ended)
   })
-}
-
-/** A loader that ignores its signal must not hold the answer back forever. */
-function untilAborted<Value>(result: Promise<Value>, context: RequestContext): Promise<Value> {
-  const bounded = new Promise<Value>((resolve, reject) => {
-    context.onAbort(reject)
-    result.then(resolve, (thrown: unknown) => reject(normalizeThrown(thrown)))
-  })
-  // An inner loader may fail while an outer one is still awaited; its error is read later, or never.
-  bounded.catch(() => undefined)
-  return bounded
 }

@@ -1,0 +1,94 @@
+import { negotiateEncoding } from '../../http/content-encoding.ts'
+import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+import { addGivenHeaders, setsCookie } from '../../request/answer/answer-headers.ts'
+import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
+import { cachingOf, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { send } from '../../request/answer/send.ts'
+import type { RequestContext } from '../../request/context.ts'
+
+/** Compresses text; not event streams, because proxies and compressors tend to buffer them. */
+const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
+
+/** Sends a web `Response` with backpressure; cancels its body when the client disconnects. */
+export async function sendResponse(response: Response, context: RequestContext): Promise<void> {
+  const { req, res } = context
+  const headers: HeaderList = []
+  for (const [name, value] of response.headers) {
+    if (!CONNECTION_HEADERS.has(name) && name !== 'cache-control') headers.push(name, value)
+  }
+  const bodiless = req.method === 'HEAD' || response.body === null || NO_BODY.has(response.status)
+  const compressible =
+    COMPRESSIBLE.test(response.headers.get('content-type') ?? '') &&
+    !response.headers.has('content-encoding') &&
+    !/\bno-transform\b/i.test(response.headers.get('cache-control') ?? '')
+  const encoding = compressible ? negotiateEncoding(req.headers['accept-encoding'] as string | undefined) : undefined
+  if (compressible) headers.push('Vary', 'Accept-Encoding')
+  if (encoding !== undefined) {
+    headers.push('Content-Encoding', encoding)
+    dropHeader(headers, 'content-length')
+  }
+  headers.push('Cache-Control', resourceCaching(response, context))
+  addGivenHeaders(headers, context)
+  // The handler may still read the body, or never: after the answer it would be too late to set this.
+  if (outlastsAnswer(req)) res.shouldKeepAlive = false
+  send(context, response.status, headers)
+  if (bodiless || response.body === null) {
+    await response.body?.cancel()
+    if (!req.complete) dropBody(req, res)
+    res.end()
+    return
+  }
+  // Headers of an event stream must not wait for its first event.
+  res.flushHeaders()
+  const reader = response.body.getReader()
+  // Event streams never end by themselves, and browsers reconnect automatically.
+  const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
+  const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
+  await pump(reader, createBodyStream(res, encoding), context)
+  forget?.()
+}
+
+/** A rule has priority over the handler. */
+function resourceCaching({ status, headers }: Response, context: RequestContext): string {
+  const wanted = takeRuledCaching(context) ?? headers.get('cache-control') ?? undefined
+  const isPersonal = headers.has('set-cookie') || setsCookie(context)
+  return cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal }).value
+}
+
+const NO_BODY = new Set([204, 205, 304])
+const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
+
+function dropHeader(headers: HeaderList, name: string): void {
+  const at = headers.findIndex((entry, index) => index % 2 === 0 && entry.toLowerCase() === name)
+  if (at !== -1) headers.splice(at, 2)
+}
+
+async function pump(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  body: BodyStream,
+  context: RequestContext,
+): Promise<void> {
+  let wake: (() => void) | undefined
+  body.onDrain(() => wake?.())
+  context.onAbort(() => {
+    reader.cancel(context.aborted).catch(() => undefined)
+    wake?.()
+  })
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (context.aborted !== undefined) return body.destroy()
+      if (done) {
+        if (!context.req.complete) dropBody(context.req, context.res)
+        return body.end()
+      }
+      body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+      if (!body.hasCapacity()) await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } catch (thrown) {
+    reportFailure(thrown, context, 'handler')
+    body.destroy()
+  }
+}

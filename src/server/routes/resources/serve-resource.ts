@@ -1,0 +1,156 @@
+import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import { checkValue, type CheckedValue, type Schema } from '../../../shared/schema.ts'
+import type { HandlerModule, LoaderArgs } from '../../api/loader-types.ts'
+import { BodyError, overLimit } from '../../http/body/body-error.ts'
+import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
+import { clientKey } from '../../http/client-key.ts'
+import { ignoreRejections } from '../../http/find-promises.ts'
+import { parseSearch } from '../../http/search-params.ts'
+import type { Shares } from '../../http/shares.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
+import { sendLocation, sendMethods } from '../../request/answer/send-plain.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { checkParams } from '../load/check-params.ts'
+import { refusedSearch } from '../load/check-search.ts'
+import type { MatchedPage } from '../load/matched-page.ts'
+import { untilAborted } from '../load/until-aborted.ts'
+import { sendFault } from './send-fault.ts'
+import { sendResponse } from './send-response.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+const RETRY_SECONDS = 2
+
+/**
+ * Answers a resource route, or forwards a request, if its client may have one more such answer in progress: event
+ * streams and WebSockets hold their place while they are open.
+ */
+export function admitResource(
+  streams: Shares,
+  context: RequestContext,
+  work: () => Promise<void>,
+): Promise<void> | undefined {
+  const client = clientKey(context.clientAddress.address)
+  const refusal = streams.take(client)
+  if (refusal === undefined) {
+    context.onFinish(() => streams.give(client))
+    return work()
+  }
+  context.refusal = refusal === 'client' ? 'too many open streams for one client' : 'too many open streams'
+  if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
+  sendFault(context, { status: 503, text: 'Too busy' }, ['Retry-After', String(RETRY_SECONDS)])
+  return undefined
+}
+
+/** Parts for answering resource routes. */
+export interface ResourceParts {
+  readonly modules: ModuleCache
+  /** Maximum bytes of a request's body, if the module sets no limit. */
+  readonly bodyLimit: number
+}
+
+/** Answers a resource route: the module's function for the method returns a `Response`. */
+export async function serveResource(
+  page: MatchedPage,
+  context: RequestContext,
+  { modules, bodyLimit }: ResourceParts,
+): Promise<void> {
+  const { route } = page
+  const loader = route.definition.handler
+  if (loader === undefined) return
+  try {
+    await modules.load([loader])
+    const module = modules.get(loader) as HandlerModule
+    const method = context.req.method ?? 'GET'
+    const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
+    if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return answerMethod(module, method, context)
+    boundBody(module.bodyLimit ?? bodyLimit, page, context)
+    const params =
+      module.params === undefined ? page.params : await untilAborted(checkParams(module.params, page.params), context)
+    const { issues, value: search } = await checkSearch(module.search, page.search, context)
+    if (issues !== undefined) return refuseSearch(issues, context)
+    const response: unknown = await (handler as (args: LoaderArgs<never, unknown, unknown>) => unknown)({
+      params,
+      search,
+      request: context.request,
+      signal: context.signal,
+      context: context.loaderContext,
+      cache: () => undefined,
+    })
+    if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
+    if (response.bodyUsed || response.body?.locked === true) {
+      throw new TypeError(`${route.key}: ${method} returned a Response whose body has been read or sent before`)
+    }
+    await sendResponse(response, context)
+  } catch (thrown) {
+    if (context.aborted?.cause === 'gone') return
+    sendFailure(normalizeThrown(thrown), context)
+  }
+}
+
+/**
+ * Bounds what the handler may read of the body.
+ * @throws {BodyError} 413 for a length over the limit.
+ */
+function boundBody(limit: unknown, { route }: MatchedPage, context: RequestContext): void {
+  if (typeof limit !== 'number' || !(limit >= 0)) {
+    throw new TypeError(`${route.key}: bodyLimit is not a number of bytes, 0 or more`)
+  }
+  context.bodyLimit = limit
+  if (Number(context.req.headers['content-length'] ?? 0) > limit) throw overLimit('bytes', limit)
+}
+
+async function checkSearch(schema: Schema | undefined, text: string, context: RequestContext): Promise<CheckedValue> {
+  const raw = parseSearch(text)
+  if (schema === undefined) return { value: raw }
+  const checking = checkValue(schema, raw)
+  const checked = checking instanceof Promise ? await untilAborted(checking, context) : checking
+  return checked.issues === undefined ? { value: ignoreRejections(checked.value) } : checked
+}
+
+function refuseSearch(issues: NonNullable<CheckedValue['issues']>, context: RequestContext): void {
+  const { faults, errors } = refusedSearch(issues)
+  context.refusal = 'search params are not valid'
+  if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
+  sendFault(context, { status: 400, text: faults.join('; '), members: { errors } })
+}
+
+function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {
+  const allowed: string[] = METHODS.filter((name) => typeof module[name] === 'function')
+  if (allowed.includes('GET')) allowed.push('HEAD')
+  allowed.push('OPTIONS')
+  const listed = allowed.join(', ')
+  if (method === 'OPTIONS') sendMethods(context, listed)
+  else sendFault(context, { status: 405, text: 'Method not allowed' }, ['Allow', listed])
+}
+
+function sendFailure(thrown: unknown, context: RequestContext): void {
+  // A fault of the request's body, not of the handler.
+  if (thrown instanceof BodyError && !context.res.headersSent) {
+    context.refusal = thrown.message
+    dropBody(context.req, context.res)
+    return sendFault(context, { status: thrown.status, text: thrown.message })
+  }
+  if (context.res.headersSent) {
+    reportFailure(thrown, context, 'handler')
+    return void context.res.destroy()
+  }
+  if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
+  const judged = judgeThrown(thrown)
+  if (judged.kind === 'redirect') return sendLocation(context, judged.status, judged.location)
+  if (judged.kind === 'refusal') {
+    return sendFault(context, {
+      status: judged.status,
+      text: judged.refusal === 'notFound' ? 'Not found' : 'Refused',
+    })
+  }
+  const digest = reportFailure(judged.thrown, context, 'handler')
+  const detail = 'Application error: a server-side exception has occurred'
+  sendFault(
+    context,
+    { status: judged.status, text: `${detail}\nDigest: ${digest}`, members: { detail, digest } },
+    retryHeaders(judged),
+  )
+}
