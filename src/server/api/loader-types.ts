@@ -54,6 +54,15 @@ export interface LoaderContext {
    */
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   /**
+   * Runs `read` once in this request for a key, and returns its value to all loaders, handlers and actions that ask for
+   * it. All get the same object: do not change it. A failure reaches those that wait for it, and the next call reads
+   * again. What was read before an action's handler finished is read again after it, because the handler may have
+   * changed it.
+   * @param key a string, or an object that callers share; objects are equal only to themselves.
+   * @throws {VisitorInCacheError} inside a `read` of `cached`, which is for all visitors.
+   */
+  once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value>
+  /**
    * Returns the cached value of a key, or makes it. It is kept for all visitors, so the key must contain everything
    * that `read` depends on, and `read` cannot access cookies, headers or the request. Concurrent callers share one
    * `read`. Each caller gets a copy.

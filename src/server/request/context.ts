@@ -214,6 +214,11 @@ export class RequestContext {
     this.onFinish(() => this.services.afterwards.run(work, this))
   }
 
+  /** Makes `context.once` read again: what it has read may have changed. */
+  forgetReads(): void {
+    if (this.#loaderContext !== undefined) RequestLoaderContext.forgetReads(this.#loaderContext)
+  }
+
   /** Tags of the cached data that this request has used. */
   get cacheTags(): readonly string[] {
     return this.#loaderContext === undefined ? [] : RequestLoaderContext.cacheTagsOf(this.#loaderContext)

@@ -43,6 +43,8 @@ export class RequestLoaderContext implements LoaderContext {
   readonly #request: LoaderRequest
   #headers: Headers | undefined = undefined
   #cacheTags: Set<string> | undefined = undefined
+  /** By key of `once`. */
+  #reads: Map<string | object, Promise<unknown>> | undefined = undefined
 
   constructor(request: LoaderRequest) {
     this.#request = request
@@ -56,6 +58,11 @@ export class RequestLoaderContext implements LoaderContext {
   /** Tags of what was used of the data cache. */
   static cacheTagsOf(context: RequestLoaderContext): readonly string[] {
     return context.#cacheTags === undefined ? [] : [...context.#cacheTags]
+  }
+
+  /** Makes `once` read again. */
+  static forgetReads(context: RequestLoaderContext): void {
+    context.#reads = undefined
   }
 
   get requestId(): string {
@@ -123,6 +130,18 @@ export class RequestLoaderContext implements LoaderContext {
     return this.#request.limit(key, limit)
   }
 
+  once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
+    refuseInReadScope('context.once()')
+    const reads = (this.#reads ??= new Map())
+    const known = reads.get(key) as Promise<Value> | undefined
+    if (known !== undefined) return known
+    const value = readNow(read)
+    reads.set(key, value)
+    // It also keeps a failure that nobody awaits from ending the process.
+    value.catch(() => reads.get(key) === value && reads.delete(key))
+    return value
+  }
+
   cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {
     const request = this.#request
     const value = request.services.data.read(
@@ -153,4 +172,9 @@ export class RequestLoaderContext implements LoaderContext {
     refuseInReadScope(what)
     this.#request.personal = true
   }
+}
+
+/** What it throws becomes a rejection. */
+async function readNow<Value>(read: () => Value | Promise<Value>): Promise<Value> {
+  return read()
 }

@@ -112,6 +112,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const startedAt = performance.now()
     const call = key === undefined ? await run() : await calls.run(key, run, context)
     context.addSpan('action', id, startedAt, performance.now())
+    context.forgetReads()
     if (body.kind === 'form') body.discard()
     if (!context.req.complete) dropBody(context.req, context.res)
     // The client router retries by itself, and gets the outcome.
