@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile 
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { COMMANDS, helpOf } from './help.js'
+import { COMMANDS } from './help.js'
 
 const PACKAGE = resolve(import.meta.dirname ?? fileURLToPath(new URL('.', import.meta.url)), '..')
 
@@ -51,12 +51,12 @@ function readArguments(args) {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [folder, ...others] = positionals
-    if (folder === undefined || others.length > 0) throw new Error('millrace new takes one folder')
+    if (folder === undefined || folder === '' || others.length > 0) throw new Error('millrace new takes one folder')
     return { folder: resolve(folder), minimal: values.minimal, install: !values['no-install'], from: values.package }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Fault(
-      `${reason.split('. ')[0]}.\n${COMMANDS['new'] ? helpOf('new', COMMANDS['new']).split('\n')[0] : ''}`,
+      `${reason.split('. ')[0]}. Usage: millrace new ${COMMANDS['new']?.usage}; --help lists the options.`,
     )
   }
 }

@@ -64,13 +64,19 @@ export interface BuildReport {
 /** The build id's length in hexadecimal digits. */
 const BUILD_ID_LENGTH = 16
 
+const OLDEST_NODE = 24 // as `engines` of package.json
+
 /** Starts the server's bundle; a separate file, because imports would run before any setting in the same file. */
-const SERVER_MAIN = `import { enableCompileCache } from 'node:module'
+const SERVER_MAIN = `import * as modules from 'node:module'
 import { join } from 'node:path'
 
+if (Number.parseInt(process.versions.node) < ${OLDEST_NODE}) {
+  console.error(\`This build needs Node ${OLDEST_NODE} or newer, and this is \${process.version}.\`)
+  process.exit(1)
+}
 process.env.NODE_ENV = 'production'
 process.setSourceMapsEnabled(true)
-enableCompileCache(join(import.meta.dirname, '../cache'))
+modules.enableCompileCache(join(import.meta.dirname, '../cache'))
 await import('./${SERVER_ENTRY}.js')
 `
 

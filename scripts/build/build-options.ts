@@ -33,15 +33,29 @@ const MOST_BASE_CHARACTERS = 64 // cookies carry it in their names
 /** Files that an application's folder must contain. */
 const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
 
+/** How to read a command's arguments. */
+export interface BuildArguments {
+  /** The working folder. Default: the process's. */
+  readonly cwd?: string
+  /** Whether the command takes `--out`. Default: yes. */
+  readonly hasOutput?: boolean
+}
+
 /**
  * Reads `--app <folder>` and `--out <folder>`, relative to the working folder, and the config of the project. The project is
  * the nearest folder with a `package.json`, above the application or the working folder. An option wins over the config, and
  * without either the application is `src/app` and the output `dist`.
- * @param cwd the working folder.
  * @throws {BuildFault} for an unknown argument, and as `loadConfig`.
  */
-export async function readBuildArguments(args: readonly string[], cwd: string = process.cwd()): Promise<BuildOptions> {
-  const values = readArguments(args, { app: { type: 'string' }, out: { type: 'string' } })
+export async function readBuildArguments(
+  args: readonly string[],
+  { cwd = process.cwd(), hasOutput = true }: BuildArguments = {},
+): Promise<BuildOptions> {
+  const output = hasOutput ? ({ out: { type: 'string' } } as const) : {}
+  const values: { readonly app?: string; readonly out?: string } = readArguments(args, {
+    app: { type: 'string' },
+    ...output,
+  })
   const named = values.app === undefined ? undefined : realPath(resolve(cwd, values.app))
   const root = projectOf(named ?? realPath(cwd)) ?? realPath(cwd)
   const { app = 'src/app', out = 'dist', basePath, ...customization } = await loadConfig(root)
@@ -66,8 +80,9 @@ export function readArguments<const Options extends Readonly<Record<string, { re
     return parseArgs({ args: [...args], options }).values as { [Name in keyof Options]?: string }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const known = Object.keys(options).map((name) => `[--${name} <folder>]`)
-    throw new BuildFault(`${reason}\nUsage: ${known.join(' ')}`)
+    const known = Object.keys(options).map((name) => `--${name} <folder>`)
+    const [first = ''] = reason.split(/\.?(?:\n|$)|\. /)
+    throw new BuildFault(`${first}. The options are ${known.join(' and ')}.`)
   }
 }
 
@@ -92,7 +107,7 @@ export function checkBuildOptions({ root, app, out, basePath = '' }: BuildOption
   for (const file of APPLICATION_FILES) {
     if (existsSync(join(app, file))) continue
     throw new BuildFault(
-      `${displayPath(root, app)} is no application: ${file} is missing.\n` +
+      `${displayPath(root, app)} is no application: ${file} is missing. ` +
         `An application's folder contains ${APPLICATION_FILES.join(', ')}; name another one with --app <folder>.`,
     )
   }

@@ -1,3 +1,5 @@
+import { relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { formatMessages, type BuildFailure, type Message } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
 
@@ -8,7 +10,10 @@ export function isEsbuildFailure(thrown: unknown): thrown is BuildFailure {
 
 /** esbuild's messages as text, each once: the fault, file:line:column, and the line itself. */
 export async function describeMessages(messages: readonly Message[], kind: 'error' | 'warning'): Promise<string> {
-  const formatted = await formatMessages([...messages], { kind, color: false, terminalWidth: 120 })
+  const formatted = await formatMessages(
+    messages.map((message) => withoutStack(message, process.cwd())),
+    { kind, color: false, terminalWidth: 120 },
+  )
   return [...new Set(formatted.map((text) => text.trim()))].join('\n\n')
 }
 
@@ -19,4 +24,32 @@ export async function describeMessages(messages: readonly Message[], kind: 'erro
 export async function describeFault(thrown: unknown): Promise<string | undefined> {
   if (thrown instanceof BuildFault) return thrown.message
   return isEsbuildFailure(thrown) ? describeMessages(thrown.errors, 'error') : undefined
+}
+
+const STACK = /\n\s+at /
+const FRAME = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm
+
+/**
+ * For what a plugin throws, esbuild gives a stack in place of a source line, and in a note another one of its own call. The
+ * message names the plugin's line instead.
+ * @param root folder that paths are shown from.
+ */
+export function withoutStack(message: Message, root: string): Message {
+  const notes = message.notes.filter(({ location }) => location === null || !STACK.test(location.lineText))
+  const stack = message.location?.lineText ?? ''
+  if (message.pluginName === '' || !STACK.test(stack)) return { ...message, notes }
+  const [place] = [...stack.matchAll(FRAME)].flatMap(([, file = '', line, column]) =>
+    /^node:|[\\/]node_modules[\\/]/.test(file) ? [] : `${displayed(file, root)}:${line}:${column}`,
+  )
+  return {
+    ...message,
+    text: place === undefined ? message.text : `${message.text} (${place})`,
+    location: null,
+    notes,
+  }
+}
+
+function displayed(file: string, root: string): string {
+  const path = relative(root, file.startsWith('file:') ? fileURLToPath(file) : file)
+  return path.split(sep).join('/')
 }

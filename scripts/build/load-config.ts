@@ -8,10 +8,17 @@ import type { BuildPlugin, MillraceConfig } from './define-config.ts'
 /** Names of the config, the first one that is there. */
 export const CONFIG_FILES = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs'] as const
 
+/** A config that Node cannot run: a syntax error, or an import of a package that is not installed. */
+export class ConfigLoadError extends BuildFault {}
+
 const folder = z.string().min(1, 'names no folder')
 const plugins = z.array(
   z.custom<BuildPlugin>((value) => isPlugin(value), 'is not an esbuild plugin: it needs a name and a setup function'),
 )
+
+/** Of esbuild, which ends the process with a stack for any other. */
+const TARGET =
+  /^(?:es(?:5|6|next|20\d\d)|(?:chrome|deno|edge|firefox|hermes|ie|ios|node|opera|rhino|safari)\d+(?:\.\d+){0,2})$/i
 
 const CONFIG = z.strictObject({
   app: folder.optional(),
@@ -28,21 +35,27 @@ const CONFIG = z.strictObject({
       z.union([z.string(), z.number(), z.boolean(), z.null()]),
     )
     .optional(),
-  targets: z.array(z.string()).min(1, 'names no browser').optional(),
+  targets: z
+    .array(z.string().regex(TARGET, "is not a target of esbuild, such as 'chrome120' or 'es2022'"))
+    .min(1, 'names no browser')
+    .optional(),
 })
 
 /**
  * Reads the config of a project. Node strips its types.
  * @param root the project's folder.
  * @returns an empty config if there is none.
- * @throws {BuildFault} in one line, for a config that cannot be loaded, an unknown key, or a value of a wrong kind.
+ * @throws {ConfigLoadError} in one line, for a config that cannot be loaded.
+ * @throws {BuildFault} in one line, for an unknown key, or a value of a wrong kind.
  */
 export async function loadConfig(root: string): Promise<MillraceConfig> {
   const file = CONFIG_FILES.find((name) => existsSync(join(root, name)))
   if (file === undefined) return {}
   const loaded: { readonly default?: unknown } = await import(pathToFileURL(join(root, file)).href).catch(
     (error: unknown) => {
-      throw new BuildFault(`${file} could not be loaded: ${error instanceof Error ? error.message : String(error)}`)
+      throw new ConfigLoadError(
+        `${file} could not be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      )
     },
   )
   if (loaded.default === undefined) {

@@ -114,7 +114,7 @@ function missing(what: string, remedy: string, required: boolean): SuiteCount {
 }
 
 async function isStale({ root, env }: TestSetup): Promise<boolean> {
-  return staleness(await readBuildArguments([], root), env) !== undefined
+  return staleness(await readBuildArguments([], { cwd: root }), env) !== undefined
 }
 
 function build({ root }: TestSetup): Suite {

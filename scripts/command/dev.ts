@@ -13,7 +13,7 @@ import { startDevServer } from '../dev/dev-server.ts'
  */
 export async function dev(args: readonly string[]): Promise<void> {
   process.env['NODE_ENV'] = 'development'
-  const options = await readBuildArguments(args)
+  const options = await readBuildArguments(args, { hasOutput: false })
   const { root, app } = options
   const { port } = readConfig(process.env)
   const started = performance.now()

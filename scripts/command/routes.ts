@@ -14,7 +14,7 @@ import { serverPackages } from '../build/server-packages.ts'
  * @throws {BuildFault} as a build does.
  */
 export async function routes(args: readonly string[]): Promise<void> {
-  const options = await readBuildArguments(args)
+  const options = await readBuildArguments(args, { hasOutput: false })
   checkBuildOptions(options)
   const { root, app } = options
   // In the project, where Node finds its packages.

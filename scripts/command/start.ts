@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { BuildFault } from '../build/build-fault.ts'
 import { BUILD_INFO, staleness, type BuildInfo } from '../build/build-info.ts'
 import { readBuildArguments, type BuildOptions } from '../build/build-options.ts'
+import { ConfigLoadError } from '../build/load-config.ts'
 
 const MAIN = 'server/main.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -27,14 +28,22 @@ export async function start(args: readonly string[]): Promise<void> {
  * @throws {BuildFault} where there is none, or for a wrong argument.
  */
 export async function serve(args: readonly string[]): Promise<void> {
-  // A config may import plugins, which a production install does not have.
-  const usual = join(process.cwd(), 'dist')
-  await serveBuild(args.length === 0 && existsSync(join(usual, MAIN)) ? { out: usual } : await readBuildArguments(args))
+  await serveBuild(
+    await readBuildArguments(args).catch((error: unknown) => {
+      // A config may import plugins, which a production install does not have.
+      const usual = join(process.cwd(), 'dist')
+      if (!(error instanceof ConfigLoadError) || args.length > 0 || !existsSync(join(usual, MAIN))) throw error
+      return { out: usual }
+    }),
+  )
 }
 
 async function serveBuild({ out }: Pick<BuildOptions, 'out'>): Promise<void> {
   const main = join(out, MAIN)
-  if (!existsSync(main)) throw new BuildFault('There is no build to serve. Make one: npm run build')
+  if (!existsSync(main))
+    throw new BuildFault(
+      `There is no build in ${relative(process.cwd(), out) || out} to serve. Make one: npm run build`,
+    )
   process.env['NODE_ENV'] = 'production'
   process.setSourceMapsEnabled(true)
   await import(pathToFileURL(main).href)

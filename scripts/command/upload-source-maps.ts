@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { debugIdOf } from '../../src/shared/reports/debug-id.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { PUBLIC_PATH, readArguments } from '../build/build-options.ts'
+import { PUBLIC_PATH, readArguments, readBuildArguments } from '../build/build-options.ts'
 import { namedScript } from '../build/debug-ids.ts'
 
 const SERVICE = 'https://sentry.io'
@@ -19,7 +19,7 @@ const SERVICE = 'https://sentry.io'
  */
 export async function uploadSourceMaps(args: readonly string[]): Promise<void> {
   const { out, write } = readArguments(args, { out: { type: 'string' }, write: { type: 'string' } })
-  const build = resolve(out ?? 'dist')
+  const build = out === undefined ? (await readBuildArguments([])).out : resolve(out)
   const manifest = await readManifest(build)
   if (write === undefined) await upload(build, manifest)
   else console.log(`${write} has ${await writeTo(resolve(write), build)} scripts and their maps.`)

@@ -1,7 +1,7 @@
 import type { Message } from 'esbuild'
 import type { DevFailure, DevFrame } from '../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { isEsbuildFailure } from '../build/esbuild-messages.ts'
+import { isEsbuildFailure, withoutStack } from '../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type RawFrame } from './stack-frames.ts'
 
 /** An error from a log line or a page. */
@@ -24,7 +24,8 @@ const NO_SOURCES: FrameSources = { isSource: () => false }
 
 /** Converts a failed build for the overlay; one entry per message of the compiler. */
 export function buildFailures(root: string, thrown: unknown): readonly DevFailure[] {
-  if (isEsbuildFailure(thrown)) return thrown.errors.map((message) => compilerFailure(root, message))
+  if (isEsbuildFailure(thrown))
+    return thrown.errors.map((message) => compilerFailure(root, withoutStack(message, root)))
   if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
   const error = thrown instanceof Error ? thrown : { message: String(thrown) }
   return [{ kind: 'build', message: error.message, frames: framesOf(root, error, NO_SOURCES) }]
