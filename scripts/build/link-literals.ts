@@ -27,8 +27,11 @@ const CALLS: Readonly<Record<string, LinkLiteral['kind']>> = {
   href: 'pattern',
 }
 
+/** Components of the package, and the prop with their target. */
+const TARGETS: Readonly<Record<string, string>> = { Link: 'href', Form: 'action' }
+
 /**
- * Finds the literal targets of links in a module: `<Link href="…">`, `redirect('…')`, `permanentRedirect('…')`, `navigate('…')` of
+ * Finds the literal targets of links in a module: `<Link href="…">`, `<Form action="…">`, `redirect('…')`, `permanentRedirect('…')`, `navigate('…')` of
  * `useNavigate()`, and the patterns of `href('…')`. A name that the module declares a second time is left out, because it may
  * be another function there.
  * @param file its name; the ending decides the syntax.
@@ -146,10 +149,11 @@ interface Target {
 
 function targetsOf(node: Node, meaning: (local: string) => string | undefined): readonly Target[] {
   if (node.type === 'JSXOpeningElement') {
-    if (meaning(nameOf(node['name']) ?? '') !== 'Link') return []
+    const target = TARGETS[meaning(nameOf(node['name']) ?? '') ?? '']
+    if (target === undefined) return []
     const attributes = node['attributes'] as readonly Node[]
     return attributes.flatMap((attribute) =>
-      nameOf(attribute['name']) === 'href' ? literalsOf(attribute['value'], 'path') : [],
+      nameOf(attribute['name']) === target ? literalsOf(attribute['value'], 'path') : [],
     )
   }
   if (node.type !== 'CallExpression') return []

@@ -5,6 +5,8 @@ export { defineRoutes } from './define-routes.ts'
 export { hydrate, type HydrateOptions, type UnsentTexts } from './entry.tsx'
 export { ClientOnly, type ClientOnlyProps } from './react/client-only.tsx'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'
+export { Form, type FormProps } from './react/form.tsx'
+export { useLocation, type PageLocation } from './hooks/use-location.ts'
 export {
   useFetcher,
   useBlocker,
@@ -20,7 +22,7 @@ export { useUploadProgress } from './hooks/use-action.ts'
 export type { Action, ActionState } from '../shared/action-types.ts'
 export { isInvalidInput, type InvalidInput } from '../shared/action-result.ts'
 export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'
-export type { RouteMatchInfo, SetSearch } from './hooks/use-view.ts'
+export type { RouteMatchInfo, SearchOptions, SetSearch } from './hooks/use-view.ts'
 export type {
   BlockedNavigation,
   BlockerQuestion,

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { useSearch } from '../../src/client/index.ts'
+import { Link, useLocation, useSearch } from '../../src/client/index.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import type { MillraceApp } from '../../src/server/app.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
@@ -44,6 +44,14 @@ async function appOf(
 function Reader() {
   const [search] = useSearch()
   return <p>{(search as { readonly a?: string }).a}</p>
+}
+
+function Path() {
+  return (
+    <Link href="/" current="exact">
+      {useLocation().pathname}
+    </Link>
+  )
 }
 
 const handedOver = (text: string): unknown => /"values":(\{.*?\})\}<\/script>/.exec(text)?.[1]
@@ -89,6 +97,24 @@ describe('a document that was made for one query', () => {
     await overload(app)
     await request(app).get('/?a=1').expect(200)
     await request(app).get('/?a=1&b=1').expect(503)
+  })
+
+  test.for([
+    ['shows its query', () => <p>{useLocation().search}</p>],
+    ['marks links by it', () => <Link href="/?a=1" current="exact" />],
+  ] as const)('where it %s, is that of its own query', async ([, component]) => {
+    const app = await appOf({ component })
+    await request(app).get('/?a=1').expect(200)
+    await overload(app)
+    expect((await request(app).get('/?a=1').expect(200)).text).toMatch(/\?a=1<\/p>|aria-current/)
+    await request(app).get('/?a=2').expect(503)
+  })
+
+  test('where it shows its path alone, is that of every query', async () => {
+    const app = await appOf({ component: Path })
+    await request(app).get('/?a=1').expect(200)
+    await overload(app)
+    await request(app).get('/?a=2').expect(200)
   })
 
   test('where it has a form, is that of its own query: the form is sent there', async () => {

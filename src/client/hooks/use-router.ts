@@ -11,11 +11,12 @@ import type {
 } from '../react/router-types.ts'
 import type { LoaderData, ServerModuleShape } from '../module-types.ts'
 import { pageId } from '../react/route-view.ts'
+import { NO_SITE } from '../react/view-location.ts'
 
 const subscribeToNothing = (): (() => void) => () => undefined
 
 /** A value of the router that updates the component; `initial` on the server and while hydrating. */
-function useRouterValue<Value>(read: (router: Router) => Value, initial: Value): Value {
+export function useRouterValue<Value>(read: (router: Router) => Value, initial: Value): Value {
   const router = useContext(RouterContext)
   return useSyncExternalStore(
     router?.subscribe ?? subscribeToNothing,
@@ -54,9 +55,6 @@ export function useNavigation(): PendingNavigation | undefined {
 export function useLinkStatus(href: string): { readonly pending: boolean } {
   return { pending: useRouterValue((router) => isPending(router, href), false) }
 }
-
-/** For parsing URLs without a document. */
-const NO_SITE = 'http://site.invalid'
 
 /** A link may be relative, and spelled differently from its normalised URL. */
 function isPending({ pending, screen }: Router, href: string): boolean {

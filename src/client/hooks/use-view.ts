@@ -5,6 +5,7 @@ import type { Params } from '../../shared/route-pattern.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { LoaderData, SearchOf, ServerModuleShape } from '../module-types.ts'
 import { RouterContext, ViewContext } from '../react/contexts.ts'
+import { withoutDefaults } from '../react/search-defaults.ts'
 import { layoutId, pageId, shownChain, type RouteView } from '../react/route-view.ts'
 import type { NavigateOptions } from '../react/router-types.ts'
 
@@ -19,7 +20,11 @@ export interface RouteMatchInfo {
   readonly pageData: unknown
 }
 
-function useView(): RouteView {
+/**
+ * The view that is being rendered.
+ * @throws {Error} outside of the application's tree.
+ */
+export function useView(): RouteView {
   const view = useContext(ViewContext)
   if (view === null) throw new Error('This hook works only inside a page, layout or fallback of the application')
   return view
@@ -72,6 +77,12 @@ export type SetSearch<Search> = (
   options?: NavigateOptions,
 ) => void
 
+/** Options of `useSearch`. */
+export interface SearchOptions<Search> {
+  /** What the schema gives for absent params. The setter leaves params out of the URL that have these values. */
+  readonly defaults?: Partial<Search> & HrefSearch
+}
+
 /**
  * Search params of the page on screen, after its schema, and their setter. Keeps scroll position and focus.
  * @typeParam Module `typeof import('./loader.server.ts')`; raw text without it.
@@ -79,6 +90,7 @@ export type SetSearch<Search> = (
  */
 export function useSearch<Module extends ServerModuleShape = object>(
   _pattern?: RoutePattern,
+  { defaults }: SearchOptions<SearchOf<Module>> = {},
 ): readonly [SearchOf<Module>, SetSearch<SearchOf<Module>>] {
   const search = useView().search as SearchOf<Module>
   const router = useContext(RouterContext)
@@ -92,7 +104,7 @@ export function useSearch<Module extends ServerModuleShape = object>(
           if (item !== undefined) params.append(name, String(item))
         }
       }
-      const query = params.size === 0 ? '' : `?${params}`
+      const query = withoutDefaults(params, defaults)
       const path = router?.screen.href.replace(/[?#].*$/s, '') ?? ''
       router?.navigate(path + query, { scroll: false, ...options })
     },

@@ -24,6 +24,15 @@ export interface Outcome {
   readonly origin?: 'client'
 }
 
+/** Path and query of a page, in the table's terms: percent-encoded, without the base path. */
+export interface ViewLocation {
+  readonly pathname: string
+  /** `''` or with its question mark. On the server, reading it makes the document depend on the whole query. */
+  readonly search: string
+  /** `''` or with its `#`; absent on the server, which never gets it. */
+  readonly hash?: string
+}
+
 /** Everything that determines the screen. Equal on the server and in the browser that hydrates its document. */
 export interface RouteView {
   readonly chain: readonly ViewSegment[]
@@ -36,6 +45,8 @@ export interface RouteView {
   readonly outcome?: Outcome | undefined
   /** The public origin, for absolute URLs in the head. */
   readonly origin?: string | undefined
+  /** Absent in the browser for the page of the document, whose location the router has. */
+  readonly location?: ViewLocation
 }
 
 /** Params of a route, decoded. */

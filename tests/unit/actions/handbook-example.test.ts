@@ -1,9 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const FILES = ['actions.server.ts', 'page.tsx'] as const
+
+/** Files of the examples that tests/browser/search-params and field-forms run. */
+const PRINTED = [
+  'mill-list/filters.ts',
+  'mill-list/loader.server.ts',
+  'mill-list/mill-dialog.tsx',
+  'mill-list/mill-filter.tsx',
+  'mill-list/oldest-first.tsx',
+  'mill-list/page.tsx',
+  'yard/layout.tsx',
+]
 
 /** What the chapter prints under a name, without the name. */
 function printed(file: string): string {
@@ -22,5 +33,23 @@ describe('the example of the chapter on actions', () => {
   test('has 25 lines', () => {
     const lines = FILES.flatMap((file) => printed(file).split('\n')).filter((line) => line.trim() !== '')
     expect(lines).toHaveLength(25)
+  })
+})
+
+describe('the pages of tests/fixtures/handbook-app', () => {
+  const FIXTURE = join(ROOT, 'tests/fixtures/handbook-app')
+  const printed = globSync('docs/*.md', { cwd: ROOT }).flatMap((name) => {
+    const chapter = readFileSync(join(ROOT, name), 'utf8')
+    return [...chapter.matchAll(/^```tsx?\n\/\/ src\/app\/(\S+)\n(.*?)^```/gms)]
+      .filter(([, file = '']) => existsSync(join(FIXTURE, file)))
+      .map(([, file = '', code = '']) => ({ name, file, code }))
+  })
+
+  test('are printed by the handbook', () => {
+    expect(printed.map(({ file }) => file).toSorted()).toEqual(PRINTED)
+  })
+
+  test.for(printed)('are what $name prints: $file', ({ file, code }) => {
+    expect(code).toBe(readFileSync(join(FIXTURE, file), 'utf8'))
   })
 })

@@ -68,6 +68,9 @@ export const a = <Link className="x" href="/a">a</Link>
 export const b = (x) => <Link href={x ? '/b' : \`/c\`} />
 `),
     ).toEqual(['2:43 path /a', '3:41 path /b', '3:48 path /c'])
+    expect(
+      found(`import { Form } from 'millrace'; export const d = <Form method="get" href="/e" action="/d" />`),
+    ).toEqual(['1:87 path /d'])
   })
 
   test('are found in redirects, navigations and href(), under other names too', () => {

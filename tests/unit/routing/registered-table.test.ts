@@ -47,12 +47,14 @@ export function loader({ params }: LoaderArgs<'/mills/[id]'>) {
 }
 export function GET() { return Response.json({}) }
 `,
-  'page.tsx': `import { external, href, Link, redirect, useLoaderData, useNavigate, useParams, useSearch, type PageProps } from 'millrace'
+  'page.tsx': `import { external, Form, href, Link, redirect, useLoaderData, useLocation, useNavigate, useParams, useSearch, type PageProps } from 'millrace'
 export const metadata = () => ({ title: 'Mill', canonical: href('/mills/new') })
 export default function Page({ params }: PageProps<'/docs/[[...slug]]'>) {
   const { navigate } = useNavigate()
   const { id } = useParams('/mills/[id]')
   const [search] = useSearch('/mills/[id]')
+  const { pathname, search: query, hash } = useLocation()
+  if (pathname === '/docs') redirect(pathname)
   const { mill } = useLoaderData<typeof import('./mill.server.ts')>('/mills/[id]')
   const leave = () => {
     navigate('/docs/a/b?x#y')
@@ -70,6 +72,8 @@ export default function Page({ params }: PageProps<'/docs/[[...slug]]'>) {
       <Link href="/files/a/b">a</Link><Link href="#x">a</Link><Link href="https://example.com">a</Link><Link href="mailto:x">a</Link>
       <Link href={id === 'a' ? '/docs' : '/mills/new'} className="x" onClick={(event) => event.preventDefault()}>a</Link>
       <Link href={href('/mills/[id]', { id }, { tab: 1 })}>a</Link><Link href={external(id)}>a</Link>
+      <Link href={pathname} current="exact">a</Link><Link href={query}>a</Link><Link href={hash} scroll={false}>a</Link>
+      <Form method="get" /><Form method="get" action="/docs" /><Form method="get" action={href('/mills/[id]', { id })} replace />
     </main>
   )
 }
@@ -111,6 +115,11 @@ const SLIPS: readonly (readonly [line: string, says: string])[] = [
   ['export const link = <Link href="/mills/">a</Link>', 'NoRouteMatches<"/mills/">'],
   ['export const link = <Link href="//example.com">a</Link>', 'NoRouteMatches<"//example.com">'],
   ['export const link = <Link href="/files">a</Link>', 'NoRouteMatches<"/files">'],
+  ['export const form = <Form method="get" action="/docz" />', `Did you mean '"/docs"'?`],
+  ['export const form = <Form method="get" action={text} />', 'use href(pattern, params), or external(text)'],
+  ['export const form = <Form method="post" />', `Type '"post"' is not assignable to type '"get"'`],
+  ['export const link = <Link href="/docs" current="above">a</Link>', `Type '"above"' is not assignable`],
+  [`if (useLocation().search === 'page=2') throw text`, 'no overlap'],
   ['export const link = <Link href="docs">a</Link>', 'use href(pattern, params), or external(text)'],
   ['export const link = <Link href="javascript:x">a</Link>', 'use href(pattern, params), or external(text)'],
   ['export const link = <Link href={text}>a</Link>', 'use href(pattern, params), or external(text)'],
@@ -127,10 +136,10 @@ const SLIPS: readonly (readonly [line: string, says: string])[] = [
 ]
 
 const SLIP_HEAD = `import { useActionState } from 'react'
-import { href, Link, permanentRedirect, redirect, useLoaderData, useNavigate, useParams, useSearch, type Action, type PageProps } from 'millrace'
+import { Form, href, Link, permanentRedirect, redirect, useLoaderData, useLocation, useNavigate, useParams, useSearch, type Action, type PageProps } from 'millrace'
 import { Button, Row } from './actions.tsx'
 export type Used = Action | PageProps
-export const used = [useActionState, href, Link, permanentRedirect, redirect, useLoaderData, useNavigate, useParams, useSearch, Button, Row]
+export const used = [useActionState, useLocation, Form, href, Link, permanentRedirect, redirect, useLoaderData, useNavigate, useParams, useSearch, Button, Row]
 declare const text: string
 export type Text = typeof text
 declare const sign: Action<{ name: string }, readonly [], { saved: number }>

@@ -65,7 +65,7 @@ export function createNavigator(
       })
     },
     follow(anchor, url) {
-      navigate(url)
+      navigate(url, { scroll: !anchor.hasAttribute('data-keep-scroll') })
       if (state.navigation.state !== 'loading') return
       const { id } = state.navigation.target
       const mark = (): void => {

@@ -177,11 +177,13 @@ function failedPage({ table, store }: PageLoaderParts, href: string, thrown: unk
 
 function viewOf({ table, origin, publicOrigin }: PageLoaderParts, page: LoadedPage, href: string): RouteView {
   const { route, params, data, status } = page
+  const location = new URL(href, origin)
   return {
     chain: chainOf(table, route),
     params,
-    search: page.search ?? rawSearch(new URL(href, origin).searchParams),
+    search: page.search ?? rawSearch(location.searchParams),
     data,
+    location,
     // 500 is the default of error pages.
     outcome: page.outcome && (status > 500 ? { status, ...page.outcome } : page.outcome),
     origin: publicOrigin,

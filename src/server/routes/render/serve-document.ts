@@ -185,7 +185,7 @@ class DocumentRendering {
     const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
     const forms = formTarget(context)
     return {
-      tree: routeTree({ document, view, modules, metadata }),
+      tree: routeTree({ document, view: { ...view, location: forms }, modules, metadata }),
       forms,
       partsOf: (posted, streamed) => ({
         status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
