@@ -20,6 +20,7 @@ export {
 export type { Secrets } from './secrets/secrets.ts'
 export { DatabaseError } from './stores/database-error.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './stores/open-database.ts'
+export { sendFile, type SendFileOptions } from './api/send-file.ts'
 export { UnavailableError, type UnavailableOptions } from './api/unavailable-error.ts'
 export { UncacheableValueError } from './stores/cache/value-text.ts'
 export { VisitorInCacheError } from './stores/cache/read-scope.ts'

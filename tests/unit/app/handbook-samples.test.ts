@@ -63,6 +63,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   'docs/routes.md': [
     ['layoutLoader: ', 'layoutData: ', `to type 'never'`],
     ['page: search.page + 1', 'page: search.pages', `Property 'pages' does not exist`],
+    ['{ root: join(', '{ folder: join(', `'folder' does not exist in type 'SendFileOptions'`],
     ['next: params.id + 1', 'next: params.id.length', `Property 'length' does not exist on type 'number'`],
     ['Number(search.page)', 'Number(search.pages)', `Property 'pages' does not exist`],
     ['middleware: [', 'before: [', `'before' does not exist in type 'AppDefinition'`],

@@ -1,12 +1,14 @@
+import { namedFile } from '../../api/send-file.ts'
 import { negotiateEncoding } from '../../http/content-encoding.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import type { HeaderList } from '../../http/header-list.ts'
-import { addGivenHeaders, setsCookie } from '../../request/answer/answer-headers.ts'
+import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
-import { cachingOf, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { resourceCaching } from './resource-caching.ts'
+import { sendNamedFile } from './send-named-file.ts'
 
 /** Compresses text; not event streams, because proxies and compressors tend to buffer them. */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
@@ -14,6 +16,8 @@ const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\
 /** Sends a web `Response` with backpressure; cancels its body when the client disconnects. */
 export async function sendResponse(response: Response, context: RequestContext): Promise<void> {
   const { req, res } = context
+  const file = namedFile(response)
+  if (file !== undefined) return sendNamedFile(file, response, context)
   const headers: HeaderList = []
   for (const [name, value] of response.headers) {
     if (!CONNECTION_HEADERS.has(name) && name !== 'cache-control') headers.push(name, value)
@@ -48,13 +52,6 @@ export async function sendResponse(response: Response, context: RequestContext):
   const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
   await pump(reader, createBodyStream(res, encoding), context)
   forget?.()
-}
-
-/** A rule has priority over the handler. */
-function resourceCaching({ status, headers }: Response, context: RequestContext): string {
-  const wanted = takeRuledCaching(context) ?? headers.get('cache-control') ?? undefined
-  const isPersonal = headers.has('set-cookie') || setsCookie(context)
-  return cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal }).value
 }
 
 const NO_BODY = new Set([204, 205, 304])

@@ -1,0 +1,40 @@
+import { isAbsolute } from 'node:path'
+
+/** Options of `sendFile`. */
+export interface SendFileOptions {
+  /** Absolute path of a folder. Nothing outside of it is sent, not by symbolic links either. */
+  readonly root: string
+  /**
+   * Makes browsers save the file: `true` under its own name, a text under that name. Any characters may be in it.
+   * Default: `false`, browsers show what they can.
+   */
+  readonly download?: boolean | string
+  /** Media type. Default: by the ending of the file's name. */
+  readonly type?: string
+}
+
+/** A file that a `Response` stands for. */
+export interface NamedFile extends SendFileOptions {
+  readonly path: string
+}
+
+const FILE = Symbol('millrace.file')
+
+/**
+ * The answer of a handler with a file: one range of it where the request asks for one, 304 where the client has it, 404
+ * where there is none. The runtime opens the file when the handler has returned; its body is not readable here.
+ *
+ * Return the `Response` itself; its headers may be changed. Without `download`, HTML, SVG and XML get a policy that runs
+ * no scripts, unless the handler sets a `Content-Security-Policy`.
+ * @param path below `root`, with `/` between its parts; a part that begins with a dot is not found.
+ * @throws {TypeError} if `root` is not absolute.
+ */
+export function sendFile(path: string, options: SendFileOptions): Response {
+  if (!isAbsolute(options.root)) throw new TypeError(`sendFile: root ${JSON.stringify(options.root)} is not absolute`)
+  return Object.defineProperty(new Response(null), FILE, { value: { ...options, path } })
+}
+
+/** The file that a response of `sendFile` stands for; `undefined` for any other response. */
+export function namedFile(response: Response): NamedFile | undefined {
+  return (response as { readonly [FILE]?: NamedFile })[FILE]
+}

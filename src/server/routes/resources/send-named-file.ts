@@ -1,0 +1,120 @@
+import { realpath, stat } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+import type { Response as ExpressResponse } from 'express'
+import type { NamedFile } from '../../api/send-file.ts'
+import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
+import { isSecure } from '../../http/trusted-proxy.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+import { addGivenHeaders, addVary } from '../../request/answer/answer-headers.ts'
+import { securityHeaders } from '../../request/answer/security-headers.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { resourceCaching } from './resource-caching.ts'
+import { sendFault } from './send-fault.ts'
+
+/** A file below its folder. */
+interface FoundFile {
+  /** Without symbolic links. */
+  readonly root: string
+  readonly path: string
+  readonly etag: string
+}
+
+/** No script of a file runs with the rights of the site: visitors may have uploaded it. */
+const SANDBOX = `default-src 'none'; style-src 'unsafe-inline'; sandbox`
+const ACTIVE = /^[^;]*(?:html|xml|svg)/i
+
+const NOT_FOUND = { status: 404, text: 'Not found' }
+const REASONS: Readonly<Record<number, string>> = {
+  412: 'The file is another one',
+  416: 'The file has no such range',
+}
+
+/** Errors of a path that names no file. */
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+
+/**
+ * Sends a file by Express' `res.sendFile`, which knows ranges, conditions and `HEAD`, and closes the file when the client
+ * leaves. Settles when the answer is over.
+ */
+export async function sendNamedFile(file: NamedFile, response: Response, context: RequestContext): Promise<void> {
+  const res = context.res as ExpressResponse
+  const found = await findFile(file)
+  if (context.aborted !== undefined) return
+  if (found === undefined) return sendFault(context, NOT_FOUND)
+  const before = new Set(res.getHeaderNames())
+  setHeaders(file, found, response, context)
+  if (outlastsAnswer(context.req)) res.shouldKeepAlive = false
+  const failure = await new Promise<unknown>((resolve) => {
+    const { root, path } = found
+    // A dot may be in the path of a symbolic link's target; the path that was asked for has been checked.
+    res.sendFile(path, { root, dotfiles: 'allow', cacheControl: false, etag: false }, resolve)
+  })
+  if (!context.req.complete) dropBody(context.req, res)
+  if (failure === undefined || res.headersSent || context.aborted !== undefined) return
+  // `Content-Range` of a 416 says how long the file is.
+  const kept = res.getHeader('content-range')
+  for (const name of res.getHeaderNames()) if (!before.has(name)) res.removeHeader(name)
+  const status = statusOf(failure)
+  if (status === 404) return sendFault(context, NOT_FOUND)
+  const text = REASONS[status]
+  // Nothing of the error is sent: its message names folders of this machine.
+  if (text !== undefined) {
+    const extra = status === 416 && kept !== undefined ? ['Content-Range', String(kept)] : []
+    return sendFault(context, { status, text }, extra)
+  }
+  throw failure
+}
+
+/** @throws for a file that exists and cannot be read. */
+async function findFile({ root, path }: NamedFile): Promise<FoundFile | undefined> {
+  if (path.split('/').some((part) => part.startsWith('.'))) return undefined
+  try {
+    const folder = await realpath(root)
+    const target = await realpath(join(folder, path))
+    if (!target.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return undefined
+    const { size, mtimeNs, ino } = await stat(target, { bigint: true })
+    const etag = `"${[size, mtimeNs, ino].map((number) => number.toString(36)).join('-')}"`
+    return { root: folder, path: relative(folder, target), etag }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && MISSING.has(String(error.code))) return undefined
+    throw error
+  }
+}
+
+/** As `send` does: headers that rules and middleware have set win. */
+function setHeaders(
+  { path, download = false, type }: NamedFile,
+  { etag }: FoundFile,
+  response: Response,
+  context: RequestContext,
+): void {
+  const res = context.res as ExpressResponse
+  const headers: HeaderList = ['Cache-Control', resourceCaching(response, context), 'ETag', etag]
+  for (const [name, value] of response.headers) if (name !== 'cache-control') headers.push(name, value)
+  addGivenHeaders(headers, context)
+  headers.push(...securityHeaders(isSecure(context.clientAddress)))
+  const preset = new Set(res.getHeaderNames())
+  for (let index = 0; index < headers.length; index += 2) {
+    const [name = '', value = ''] = headers.slice(index, index + 2)
+    const lower = name.toLowerCase()
+    if (lower === 'vary') addVary(res, value)
+    else if (lower === 'set-cookie') res.appendHeader(name, value)
+    else if (!preset.has(lower) && lower !== 'content-length') res.setHeader(name, value)
+  }
+  const name = basename(path)
+  if (!res.hasHeader('content-type')) res.type(type ?? name)
+  const kind = res.getHeader('content-type')
+  if (download !== false) {
+    res.attachment(download === true ? name : basename(download))
+    // `attachment` guesses the type by the offered name.
+    if (kind !== undefined) res.setHeader('content-type', kind)
+  } else if (ACTIVE.test(String(kind)) && !res.hasHeader('content-security-policy')) {
+    res.setHeader('content-security-policy', SANDBOX)
+  }
+}
+
+function statusOf(failure: unknown): number {
+  const { status, code } = failure as { readonly status?: unknown; readonly code?: unknown }
+  if (code === 'EISDIR') return 404
+  return typeof status === 'number' ? status : 500
+}

@@ -1,0 +1,202 @@
+/** What authors are promised of `sendFile`: ranges, conditions and names as RFC 9110 and 6266 have them, and no other file. */
+import { mkdir, readlink, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import request from 'supertest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { sendFile, type SendFileOptions } from '../../src/server/api/send-file.ts'
+import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const TEXT = 'abcdefghijklmnopqrstuvwxyz'
+
+/** A thousand ranges that touch each other. */
+const EVERY_BYTE = `bytes=${Array.from({ length: 1_000 }, (_, at) => `${at}-${at}`).join(',')}`
+
+interface FileApp {
+  readonly options?: Partial<SendFileOptions>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A folder of uploads, with something secret beside it. */
+async function fileApp({ options = {}, headers = {} }: FileApp = {}) {
+  const folder = await makeTempDir()
+  const root = join(folder.path, 'uploads')
+  await mkdir(join(root, 'sub'), { recursive: true })
+  await Promise.all([
+    writeFile(join(root, 'letters.txt'), TEXT),
+    writeFile(join(root, 'sub', 'ä "b".txt'), TEXT),
+    writeFile(join(root, 'page.html'), '<script>alert(1)</script>'),
+    writeFile(join(root, 'drawing.svg'), '<svg/>'),
+    writeFile(join(root, '.hidden'), 'secret'),
+    writeFile(join(folder.path, 'secret.txt'), 'secret'),
+    mkdir(join(folder.path, 'uploads-of-others')),
+  ])
+  await writeFile(join(folder.path, 'uploads-of-others', 'secret.txt'), 'secret')
+  await symlink(join(folder.path, 'secret.txt'), join(root, 'link.txt'))
+  const { app, logs } = tinyApp({
+    routes: {
+      '/files/[name]': {
+        handler: moduleOf({
+          GET({ params: { name } }: LoaderArgs<'/files/[name]'>) {
+            const response = sendFile(name as string, { root, ...options })
+            for (const [header, value] of Object.entries(headers)) response.headers.set(header, value)
+            return response
+          },
+        }),
+      },
+    } as never,
+  })
+  onTestFinished(async () => {
+    app.dispose()
+    await folder.remove()
+  })
+  return { app, logs, root }
+}
+
+test('a file is sent with its type, length and validators, and HEAD has the same headers', async () => {
+  const { app } = await fileApp()
+  const got = await request(app).get('/files/letters.txt').expect(200, TEXT)
+  expect(got.headers).toMatchObject({
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': '26',
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+    etag: expect.stringMatching(/^"[\w-]+"$/),
+    'last-modified': expect.stringContaining('GMT'),
+  })
+  expect(got.headers['content-disposition']).toBeUndefined()
+  const head = await request(app).head('/files/letters.txt').expect(200)
+  const { date: _date, ...headers } = head.headers
+  expect(got.headers).toMatchObject(headers)
+})
+
+describe('a range', () => {
+  test.for([
+    ['bytes=0-4', 206, 'abcde', 'bytes 0-4/26'],
+    ['bytes=-3', 206, 'xyz', 'bytes 23-25/26'],
+    ['bytes=20-', 206, 'uvwxyz', 'bytes 20-25/26'],
+    ['bytes=0-1099511627776', 206, TEXT, 'bytes 0-25/26'],
+    ['bytes=1099511627776-', 416, undefined, 'bytes */26'],
+    ['bytes=26-30', 416, undefined, 'bytes */26'],
+    ['bytes=0-1,4-5', 200, TEXT, undefined],
+    [EVERY_BYTE, 206, TEXT, 'bytes 0-25/26'],
+    ['lines=0-4', 200, TEXT, undefined],
+    ['bytes=nonsense', 200, TEXT, undefined],
+  ] as const)('%s is answered by %i', async ([range, status, text, contentRange]) => {
+    const { app } = await fileApp()
+    const answer = await request(app).get('/files/letters.txt').set('Range', range).expect(status)
+    expect(answer.headers['content-range']).toBe(contentRange)
+    if (text !== undefined) expect(answer.text).toBe(text)
+    else expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  test('counts only for the file that the client has begun with', async () => {
+    const { app, root } = await fileApp()
+    const ask = (validator: string) =>
+      request(app).get('/files/letters.txt').set({ Range: 'bytes=0-4', 'If-Range': validator })
+    const { etag, 'last-modified': modified } = (await request(app).get('/files/letters.txt')).headers
+    await ask(etag as string).expect(206)
+    await ask(modified as string).expect(206)
+    await ask('"another"').expect(200, TEXT)
+    await writeFile(join(root, 'letters.txt'), TEXT.toUpperCase())
+    await utimes(join(root, 'letters.txt'), 2_000_000_000, 2_000_000_000)
+    await ask(etag as string).expect(200, TEXT.toUpperCase())
+    await ask(modified as string).expect(200)
+  })
+})
+
+test('a client that has the file gets 304, and one that wants to continue another one 412', async () => {
+  const { app } = await fileApp({ headers: { 'Cache-Control': 'private, max-age=60' } })
+  const { etag, 'last-modified': modified } = (await request(app).get('/files/letters.txt')).headers
+  const answer = await request(app)
+    .get('/files/letters.txt')
+    .set('If-None-Match', etag as string)
+    .expect(304)
+  expect(answer.headers['cache-control']).toBe('private, max-age=60')
+  await request(app)
+    .get('/files/letters.txt')
+    .set('If-Modified-Since', modified as string)
+    .expect(304)
+  await request(app).get('/files/letters.txt').set('If-None-Match', '"other"').expect(200)
+  const refused = await request(app).get('/files/letters.txt').set('If-Match', '"other"').expect(412)
+  expect(refused.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'text/plain; charset=utf-8' })
+})
+
+describe('what is not a file of the folder is not found', () => {
+  test.for([
+    'missing.txt',
+    'sub',
+    '.hidden',
+    'letters.txt%2Fx',
+    '..%2Fsecret.txt',
+    'sub%2F..%2F..%2Fsecret.txt',
+    '..%2Fuploads-of-others%2Fsecret.txt',
+    '%2Fetc%2Fpasswd',
+    '..%5Csecret.txt',
+    'link.txt',
+    '%ED%A0%80',
+    'x'.repeat(5_000),
+  ])('%.40s', async (name) => {
+    const { app } = await fileApp()
+    const { status, text } = await request(app).get(`/files/${name}`).set('Accept', 'application/json')
+    expect(status).toBeOneOf([400, 404])
+    expect(text).not.toMatch(/secret|root:/)
+    expect(text).not.toContain('/uploads')
+  })
+})
+
+describe('a download', () => {
+  test.for([
+    [true, 'letters.txt', 'attachment; filename=letters.txt'],
+    [true, 'sub%2F%C3%A4%20%22b%22.txt', `attachment; filename="? \\"b\\".txt"; filename*=UTF-8''%C3%A4%20%22b%22.txt`],
+    ['Rechnung für 10 €.pdf', 'letters.txt', `filename*=UTF-8''Rechnung%20f%C3%BCr%2010%20%E2%82%AC.pdf`],
+    ['../../etc/passwd', 'letters.txt', 'attachment; filename=passwd'],
+    ['a\r\nSet-Cookie: x=1', 'letters.txt', 'attachment'],
+  ] as const)('offered as %j', async ([download, name, expected]) => {
+    const { app } = await fileApp({ options: { download } })
+    const { headers } = await request(app).get(`/files/${name}`).expect(200)
+    expect(headers['content-disposition']).toContain(expected)
+    expect(headers['content-type']).toContain('text/plain')
+    expect(headers['set-cookie']).toBeUndefined()
+  })
+})
+
+test.for([
+  ['page.html', {}, /sandbox/],
+  ['drawing.svg', {}, /sandbox/],
+  ['letters.txt', {}, undefined],
+  ['page.html', { headers: { 'Content-Security-Policy': `default-src 'self'` } }, /^default-src 'self'$/],
+] as const)('%s with %j runs no scripts of those who uploaded it', async ([name, options, policy]) => {
+  const { app } = await fileApp(options)
+  const given = (await request(app).get(`/files/${name}`).expect(200)).headers['content-security-policy']
+  if (policy === undefined) expect(given).toBeUndefined()
+  else expect(given).toMatch(policy)
+})
+
+test('a reader that leaves halfway leaves no open file behind', async () => {
+  const { app, root } = await fileApp()
+  await writeFile(join(root, 'huge.bin'), Buffer.alloc(20_000_000, 'x'))
+  const server = app.listen(0)
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const openFiles = async (): Promise<number> => {
+    const links = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
+    return (await Promise.all(links)).filter((target) => target === join(root, 'huge.bin')).length
+  }
+  const closed = Array.from({ length: 10 }, async () => {
+    const controller = new AbortController()
+    const answer = await fetch(`http://127.0.0.1:${port}/files/huge.bin`, { signal: controller.signal })
+    await answer.body?.getReader().read()
+    return controller
+  })
+  const readers = await Promise.all(closed)
+  if (process.platform === 'linux') expect(await openFiles()).toBe(10)
+  for (const reader of readers) reader.abort()
+  await expect.poll(openFiles).toBe(0)
+})
+
+test('a folder that is not absolute is the mistake of the handler', () => {
+  expect(() => sendFile('a.txt', { root: 'uploads' })).toThrow('sendFile: root "uploads" is not absolute')
+})
