@@ -9,6 +9,41 @@ declare module '*.module.css' {
 
 declare module '*.css' {}
 
+declare module '*.module.scss' {
+  const classes: Readonly<Record<string, string>>
+  export default classes
+}
+
+declare module '*.scss' {}
+
+declare module '*.module.sass' {
+  const classes: Readonly<Record<string, string>>
+  export default classes
+}
+
+declare module '*.sass' {}
+
+declare module '*.module.less' {
+  const classes: Readonly<Record<string, string>>
+  export default classes
+}
+
+declare module '*.less' {}
+
+declare module '*.module.styl' {
+  const classes: Readonly<Record<string, string>>
+  export default classes
+}
+
+declare module '*.styl' {}
+
+declare module '*.module.pcss' {
+  const classes: Readonly<Record<string, string>>
+  export default classes
+}
+
+declare module '*.pcss' {}
+
 declare module '*.svg' {
   /** The public URL of the file, with its content's hash. */
   const url: string

@@ -100,7 +100,7 @@ export async function buildApplication(
   const folder = await openOutputFolder(options, THIS_PROCESS)
   try {
     const assets = createAssetFiles(basePath)
-    const modules = createCssModules(root)
+    const modules = createCssModules(root, pluginsOf(customization, 'browser'))
     const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules)]
     const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
 

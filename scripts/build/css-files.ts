@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { OnLoadResult, Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
-import { CSS_MODULE, type CssModules } from './css-modules.ts'
+import { CSS_MODULE, inSource, type CssModules } from './css-modules.ts'
 import { isEsbuildFailure } from './esbuild-messages.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 
@@ -9,7 +9,7 @@ import { isLookUp, lookUp } from './look-up.ts'
 export const CSS_FILE = 'css-file'
 
 /** Stylesheets, those included that a plugin of the project makes CSS of. */
-const STYLE = /\.(?:css|scss|sass|less|styl|pcss)$/
+export const STYLE = /\.(?:css|scss|sass|less|styl|pcss)$/
 
 /**
  * Stylesheets as scripts see them: a module's class names without its rules. `buildStyles` bundles the rules, following
@@ -46,7 +46,7 @@ async function describeModule(root: string, file: string, modules: CssModules): 
     }
   } catch (error) {
     if (!isEsbuildFailure(error)) throw error
-    const location = (at: (typeof error.errors)[number]['location']) => at && { ...at, file: displayPath(root, file) }
-    return { errors: error.errors.map((message) => ({ ...message, location: location(message.location) })) }
+    // The notes tell of imports that nobody has written.
+    return { errors: error.errors.map((message) => ({ ...inSource(message, displayPath(root, file)), notes: [] })) }
   }
 }

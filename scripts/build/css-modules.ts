@@ -4,11 +4,12 @@ import { runInNewContext } from 'node:vm'
 import { build, type Message, type Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
 import { shortHash } from './content-hash.ts'
+import { pluginLoader } from './plugin-loader.ts'
 
-/** Stylesheets with local class names. */
-export const CSS_MODULE = /\.module\.css$/
+/** Stylesheets with local class names, those included that a plugin of the project makes CSS of. */
+export const CSS_MODULE = /\.module\.(?:css|scss|sass|less|styl|pcss)$/
 
-/** A compiled `*.module.css`. */
+/** A compiled stylesheet with local class names. */
 export interface CssModule {
   /** Exports for the importing module: local name to one or more class names. */
   readonly names: Readonly<Record<string, string>>
@@ -19,7 +20,7 @@ export interface CssModule {
   readonly warnings: readonly Message[]
 }
 
-/** Compiles each `*.module.css` once, separately from all bundles, so that every bundle sees the same names. */
+/** Compiles each of them once, separately from all bundles, so that every bundle sees the same names. */
 export interface CssModules {
   compile(file: string): Promise<CssModule>
   /** Clears the cache: the files may have changed. */
@@ -30,14 +31,15 @@ export interface CssModules {
  * Names are `<file>_<hash of its path in the project>_<name>`: equal on every machine, and unique without a counter
  * that would depend on other files.
  * @param root the project.
+ * @param plugins of the project, which make CSS of what it writes.
  */
-export function createCssModules(root: string): CssModules {
+export function createCssModules(root: string, plugins: readonly Plugin[] = []): CssModules {
   const compiled = new Map<string, Promise<CssModule>>()
 
   function compile(file: string): Promise<CssModule> {
     const known = compiled.get(file)
     if (known !== undefined) return known
-    const fresh = compileCssModule(root, file, compile)
+    const fresh = compileCssModule({ root, plugins }, file, compile)
     compiled.set(file, fresh)
     return fresh
   }
@@ -46,14 +48,16 @@ export function createCssModules(root: string): CssModules {
 }
 
 async function compileCssModule(
-  root: string,
+  { root, plugins }: { readonly root: string; readonly plugins: readonly Plugin[] },
   file: string,
   compileOther: (file: string) => Promise<CssModule>,
 ): Promise<CssModule> {
   const composed = new Map<string, CssModule>()
   const plugin: Plugin = {
     name: 'css-module',
-    setup({ onResolve, onLoad }) {
+    async setup(building) {
+      const { onResolve, onLoad } = building
+      const load = await pluginLoader(building, plugins)
       onResolve({ filter: /.*/ }, async ({ kind, path, resolveDir }) => {
         if (kind === 'import-statement') return { path: scopeName(root, file), namespace: 'module', pluginData: file }
         if (kind !== 'composes-from') return { path, external: true }
@@ -64,6 +68,7 @@ async function compileCssModule(
       })
       onLoad({ filter: /.*/, namespace: 'module' }, async () => ({
         contents: await readFile(file),
+        ...(await load(file)),
         loader: 'local-css',
         resolveDir: dirname(file),
       }))
@@ -96,11 +101,19 @@ async function compileCssModule(
     names: joinComposed(exported, [...composed.values()]),
     css: css.replace(/^\/\* (?:module|composed):.* \*\/\n/gm, ''),
     composed: [...composed.keys()],
-    warnings: warnings.map((warning) => ({
-      ...warning,
-      location: warning.location && { ...warning.location, file: displayPath(root, file) },
-    })),
+    warnings: warnings.map((warning) => inSource(warning, displayPath(root, file))),
   }
+}
+
+/**
+ * Names the source in a message of the compiler, which knows it by the scope of its names. A plugin of the project names
+ * its places itself: they may be in files that the source imports.
+ */
+export function inSource(message: Message, source: string): Message {
+  const { location } = message
+  return location?.file.startsWith('module:') === true
+    ? { ...message, location: { ...location, file: source } }
+    : message
 }
 
 function scopeName(root: string, file: string): string {

@@ -1,12 +1,36 @@
-import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
+import type { BuildOptions as EsbuildOptions, Plugin, PluginBuild } from 'esbuild'
 import type { BuildPlugin, MillraceConfig } from './define-config.ts'
 
 /** The part of a config that changes bundles. */
 export type Customization = Pick<MillraceConfig, 'plugins' | 'alias' | 'define' | 'targets'>
 
-/** The plugins of one side. */
+/** The plugins of one side, for one build. */
 export function pluginsOf({ plugins }: Customization = {}, side: 'browser' | 'server'): readonly Plugin[] {
-  return (plugins?.[side] ?? []) as readonly BuildPlugin[] as readonly Plugin[]
+  const own = (plugins?.[side] ?? []) as readonly BuildPlugin[] as readonly Plugin[]
+  const namespaces = new Set(['file'])
+  return own.map(({ name, setup }) => ({ name, setup: (build) => setup(withoutOurFiles(build, namespaces)) }))
+}
+
+/**
+ * A filter without a namespace matches in every namespace: a plugin for `.scss` would also load the stand-ins that the
+ * build puts in the place of stylesheets. It gets files, and what plugins of the project have resolved.
+ * @param namespaces of these, shared by the plugins of a build.
+ */
+function withoutOurFiles(build: PluginBuild, namespaces: Set<string>): PluginBuild {
+  return {
+    ...build,
+    onResolve(options, resolve) {
+      build.onResolve(options, async (args) => {
+        const result = await resolve(args)
+        if (result?.namespace !== undefined) namespaces.add(result.namespace)
+        return result
+      })
+    },
+    onLoad(options, load) {
+      const isOpen = options.namespace === undefined
+      build.onLoad(options, (args) => (isOpen && !namespaces.has(args.namespace) ? undefined : load(args)))
+    },
+  }
 }
 
 /** The replacements for constants, as esbuild takes them. */

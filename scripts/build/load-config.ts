@@ -53,8 +53,12 @@ export async function loadConfig(root: string): Promise<MillraceConfig> {
   if (file === undefined) return {}
   const loaded: { readonly default?: unknown } = await import(pathToFileURL(join(root, file)).href).catch(
     (error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      const [, missing] = /^Cannot find package '([^']+)'/.exec(reason) ?? []
       throw new ConfigLoadError(
-        `${file} could not be loaded: ${error instanceof Error ? error.message : String(error)}`,
+        missing === undefined
+          ? `${file} could not be loaded: ${reason}`
+          : `${file} imports ${missing}, which is not installed. Install it: npm install --save-dev ${missing}`,
       )
     },
   )

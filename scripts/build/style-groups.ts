@@ -83,5 +83,5 @@ export function reachedStyles(metafile: Metafile, from: string, cuts: ReadonlySe
 }
 
 function baseName(file: string): string {
-  return file.slice(file.lastIndexOf('/') + 1).replace(/(?:\.module)?\.css$/, '')
+  return file.slice(file.lastIndexOf('/') + 1).replace(/(?:\.module)?\.\w+$/, '')
 }

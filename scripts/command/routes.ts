@@ -24,7 +24,7 @@ export async function routes(args: readonly string[]): Promise<void> {
   const plugins = [
     ...pluginsOf(options.customization, 'server'),
     createAssetFiles().plugin,
-    cssFiles(root, createCssModules(root)),
+    cssFiles(root, createCssModules(root, pluginsOf(options.customization, 'browser'))),
     serverPackages(root),
   ]
   const facts = await readApplication({ ...options, mode: 'production', defines: {} }, folder.path, plugins)

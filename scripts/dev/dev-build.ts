@@ -29,6 +29,7 @@ import { checkServerModules } from '../build/server-modules.ts'
 import { createServerWall } from '../build/server-wall.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
+import { notePluginReads, type PluginReads } from './plugin-reads.ts'
 
 /** One successful build of the sources. */
 export interface DevGeneration {
@@ -47,12 +48,15 @@ export interface DevGeneration {
   readonly styles: StyleGroups
   readonly assets: AssetFiles
   readonly modules: CssModules
+  readonly reads: PluginReads
 }
 
 /** Rebuilds an application incrementally, by the rules of the production build. */
 export interface DevBuild {
   /** @throws as `buildApplication` does; the next call starts from there. */
   rebuild(): Promise<DevGeneration>
+  /** What the last builds have read, failed ones included. */
+  readonly reads: PluginReads
   dispose(): Promise<void>
 }
 
@@ -72,7 +76,9 @@ interface Contexts {
  * @param env the values of public variables.
  */
 export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
-  const { root, app, out, runtime = OWN_RUNTIME, customization = {} } = options
+  const { root, app, out, runtime = OWN_RUNTIME } = options
+  const reads = notePluginReads(options.customization ?? {})
+  const { customization } = reads
   const state: { contexts?: Contexts; inspected?: { readonly text: string; readonly sources: RouteSources } } = {}
 
   async function currentContexts(): Promise<Contexts> {
@@ -132,6 +138,7 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
       warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
       assets,
       modules,
+      reads,
     }
   }
 
@@ -141,14 +148,14 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     await Promise.all([former?.browser.dispose(), former?.server.dispose()])
   }
 
-  return { rebuild, dispose }
+  return { rebuild, dispose, reads }
 }
 
 async function openContexts(context: BundleContext, defines: string): Promise<Contexts> {
   const { root, runtime = OWN_RUNTIME } = context
   const wall = createServerWall(context)
   const assets = createAssetFiles()
-  const modules = createCssModules(root)
+  const modules = createCssModules(root, pluginsOf(context.customization, 'browser'))
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules)]
   const browser = browserOptions(context, [

@@ -199,7 +199,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   const onDefect = (error: unknown): void =>
     print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
-  const saves = createSaveQueue(update, onDefect)
+  const saves = createSaveQueue(async (files) => {
+    const isBuilt = await update(files)
+    watcher.include(build.reads.files())
+    return isBuilt
+  }, onDefect)
 
   const gateway = createGateway({
     channel,

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { actionModule } from '../build/action-modules.ts'
-import { CSS_FILE } from '../build/css-files.ts'
+import { displayPath } from '../build/build-options.ts'
+import { CSS_FILE, STYLE } from '../build/css-files.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { moduleGraph, planUpdate, type ModuleGraph } from './hot-update.ts'
 import { stylePath, type ModuleServer } from './module-server.ts'
@@ -20,11 +21,14 @@ export async function planReaction(
   modules: ModuleServer,
 ): Promise<DevMessage> {
   const [before, after] = [moduleGraph(former.browser), moduleGraph(next.browser)]
-  const styles = changed.filter((key) => after.styles.has(key))
   const { root, app } = next.context
+  const madeFrom = (key: string) => next.reads.usersOf(join(root, key)).map((file) => displayPath(root, file))
+  const styles = [...new Set([...changed, ...changed.flatMap(madeFrom)])].filter((key) => after.styles.has(key))
+  const isPartial = (key: string): boolean => STYLE.test(key) && madeFrom(key).length > 0
   // Pages have references to actions: these change only with the actions' names, not with their code.
   const sources = changed.filter((key) => actionModule(app, join(root, key)) === undefined)
-  const ofServer = sources.filter((key) => !after.has(key) && !before.has(key) && !after.styles.has(key))
+  const ofPages = (key: string): boolean => after.has(key) || before.has(key) || after.styles.has(key) || isPartial(key)
+  const ofServer = sources.filter((key) => !ofPages(key))
   const newStyles = [...after.styles].some((file) => !before.styles.has(file))
 
   const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(sources), modules)

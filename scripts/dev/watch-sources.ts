@@ -1,8 +1,10 @@
 import { existsSync, watch } from 'node:fs'
-import { basename, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 
 /** Watches folders until it is closed. */
 export interface SourceWatcher {
+  /** Watches further files outside of the folders; those of packages are left out. */
+  include(files: Iterable<string>): void
   close(): void
 }
 
@@ -31,7 +33,23 @@ export function watchSources(folders: readonly string[], onChange: (files: reado
   const watchers = folders
     .filter((folder) => existsSync(folder))
     .map((folder) => watch(folder, { recursive: true }, (_event, name) => name !== null && note(folder, name)))
+  const included = new Set<string>()
+  const around = new Set<string>()
+
+  function include(file: string): void {
+    if (file.split(sep).includes('node_modules') || folders.some((folder) => file.startsWith(folder + sep))) return
+    included.add(file)
+    const folder = dirname(file)
+    if (around.has(folder) || !existsSync(folder)) return
+    around.add(folder)
+    const noteIncluded = (name: string): void => void (included.has(join(folder, name)) && note(folder, name))
+    watchers.push(watch(folder, (_event, name) => name !== null && noteIncluded(name)))
+  }
+
   return {
+    include(files) {
+      for (const file of files) include(file)
+    },
     close() {
       clearTimeout(pending.timer)
       for (const watcher of watchers) watcher.close()

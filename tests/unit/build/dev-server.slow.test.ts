@@ -1,13 +1,11 @@
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { DevFailure, DevMessage } from '../../../src/client/dev/dev-messages.ts'
+import type { DevFailure } from '../../../src/client/dev/dev-messages.ts'
 import { actionId } from '../../../src/server/routes/actions/action-id.ts'
 import { decodeSegmentFiles } from '../../../src/shared/protocol/segment-files.ts'
 import { startDevServer, type DevServer } from '../../../scripts/dev/dev-server.ts'
+import { openDevPage, type DevPage } from './dev-page.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -47,35 +45,7 @@ async function read(path: string, headers: Readonly<Record<string, string>> = {}
   return (await fetch(dev.url + path, { headers })).text()
 }
 
-/** What an open page is told. */
-interface OpenPage extends AsyncDisposable {
-  readonly hello: Extract<DevMessage, { type: 'hello' }>
-  /** The next message of one of these types; others are passed over. */
-  next<Type extends DevMessage['type']>(...types: readonly Type[]): Promise<Extract<DevMessage, { type: Type }>>
-}
-
-async function openPage(): Promise<OpenPage> {
-  const leave = new AbortController()
-  const { body } = await fetch(`${dev.url}/_m/dev`, { signal: leave.signal })
-  const stream = Readable.fromWeb(body as ReadableStream)
-  stream.on('error', () => undefined)
-  const lines = createInterface({ input: stream })[Symbol.asyncIterator]()
-  const page: Omit<OpenPage, 'hello'> = {
-    async next(...types) {
-      for (;;) {
-        const { value, done } = await lines.next()
-        if (done === true) throw new Error('The event stream has ended.')
-        if (!value.startsWith('data: ')) continue
-        const message: DevMessage = JSON.parse(value.slice('data: '.length))
-        if (types.some((type) => type === message.type)) return message as never
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      leave.abort()
-    },
-  }
-  return { ...page, hello: await page.next('hello') }
-}
+const openPage = (): Promise<DevPage> => openDevPage(dev)
 
 test('a saved component is served, rendered by the server, and refreshed in open pages', async () => {
   expect(await read('/(lab)/lab')).toContain('The lab')
