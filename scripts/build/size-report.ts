@@ -54,6 +54,6 @@ function contentsOf(inputs: Metafile['outputs'][string]['inputs']): string {
 /** A package's name for its files, the path in the project for all others. */
 function shorten(source: string): string {
   if (source.startsWith(REACT_NAMESPACE)) return 'react'
-  const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\/[^]*$/.exec(source)
+  const inPackage = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//s.exec(source)
   return inPackage?.[1] ?? source
 }

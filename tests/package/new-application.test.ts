@@ -1,5 +1,5 @@
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts'
@@ -81,7 +81,7 @@ describe('an application from the archive alone', () => {
   test('is served by few packages, in little space', async () => {
     const shop = join(outside().path, 'shop')
     await outside().run(['mkdir', 'production'])
-    const files = ['package.json', 'package-lock.json', 'dist', state.archive.split('/').at(-1) ?? '']
+    const files = ['package.json', 'package-lock.json', 'dist', basename(state.archive)]
     await outside().run(['cp', '-r', ...files.map((name) => join(shop, name)), 'production'])
     const installed = await outside().run([...NPM_CI, '--omit=dev', '--ignore-scripts'], { cwd: 'production' })
     requireSuccess(installed)
@@ -95,6 +95,30 @@ describe('an application from the archive alone', () => {
     expect(page.status).toBe(200)
     expect(await page.text()).toContain('<h1>Lower mill</h1>')
     expect(await server.stop()).toBe(0)
+  })
+
+  test('works where packages see their own dependencies only, as pnpm lays them out', async () => {
+    await outside().run(['mkdir', 'strict'])
+    const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'src', 'tests']
+    const copied = [...files, basename(state.archive)].map((name) => join(outside().path, 'shop', name))
+    await outside().run(['cp', '-r', ...copied, 'strict'])
+    // npm hands this setting on to the scripts of packages, and that of `node` calls npm: endlessly.
+    const layout = ['--install-strategy=linked', '--ignore-scripts']
+    requireSuccess(await outside().run([...NPM_CI, ...layout], { cwd: 'strict' }))
+    expect(await readdir(join(outside().path, 'strict/node_modules'))).not.toContain('pino')
+    expect(await outside().run(['tsc'], { cwd: 'strict' })).toMatchObject({ code: 0, out: '' })
+    const built = await outside().run(['millrace', 'build'], { cwd: 'strict' })
+    requireSuccess(built)
+    expect(built.out).not.toContain('.store')
+    await using server = await outside().serve(['millrace', 'serve'], { cwd: 'strict' })
+    expect(await (await fetch(`${server.origin}/mills/2`)).text()).toContain('<h1>Lower mill</h1>')
+    expect(await (await fetch(`${server.origin}/guestbook`)).text()).toContain('<h1>Guestbook</h1>')
+
+    await using dev = await outside().serve(['millrace', 'dev'], { cwd: 'strict' })
+    const page = await (await fetch(`${dev.origin}/mills/2`)).text()
+    const scripts = [...page.matchAll(/<link rel="modulepreload" href="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(scripts.length).toBeGreaterThan(2)
+    for (const path of scripts) expect((await fetch(dev.origin + path)).status).toBe(200)
   })
 
   test.runIf(findChromium() !== undefined)(
