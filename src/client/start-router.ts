@@ -141,6 +141,7 @@ function createParts({ window, routes, modules, state, listeners }: StartOptions
   const known = createKnownRoutes(now, onChange)
   const world = {
     buildId: state.build,
+    sessions: state.sessions,
     // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,

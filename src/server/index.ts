@@ -17,6 +17,12 @@ export {
   type SessionKind,
   type SessionOptions,
 } from './secrets/define-session.ts'
+export {
+  defineStoredSession,
+  type StoredSessionKind,
+  type StoredSessionOptions,
+} from './secrets/define-stored-session.ts'
+export type { SessionDevice, StoredSession } from './secrets/open-stored-session.ts'
 export type { Secrets } from './secrets/secrets.ts'
 export { DatabaseError } from './stores/database-error.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './stores/open-database.ts'

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { basePath } from '../shared/base-path.ts'
 import { createDataCache, type DataCache, type DataCacheOptions } from './stores/cache/data-cache.ts'
@@ -15,9 +15,12 @@ import { openRedis } from './stores/redis-link.ts'
 import { createRedisIdempotencyStore } from './stores/redis-idempotency-store.ts'
 import { createRedisRateLimits } from './stores/redis-rate-limits.ts'
 import { openRuntimeDatabase } from './stores/runtime-database.ts'
+import { createRedisSessionStore } from './stores/redis-session-store.ts'
+import { createSessionStore, openSessionDatabase, type SessionStore } from './stores/session-store.ts'
 import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
+import { failClosed } from './request/session-access.ts'
 
 /** The services, including those that only the runtime uses. */
 export interface Services extends RequestServices {
@@ -53,6 +56,8 @@ export function createServices(
     once?: IdempotencyStore
     reports?: Database
     inbox?: InboxStore
+    sessionFile?: Database
+    sessions?: SessionStore
   } = {}
   const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
   const watch = watchSharedStore(log)
@@ -67,9 +72,17 @@ export function createServices(
     return redis === undefined ? own : sharedIdempotencyStore(createRedisIdempotencyStore(redis), own, watch)
   }
 
+  function openSessions(): SessionStore {
+    if (redis !== undefined) return createRedisSessionStore(redis)
+    opened.sessionFile = openSessionDatabase(join(dataDir, 'sessions.sqlite'))
+    return createSessionStore(opened.sessionFile)
+  }
+  const sessions = failClosed(() => (opened.sessions ??= openSessions()))
+
   return {
     dataDir,
     secrets,
+    sessions,
     applicationSecrets: new ApplicationSecrets(secrets),
     redis,
     afterwards: createAfterwards(),
@@ -94,6 +107,7 @@ export function createServices(
     dispose() {
       opened.data?.dispose()
       opened.database?.dispose()
+      opened.sessionFile?.dispose()
       opened.reports?.dispose()
       redis?.dispose()
     },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import { writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { LoaderContext } from '../api/loader-types.ts'
 import { purposeOf, type ShedReason } from './request-kind.ts'
@@ -17,6 +18,7 @@ import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { IdempotencyStore } from '../stores/idempotency-store.ts'
 import type { RateLimits, RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
+import type { SessionStore } from '../stores/session-store.ts'
 
 const MOST_SPANS = 200 // per request
 const MEGABYTE = 1_048_576
@@ -111,6 +113,7 @@ export class RequestContext {
   #request: Request | undefined = undefined
   #nonce: string | undefined = undefined
   #loaderContext: RequestLoaderContext | undefined = undefined
+  #sessions: Map<string, string> | undefined = undefined
 
   constructor(facts: RequestFacts) {
     this.req = facts.req
@@ -224,6 +227,16 @@ export class RequestContext {
     return this.#loaderContext === undefined ? [] : RequestLoaderContext.cacheTagsOf(this.#loaderContext)
   }
 
+  /** Notes for which session of a kind this answer is made. */
+  noteSession(name: string, mark: string): void {
+    ;(this.#sessions ??= new Map()).set(name, mark)
+  }
+
+  /** The sessions that this answer was made for, as `session-marks.ts` has them; `undefined` if none was read. */
+  get sessionMarks(): string | undefined {
+    return this.#sessions && writeSessionMarks(this.#sessions)
+  }
+
   get log(): Logger {
     return (this.#log ??= this.#parentLog.child({ requestId: this.requestId, ...this.#otherTrace() }))
   }
@@ -313,6 +326,8 @@ export interface RequestServices {
   /** The store that instances share; `undefined` without `REDIS_URL`. It may be unreachable at any time. */
   readonly redis: RedisLink | undefined
   readonly limits: RateLimits
+  /** Sessions kept on the server. */
+  readonly sessions: SessionStore
   /** The shared data cache, and its revalidations. */
   readonly data: DataCache
   /** As `data`, if it is open. */

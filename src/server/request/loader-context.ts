@@ -11,6 +11,7 @@ import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
+import type { SessionStore } from '../stores/session-store.ts'
 
 /** What a loader context uses of its request. */
 export interface LoaderRequest {
@@ -27,12 +28,14 @@ export interface LoaderRequest {
     readonly dataDir: string
     readonly inbox: ReportInbox | undefined
     readonly data: Pick<DataCache, 'read' | 'revalidate'>
+    readonly sessions: SessionStore
   }
   /** Set when the visitor's data is read. */
   personal: boolean
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
+  noteSession(name: string, mark: string): void
 }
 
 /**
@@ -109,6 +112,22 @@ export class RequestLoaderContext implements LoaderContext {
   get secureCookies(): boolean {
     const { clientAddress, req } = this.#request
     return keepsSecureCookies(clientAddress, req.headers['user-agent'])
+  }
+
+  /** For sessions kept on the server. */
+  get sessionStore(): SessionStore {
+    return this.#request.services.sessions
+  }
+
+  /** For sessions kept on the server. */
+  get userAgent(): string {
+    this.#lookAtVisitor('the User-Agent')
+    return this.#request.req.headers['user-agent'] ?? ''
+  }
+
+  /** For sessions kept on the server. */
+  noteSession(name: string, mark: string): void {
+    this.#request.noteSession(name, mark)
   }
 
   after(work: () => unknown): void {

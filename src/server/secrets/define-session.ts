@@ -63,46 +63,27 @@ export interface SessionKind<Data> {
  */
 export function defineSession<Data>(options: SessionOptions<Data>, now: () => number = Date.now): SessionKind<Data> {
   const { name = 'session', schema, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = options
-  if (!NAME.test(name)) {
-    throw new RangeError(`defineSession: name ${JSON.stringify(name)} is not 1 to 64 letters, digits, - and _`)
-  }
-  if (!Number.isSafeInteger(maxAgeSeconds) || maxAgeSeconds < 1 || maxAgeSeconds > MOST_MAX_AGE_SECONDS) {
-    throw new RangeError(
-      `defineSession: maxAgeSeconds ${maxAgeSeconds} is not a whole number from 1 to ${MOST_MAX_AGE_SECONDS} (400 days)`,
-    )
-  }
+  checkName('defineSession', name)
+  checkAge('defineSession: maxAgeSeconds', maxAgeSeconds)
 
-  const checkData = async (stored: unknown): Promise<Checked<Data>> => {
-    const { issues, value } = await checkValueAsync(schema, stored)
-    if (issues === undefined) return { value: value as Data }
-    return { fault: issues.map((issue) => [...issuePath(issue).map(String), issue.message].join(': ')).join('; ') }
-  }
   /** Stored on the context: a weak map would keep each request alive too long, because its session references it. */
   const opened = Symbol(`millrace.session.${name}`)
 
   const openFor = async (context: SessionContext): Promise<Session<Data>> => {
     const [main, message] = await Promise.all([
-      SealedCookie.open(context, { name: sealedCookieName(name, context), maxAgeSeconds, check: checkData, now }),
-      // No session's name contains a dot. The flash has a cookie of its own because taking it must not write the
-      // session: a late answer could restore a session that has been signed out.
       SealedCookie.open(context, {
-        name: sealedCookieName(`${name}.flash`, context),
-        maxAgeSeconds: FLASH_MAX_AGE_SECONDS,
-        check: checkText,
+        name: sealedCookieName(name, context),
+        maxAgeSeconds,
+        check: (stored) => checkData(schema, stored),
         now,
       }),
+      openFlash(name, context, now),
     ])
     return new OpenSession(main, {
       set: (data) => handled(main.write(data)),
       renew: () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve()),
       clear: () => main.erase(),
-      flash: (text) => handled(message.write(text)),
-      takeFlash: () => {
-        const text = message.value
-        if (text === undefined || context.prefetch === true) return undefined
-        message.erase()
-        return text
-      },
+      ...message,
     })
   }
 
@@ -136,8 +117,55 @@ class OpenSession<Data> implements Session<Data> {
   }
 }
 
+/** @throws {RangeError} for a name that no session can have. */
+export function checkName(by: string, name: string): void {
+  if (!NAME.test(name)) {
+    throw new RangeError(`${by}: name ${JSON.stringify(name)} is not 1 to 64 letters, digits, - and _`)
+  }
+}
+
+/** @throws {RangeError} for a lifetime in seconds that no cookie can have. */
+export function checkAge(what: string, seconds: number): void {
+  if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MOST_MAX_AGE_SECONDS) {
+    throw new RangeError(`${what} ${seconds} is not a whole number from 1 to ${MOST_MAX_AGE_SECONDS} (400 days)`)
+  }
+}
+
+/** Checks data that was parsed from JSON. */
+export async function checkData<Data>(schema: Schema<Data>, stored: unknown): Promise<Checked<Data>> {
+  const { issues, value } = await checkValueAsync(schema, stored)
+  if (issues === undefined) return { value: value as Data }
+  return { fault: issues.map((issue) => [...issuePath(issue).map(String), issue.message].join(': ')).join('; ') }
+}
+
+/**
+ * Opens the message for the next page. No session's name contains a dot. It has a cookie of its own because taking it
+ * must not write the session: a late answer could restore a session that has been signed out.
+ */
+export async function openFlash(
+  name: string,
+  context: SessionContext,
+  now: () => number,
+): Promise<Pick<Session<unknown>, 'flash' | 'takeFlash'>> {
+  const message = await SealedCookie.open(context, {
+    name: sealedCookieName(`${name}.flash`, context),
+    maxAgeSeconds: FLASH_MAX_AGE_SECONDS,
+    check: checkText,
+    now,
+  })
+  return {
+    flash: (text) => handled(message.write(text)),
+    takeFlash() {
+      const text = message.value
+      if (text === undefined || context.prefetch === true) return undefined
+      message.erase()
+      return text
+    },
+  }
+}
+
 /** A failed change that nobody awaits must not end the process; callers that await it still get the failure. */
-function handled(change: Promise<void>): Promise<void> {
+export function handled<Result>(change: Promise<Result>): Promise<Result> {
   change.catch(() => undefined)
   return change
 }

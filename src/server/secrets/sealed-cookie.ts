@@ -1,6 +1,7 @@
 import { stringifySetCookie } from 'cookie'
 import { basePath } from '../../shared/base-path.ts'
 import { ApplicationSecrets } from './application-secrets.ts'
+import type { SessionStore } from '../stores/session-store.ts'
 import type { Secrets } from './secrets.ts'
 
 /** Browsers silently drop a larger cookie. RFC 6265bis requires this much for name and value together. */
@@ -17,6 +18,14 @@ export interface SessionContext {
   readonly secureCookies?: boolean
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
+  /** Sessions kept on the server; opened on first use. */
+  readonly sessionStore?: SessionStore
+  /** Of the client; for sessions kept on the server. */
+  readonly address?: string
+  /** The browser's `User-Agent`; empty without one. */
+  readonly userAgent?: string
+  /** Tells the browser for which session this answer was made; see `session-marks.ts`. */
+  noteSession?(name: string, mark: string): void
 }
 
 /** A cookie that is too large for browsers. */
@@ -143,10 +152,7 @@ export class SealedCookie<Value> {
     if (change < this.#lastApplied) return
     this.#lastApplied = change
     this.#kept = kept
-    const { headers } = this.#context
-    const others = headers.getSetCookie().filter((other) => !other.startsWith(`${this.#options.name}=`))
-    headers.delete('Set-Cookie')
-    for (const other of [...others, line]) headers.append('Set-Cookie', other)
+    replaceCookie(this.#context.headers, this.#options.name, line)
   }
 }
 
@@ -178,7 +184,15 @@ function purposeOf(cookie: string): string {
   return `cookie ${cookie}`
 }
 
-function cookieLine(name: string, value: string, maxAge: number): string {
+/** Sets a cookie; an answer has one header for each. */
+export function replaceCookie(headers: Headers, name: string, line: string): void {
+  const others = headers.getSetCookie().filter((other) => !other.startsWith(`${name}=`))
+  headers.delete('Set-Cookie')
+  for (const other of [...others, line]) headers.append('Set-Cookie', other)
+}
+
+/** @param maxAge seconds; 0 deletes the cookie. */
+export function cookieLine(name: string, value: string, maxAge: number): string {
   const secure = name.startsWith(HOST_PREFIX)
   return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }

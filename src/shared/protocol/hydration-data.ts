@@ -48,6 +48,8 @@ export interface HydrationState {
   readonly meta?: Readonly<Record<string, SegmentMeta>>
   /** Set if a fallback replaces the page. */
   readonly outcome?: { readonly kind: string; readonly at: number; readonly digest?: string; readonly status?: number }
+  /** The sessions for which the document was made, as `session-marks.ts` has them; absent if none was read. */
+  readonly sessions?: string
   /** Milliseconds within which the server finishes this document; set for streamed documents only. */
   readonly deadline?: number
   /** React's options for hydration; set for streamed documents only. */

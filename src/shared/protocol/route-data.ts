@@ -61,6 +61,8 @@ export interface RouteDataHead {
   readonly v: typeof ROUTE_DATA_VERSION
   /** Build of the server. */
   readonly build: string
+  /** The sessions for which the answer is made, as `session-marks.ts` has them; absent if none was read. */
+  readonly sessions?: string
   /** Key of the route that answers the URL after rewriting; `null` if none does: an outcome `notFound` follows. */
   readonly route?: string | null
   /** With `route`: decoded params. */

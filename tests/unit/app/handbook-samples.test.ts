@@ -73,7 +73,10 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['missing: [{', 'lacking: [{', `'lacking' does not exist`],
   ],
   'docs/security.md': [[`integrity: 'all'`, `integrity: 'every'`, `'"every"' is not assignable`]],
-  'docs/sessions.md': [['session.takeFlash()', 'session.message()', `Property 'message' does not exist`]],
+  'docs/sessions.md': [
+    ['session.takeFlash()', 'session.message()', `Property 'message' does not exist`],
+    ['await session.devices()', 'await session.list()', `Property 'list' does not exist`],
+  ],
   'docs/testing.md': [['{ app: application }', '{ application }', `'application' does not exist`]],
 }
 

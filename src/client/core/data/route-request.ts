@@ -11,6 +11,7 @@ import {
   ROUTE_DATA_PREFIX,
   ROUTE_DATA_TYPE,
   SEGMENTS_PARAM,
+  type RouteDataHead,
   type RouteDataOutcome,
 } from '../../../shared/protocol/route-data.ts'
 import type { TextStream } from '../../../shared/protocol/hydration-data.ts'
@@ -85,7 +86,7 @@ export interface RouteRequestWorld {
 /** Called during a request, in this order; after its end, only `changed`. */
 export interface RouteRequestListener {
   /** The URL's verdict is known. */
-  head(head: Verdict): void
+  head(head: Verdict & Pick<RouteDataHead, 'sessions'>): void
   received(segment: ReceivedSegment): void
   settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
   /** After each of them, and at the end. */

@@ -1,6 +1,6 @@
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
 import type { RouteTable } from '../../../shared/route-table.ts'
-import { pathOf, segmentPath, type KnownRoutes } from './known-routes.ts'
+import { pathOf, segmentPath, type KeptSegment, type KnownRoutes } from './known-routes.ts'
 import { ENTRY_LIFETIME_MS, matchesTarget } from './route-cache.ts'
 import { createRoutePlanner, type Anew, type LoadedPage, type RoutePlan } from './route-plan.ts'
 import { startRouteRequest, type RouteRequest, type RouteRequestWorld } from './route-request.ts'
@@ -41,13 +41,17 @@ export type LoadedRoute =
 
 const MAX_REQUESTS = 5 // answers may reveal further dependencies on the URL; this bounds the rounds
 
-/** @param onChange called when a request starts or progresses. */
+/**
+ * @param world `sessions`: those of the document, as `session-marks.ts` has them.
+ * @param onChange called when a request starts or progresses.
+ */
 export function createRouteStore(
   table: RouteTable,
   known: KnownRoutes,
-  world: RouteRequestWorld,
+  world: RouteRequestWorld & { readonly sessions?: string | undefined },
   onChange: () => void,
 ): RouteStore {
+  let { sessions: marks } = world
   const requests = new Set<RouteRequest>()
   const { plan, idsOf } = createRoutePlanner(table, known, requests)
   /** Called once, at the next progress of a request. */
@@ -56,7 +60,7 @@ export function createRouteStore(
   let dropped = false
 
   function changed(): void {
-    for (const go of waiting) go()
+    waiting.forEach((go) => go())
     waiting.clear()
     onChange()
   }
@@ -65,15 +69,14 @@ export function createRouteStore(
     const { route } = page
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
+        const { sessions = marks } = head
+        if (marks && marks !== sessions) revalidate(['/*'], request)
+        marks = sessions
         if (head.route !== route?.key) request.ids = idsOf(head)
         request.params = head.params ?? {}
       },
       received: ({ segment, uses }) => known.noteUses(segment, uses),
-      settled(segment, content) {
-        if (!request.current) return
-        const id = segment.segment
-        known.keepSegment(id, href, known.keyOf(id, href, request.params), { ...segment, ...content })
-      },
+      settled: (segment, content) => keepSegment(known, request, { ...segment, ...content }),
       changed() {
         if (request.over) {
           requests.delete(request)
@@ -114,11 +117,14 @@ export function createRouteStore(
       used.push(...joined)
       // The joined requests may have delivered everything.
       if (joined.length > 0) continue
-      await new Promise<void>((go) => {
-        waiting.add(go)
-        signal.addEventListener('abort', () => go())
-      })
+      await nextProgress(waiting, signal)
     }
+  }
+
+  function revalidate(targets: readonly string[], source?: RouteRequest): void {
+    dropped ||= targets.length > 0
+    for (const request of requests) if (request !== source && mayBring(request, targets)) request.current = false
+    known.revalidate(targets)
   }
 
   return {
@@ -134,17 +140,30 @@ export function createRouteStore(
         requests.delete(request)
       }
     },
-    revalidate(targets) {
-      dropped ||= targets.length > 0
-      for (const request of requests) if (mayBring(request, targets)) request.current = false
-      known.revalidate(targets)
-    },
+    revalidate: (targets) => revalidate(targets),
   }
+}
+
+/** Resolves when a function of `waiting` is called, or when the signal is aborted. */
+function nextProgress(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((go) => {
+    waiting.add(go)
+    signal.addEventListener('abort', () => go())
+  })
 }
 
 /** Whether an answer ended properly without its requested segments, and so was cut off. A call names no segments. */
 function isCutOff({ over, call, wants }: RouteRequest, missing: readonly string[]): boolean {
   return over && !call && missing.some((id) => wants?.includes(id) ?? true)
+}
+
+function keepSegment(
+  known: KnownRoutes,
+  { href, params, current }: RouteRequest,
+  segment: KeptSegment & { readonly segment: string },
+): void {
+  const id = segment.segment
+  if (current) known.keepSegment(id, href, known.keyOf(id, href, params), segment)
 }
 
 /** Redirects, refusals and failures are not cached: the next sign-in, or the next try, may end them. */

@@ -35,7 +35,7 @@ export interface DataAnswer {
 }
 
 /** The first line without the members that all answers of a server share. */
-export type Head = Omit<RouteDataHead, 'v' | 'build'>
+export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions'>
 
 /** State of an answer when its headers are sent. */
 export interface DataProgress {
@@ -121,7 +121,8 @@ class StreamedAnswer implements DataAnswer {
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.left = true
-    if (this.#hasBody) this.#writer.head({ build: this.#context.data?.build ?? '', ...head })
+    const { data, sessionMarks: sessions } = this.#context
+    if (this.#hasBody) this.#writer.head({ build: data?.build ?? '', ...(sessions && { sessions }), ...head })
     this.#whenOpen?.(this)
   }
 

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto'
+import type { SessionStore } from '../stores/session-store.ts'
+import { checkAge, checkName, type SessionContext, type SessionKind, type SessionOptions } from './define-session.ts'
+import { openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
+import { cookieBase } from './sealed-cookie.ts'
+
+const DEFAULT_MAX_AGE_SECONDS = 30 * 86_400
+const DEFAULT_IDLE_SECONDS = 14 * 86_400
+const DEFAULT_SESSIONS_A_USER = 20 // browsers and devices of one person
+const MOST_SESSIONS_A_USER = 1_000
+const DEFAULT_DATA_BYTES = 4_096
+
+/** Options of sessions that are kept on the server. */
+export interface StoredSessionOptions<Data> extends Pick<SessionOptions<Data>, 'name' | 'schema'> {
+  /** The user to whom a session belongs: an id that never changes. Sessions of one user can be listed and ended. */
+  readonly user: (data: Data) => string
+  /** Lifetime in seconds from signing in, however often the session is used: 1 to 400 days. Default: 30 days. */
+  readonly maxAgeSeconds?: number
+  /** Seconds without a request after which it ends, counted to the minute. Default: 14 days. */
+  readonly idleSeconds?: number
+  /** Sessions of one user; a further one ends the one that expires first. 1 to 1,000. Default: 20. */
+  readonly sessionsPerUser?: number
+  /** Bytes of the data as JSON. Default: 4,096. */
+  readonly maxDataBytes?: number
+}
+
+/** A kind of session that is kept on the server. */
+export interface StoredSessionKind<Data> extends SessionKind<Data> {
+  /**
+   * The session of a request: one object per request, shared by actions and loaders. Reads the store once a request,
+   * and only with a cookie.
+   * @throws {UnavailableError} 503, if the store cannot be read: nobody is signed in then.
+   */
+  open(context: SessionContext): Promise<StoredSession<Data>>
+  /**
+   * Ends all sessions of a user, for example after a reset of the password.
+   * @param user as the option `user` names them.
+   * @returns their number.
+   */
+  endAll(context: SessionContext, user: string): Promise<number>
+}
+
+/**
+ * Declares a kind of session that is kept on the server: in `DATA_DIR`, or in Redis with `REDIS_URL`. The cookie holds a
+ * random id only. Such a session can be ended from elsewhere, and from then on it is no session anywhere.
+ * @param now clock, in ms since the epoch; for tests.
+ * @throws {RangeError} for an invalid option.
+ */
+export function defineStoredSession<Data>(
+  options: StoredSessionOptions<Data>,
+  now: () => number = Date.now,
+): StoredSessionKind<Data> {
+  const {
+    name = 'session',
+    maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS,
+    idleSeconds = DEFAULT_IDLE_SECONDS,
+    sessionsPerUser = DEFAULT_SESSIONS_A_USER,
+    maxDataBytes = DEFAULT_DATA_BYTES,
+  } = options
+  const by = 'defineStoredSession'
+  checkName(by, name)
+  checkAge(`${by}: maxAgeSeconds`, maxAgeSeconds)
+  checkAge(`${by}: idleSeconds`, idleSeconds)
+  checkCount(`${by}: sessionsPerUser`, sessionsPerUser, MOST_SESSIONS_A_USER)
+  checkCount(`${by}: maxDataBytes`, maxDataBytes, Number.MAX_SAFE_INTEGER)
+
+  /** Applications of one host that share a store keep their users apart. */
+  const keyOf = (user: string): string => {
+    if (user === '') throw new TypeError(`${by}: the option user returned an empty text`)
+    return hash('sha256', `${cookieBase()}${name} ${user}`, 'base64url')
+  }
+  const rules: StoredSessionRules<Data> = {
+    name,
+    schema: options.schema,
+    userKey: (data) => keyOf(options.user(data)),
+    maxAgeMs: maxAgeSeconds * 1_000,
+    idleMs: idleSeconds * 1_000,
+    sessionsPerUser,
+    maxDataBytes,
+    now,
+  }
+  /** On the context: a weak map would keep each request alive too long. */
+  const opened = Symbol(`millrace.session.${name}`)
+
+  return {
+    open(context: SessionContext & { [opened]?: Promise<StoredSession<Data>> }) {
+      return (context[opened] ??= openStoredSession(context, storeOf(context), rules))
+    },
+    async endAll(context, user) {
+      const store = storeOf(context)
+      const sessions = await store.list(keyOf(user), now())
+      const ids = sessions.map(({ id }) => id)
+      return store.end(keyOf(user), ids)
+    },
+  }
+}
+
+function storeOf({ sessionStore }: SessionContext): SessionStore {
+  if (sessionStore === undefined) {
+    throw new TypeError('A stored session needs the context of a loader, handler or action')
+  }
+  return sessionStore
+}
+
+function checkCount(what: string, count: number, most: number): void {
+  if (!Number.isSafeInteger(count) || count < 1 || count > most) {
+    throw new RangeError(`${what} ${count} is not a whole number from 1 to ${most}`)
+  }
+}

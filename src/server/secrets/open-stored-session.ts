@@ -1,0 +1,294 @@
+import { hash, randomBytes } from 'node:crypto'
+import { RefusalSignal } from '../../shared/control-flow.ts'
+import type { Schema } from '../../shared/schema.ts'
+import { clientKey } from '../http/client-key.ts'
+import type { KeptSession, SessionStore } from '../stores/session-store.ts'
+import { checkData, handled, openFlash, type Session } from './define-session.ts'
+import { cookieLine, replaceCookie, sealedCookieName, type SessionContext } from './sealed-cookie.ts'
+
+const ID_BYTES = 32
+const COOKIE = /^[\w-]{43}$/ // 32 bytes in base64url; anything else is not looked up
+const SEEN_EVERY_MS = 60_000 // a write for each request would cost more than the precision is worth
+const SEEN_SHARE = 10 // of the idle time, if that is shorter
+const MOST_AGENT_CHARACTERS = 200
+const MARK_CHARACTERS = 10 // tells sessions of one browser apart
+const NO_SESSION = '-'
+
+/** One of the sessions of a user. */
+export interface SessionDevice {
+  /** For `end`. It signs nobody in, so a page may contain it. */
+  readonly id: string
+  /** Whether this request has it. */
+  readonly isCurrent: boolean
+  /** Time of signing in, in milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Last use, in milliseconds since the epoch, to the minute. */
+  readonly seenAt: number
+  /** What the browser said of itself when it signed in, at most 200 characters. Anything may be in it. */
+  readonly userAgent: string
+}
+
+/** A session that is kept on the server. Members that change something may fail with an {UnavailableError}. */
+export interface StoredSession<Data> extends Session<Data> {
+  /**
+   * Starts the session, or replaces its data. For another user than before it starts a new session with a new id and
+   * ends the previous one.
+   * @throws {TypeError} for data that the schema refuses; {RangeError} for data above `maxDataBytes`.
+   * @throws {RefusalSignal} of `unauthorized()` if the session was ended meanwhile.
+   */
+  set(data: Data): Promise<void>
+  /** Does nothing: each use renews the idle time, and nothing renews the age. */
+  renew(): Promise<void>
+  /** Ends the session everywhere. The cookie is deleted even if the store is unavailable. */
+  clear(): Promise<void>
+  /**
+   * Gives the session a new id, for when its rights grow: whoever has a copy of the cookie has nothing.
+   * @throws {RefusalSignal} of `unauthorized()` if the session was ended meanwhile.
+   */
+  rotate(): Promise<void>
+  /** All sessions of this user, most recently seen first; empty without a session. */
+  devices(): Promise<readonly SessionDevice[]>
+  /** Ends one of this user's sessions. @returns whether there was one. */
+  end(id: string): Promise<boolean>
+  /** Ends all of this user's sessions except this one. @returns their number. */
+  endOthers(): Promise<number>
+}
+
+/** Options of a kind, checked and complete. */
+export interface StoredSessionRules<Data> {
+  readonly name: string
+  readonly schema: Schema<Data>
+  /** Key of a user in the store. */
+  readonly userKey: (data: Data) => string
+  readonly maxAgeMs: number
+  readonly idleMs: number
+  readonly sessionsPerUser: number
+  readonly maxDataBytes: number
+  /** ms since the epoch. */
+  readonly now: () => number
+}
+
+interface Current<Data> {
+  readonly kept: KeptSession
+  readonly value: Data
+}
+
+/** Reads the session of a request. Notes its use at most once a minute, and waits for that no longer than for the read. */
+export async function openStoredSession<Data>(
+  context: SessionContext,
+  store: SessionStore,
+  rules: StoredSessionRules<Data>,
+): Promise<StoredSession<Data>> {
+  const [current, flash] = await Promise.all([
+    readCurrent(context, store, rules),
+    openFlash(rules.name, context, rules.now),
+  ])
+  if (current !== undefined && context.prefetch !== true) noteUse(current.kept, store, rules)
+  return new OpenStoredSession<Data>({ context, store, rules }, flash, current)
+}
+
+async function readCurrent<Data>(
+  context: SessionContext,
+  store: SessionStore,
+  rules: StoredSessionRules<Data>,
+): Promise<Current<Data> | undefined> {
+  const { maxAgeMs, idleMs, schema } = rules
+  const cookie = sealedCookieName(rules.name, context)
+  const secret = context.cookie(cookie)
+  if (secret === undefined || !COOKIE.test(secret)) return undefined
+  const now = rules.now()
+  const kept = await store.read(idOf(cookie, secret), now)
+  // The lifetimes of this build count, also for sessions that a former one has started.
+  if (kept === undefined || kept.startedAt + maxAgeMs <= now || kept.seenAt + idleMs <= now) return undefined
+  const checked = await checkData(schema, JSON.parse(kept.data))
+  return 'value' in checked ? { kept, value: checked.value } : undefined
+}
+
+function noteUse<Data>(
+  { id, user, startedAt, seenAt }: KeptSession,
+  store: SessionStore,
+  { now, idleMs, maxAgeMs }: StoredSessionRules<Data>,
+): void {
+  const at = now()
+  if (at - seenAt < Math.min(SEEN_EVERY_MS, idleMs / SEEN_SHARE)) return
+  const expiresAt = Math.min(at + idleMs, startedAt + maxAgeMs)
+  // The next request notes it again.
+  store.touch({ id, user, seenAt: at, expiresAt }).catch(() => undefined)
+}
+
+/** Bound to the cookie's name, so that the id of one kind is not one of another. */
+function idOf(cookie: string, secret: string): string {
+  return hash('sha256', `${cookie} ${secret}`, 'base64url')
+}
+
+/** Parts of an open session. */
+interface OpenParts<Data> {
+  readonly context: SessionContext
+  readonly store: SessionStore
+  readonly rules: StoredSessionRules<Data>
+}
+
+/** Not a literal with a getter: that would outlive its request; see `http/own-getters.ts`. */
+class OpenStoredSession<Data> implements StoredSession<Data> {
+  readonly flash: Session<Data>['flash']
+  readonly takeFlash: Session<Data>['takeFlash']
+  readonly #parts: OpenParts<Data>
+  #current: Current<Data> | undefined
+  /** Changes run one after the other, in the order of their calls. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    parts: OpenParts<Data>,
+    { flash, takeFlash }: Pick<Session<Data>, 'flash' | 'takeFlash'>,
+    current: Current<Data> | undefined,
+  ) {
+    this.#parts = parts
+    this.flash = flash
+    this.takeFlash = takeFlash
+    this.#current = current
+    this.#note()
+  }
+
+  get data(): Readonly<Data> | undefined {
+    return this.#current?.value
+  }
+
+  set(data: Data): Promise<void> {
+    return this.#change(() => this.#set(data))
+  }
+
+  renew(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  clear(): Promise<void> {
+    const current = this.#current
+    this.#leave()
+    return this.#change(async () => {
+      // A change that began earlier may have started a session since.
+      const started = this.#current
+      this.#leave()
+      for (const one of new Set([current, started])) if (one !== undefined) await this.#end(one.kept)
+    })
+  }
+
+  rotate(): Promise<void> {
+    return this.#change(async () => {
+      const current = this.#current
+      if (current === undefined) return
+      const { id, user } = current.kept
+      // Ended first: of two concurrent rotations, and of one and an end, only one finds it.
+      if ((await this.#parts.store.end(user, [id])) === 0) this.#refuse()
+      await this.#start(current.value, current.kept.data, current.kept.startedAt)
+    })
+  }
+
+  async devices(): Promise<readonly SessionDevice[]> {
+    if (this.#current === undefined) return []
+    const { store, rules } = this.#parts
+    const own = this.#current.kept.id
+    const sessions = await store.list(this.#current.kept.user, rules.now())
+    return sessions.map(({ id, startedAt, seenAt, userAgent }) => {
+      return { id, isCurrent: id === own, startedAt, seenAt, userAgent }
+    })
+  }
+
+  end(id: string): Promise<boolean> {
+    return this.#change(async () => {
+      const current = this.#current
+      if (current === undefined) return false
+      const ended = await this.#parts.store.end(current.kept.user, [id])
+      if (id === current.kept.id) this.#leave()
+      return ended > 0
+    })
+  }
+
+  endOthers(): Promise<number> {
+    return this.#change(async () => {
+      const current = this.#current
+      if (current === undefined) return 0
+      const { store, rules } = this.#parts
+      const { id: own, user } = current.kept
+      const sessions = await store.list(user, rules.now())
+      const others = sessions.map(({ id }) => id).filter((id) => id !== own)
+      return store.end(user, others)
+    })
+  }
+
+  #change<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work)
+    this.#last = handled(result).catch(() => undefined)
+    return result
+  }
+
+  async #set(data: Data): Promise<void> {
+    const { rules, store } = this.#parts
+    const text = JSON.stringify(data) as string | undefined
+    if (text === undefined) throw new TypeError('A session cannot keep undefined: clear() ends it')
+    const bytes = Buffer.byteLength(text)
+    if (bytes > rules.maxDataBytes) {
+      throw new RangeError(
+        `The session would keep ${bytes} bytes, but maxDataBytes is ${rules.maxDataBytes}: ` +
+          'keep an id in it, and the rest in a database',
+      )
+    }
+    const checked = await checkData(rules.schema, JSON.parse(text))
+    if ('fault' in checked) throw new TypeError(`The session cannot keep this value: ${checked.fault}`)
+    const current = this.#current
+    const { value } = checked
+    if (current !== undefined && rules.userKey(value) === current.kept.user) {
+      if (!(await store.write(current.kept.id, text))) this.#refuse()
+      this.#current = { kept: { ...current.kept, data: text }, value }
+      return
+    }
+    await this.#start(value, text, rules.now())
+    if (current !== undefined) await this.#end(current.kept)
+  }
+
+  async #start(value: Data, data: string, startedAt: number): Promise<void> {
+    const { context, store, rules } = this.#parts
+    const cookie = sealedCookieName(rules.name, context)
+    const secret = randomBytes(ID_BYTES).toString('base64url')
+    const seenAt = rules.now()
+    const endsAt = startedAt + rules.maxAgeMs
+    const kept: KeptSession = {
+      id: idOf(cookie, secret),
+      user: rules.userKey(value),
+      client: clientKey(context.address ?? ''),
+      data,
+      userAgent: (context.userAgent ?? '').slice(0, MOST_AGENT_CHARACTERS),
+      startedAt,
+      seenAt,
+      expiresAt: Math.min(seenAt + rules.idleMs, endsAt),
+    }
+    await store.start(kept, rules.sessionsPerUser)
+    this.#current = { kept, value }
+    const maxAge = Math.max(1, Math.ceil((endsAt - seenAt) / 1_000))
+    replaceCookie(context.headers, cookie, cookieLine(cookie, secret, maxAge))
+    this.#note()
+  }
+
+  #end({ id, user }: KeptSession): Promise<number> {
+    return this.#parts.store.end(user, [id])
+  }
+
+  /** The session was ended elsewhere while this request ran. */
+  #refuse(): never {
+    this.#leave()
+    throw new RefusalSignal('unauthorized')
+  }
+
+  /** Forgets the session, here and in the browser. */
+  #leave(): void {
+    const { context, rules } = this.#parts
+    const cookie = sealedCookieName(rules.name, context)
+    this.#current = undefined
+    replaceCookie(context.headers, cookie, cookieLine(cookie, '', 0))
+    this.#note()
+  }
+
+  #note(): void {
+    const { context, rules } = this.#parts
+    context.noteSession?.(rules.name, this.#current?.kept.id.slice(0, MARK_CHARACTERS) ?? NO_SESSION)
+  }
+}

@@ -1,0 +1,99 @@
+/** What a tab keeps when the session that it was read for becomes another, or is ended from another device. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { writeSessionMarks } from '../../../src/shared/protocol/session-marks.ts'
+import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
+import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
+import { createJournal } from '../../../src/client/core/data/journal.ts'
+import { BUILD, createServer, createWorld, flush, head, pages, segment } from './router-world.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** The first line of an answer that was made for a session. */
+const headAs = (href: string, sessions: string): object => head(href, { sessions })
+
+/** Visits a page, whose data is its name and the session. */
+async function visitAs(world: ReturnType<typeof createWorld>, href: string, marks: string): Promise<void> {
+  const before = world.requests.length
+  await world.click(href)
+  await world.request(before).done(headAs(href, marks), segment(`${href}#page`, `${href} ${marks}`))
+  await world.commit()
+}
+
+test('an answer for another session drops what other sessions have left, and keeps its own', async () => {
+  const world = createWorld()
+  await visitAs(world, '/a', 'session:ann')
+  await visitAs(world, '/b', 'session:-')
+  expect(world.known.verdict('/a')).toBeUndefined()
+  await visitAs(world, '/a', 'session:-')
+  expect(world.router.screen.view.data).toEqual({ '/a#page': '/a session:-' })
+})
+
+test('a layout that was read for the former session is loaded again before its page is shown', async () => {
+  const world = createWorld()
+  await world.click('/lab/one')
+  await world
+    .request(0)
+    .done(headAs('/lab/one', 'session:ann'), segment('/lab#layout', 'ann'), segment('/lab/one#page', 1))
+  await world.commit()
+  await world.click('/lab/two')
+  expect(world.request(1).wants).toEqual(['/lab/two#page'])
+  await world.request(1).done(headAs('/lab/two', 'session:-'), segment('/lab/two#page', 2))
+  expect(world.request(2).wants).toEqual(['/lab#layout'])
+  await world.request(2).done(headAs('/lab/two', 'session:-'), segment('/lab#layout', 'nobody'))
+  await world.commit()
+  expect(world.router.screen.view.data).toEqual({ '/lab#layout': 'nobody', '/lab/two#page': 2 })
+})
+
+test('a page that is being loaded for the former session is loaded again, and shown as the new one sees it', async () => {
+  const world = createWorld()
+  await visitAs(world, '/a', 'session:ann')
+  await world.click('/b')
+  await world.request(1).send(headAs('/b', 'session:ann'))
+  world.prefetcher.add('/c', 'intent')
+  await flush()
+  await world.request(2).done(headAs('/c', 'session:bob'), segment('/c#page', 'bob'))
+  await world.request(1).done(segment('/b#page', 'ann'))
+  expect(world.request(3)).toMatchObject({ href: '/b', wants: ['/b#page'] })
+  await world.request(3).done(headAs('/b', 'session:bob'), segment('/b#page', 'bob'))
+  await world.commit()
+  expect(world.router.screen.view.data).toEqual({ '/b#page': 'bob' })
+  expect(world.known.verdict('/a')).toBeUndefined()
+  expect(world.known.verdict('/c')).toBeDefined()
+})
+
+test('answers for the same session and without one drop nothing', async () => {
+  const world = createWorld()
+  await visitAs(world, '/a', 'session:ann')
+  await world.visit('/c')
+  await visitAs(world, '/b', 'session:ann')
+  for (const href of ['/a', '/b', '/c']) expect(world.known.verdict(href)).toBeDefined()
+})
+
+test('the document’s own session counts as the first', async () => {
+  const { requests, fetch } = createServer()
+  const now = (): number => Date.now()
+  const known = createKnownRoutes(now, () => undefined)
+  const nothing = (): void => undefined
+  const world = { buildId: BUILD, fetch, now, outdated: nothing, busy: nothing, journal: createJournal() }
+  const store = createRouteStore(pages, known, { ...world, sessions: 'session:ann' }, nothing)
+  known.keepVerdict('/a', { route: '/a', params: {}, scope: 'path' })
+  const loaded = store.load('/b', { signal: new AbortController().signal })
+  await flush()
+  await requests[0]?.done(headAs('/b', 'session:-'), segment('/b#page', 'b'))
+  await loaded
+  expect(known.verdict('/a')).toBeUndefined()
+})
+
+test('marks are the same text in whatever order their sessions were read', () => {
+  const marks: [string, string][] = [
+    ['session', 'AbC-_12345'],
+    ['admin', '-'],
+  ]
+  expect(writeSessionMarks(new Map(marks))).toBe('admin:- session:AbC-_12345')
+  expect(writeSessionMarks(new Map(marks.toReversed()))).toBe('admin:- session:AbC-_12345')
+})
