@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { checkActionNames } from './action-faults.ts'
 import { actionModules } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'
@@ -31,14 +31,23 @@ export async function readApplication(
   folder: string,
   plugins: readonly Plugin[],
 ): Promise<ApplicationFacts> {
-  return evaluateInspection(context, folder, await bundleInspection(context, plugins))
+  const { text } = await bundleInspection(context, plugins)
+  return evaluateInspection(context, folder, text)
+}
+
+/** The first half of an inspection. */
+export interface InspectionBundle {
+  /** Equal texts give equal results. */
+  readonly text: string
+  /** What was read for it. */
+  readonly inputs: Metafile['inputs']
 }
 
 /**
- * The first half of `readApplication`: equal texts give equal results.
+ * The first half of `readApplication`.
  * @throws {BuildFault} for faults of actions that are visible without running them.
  */
-export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<string> {
+export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<InspectionBundle> {
   await checkActionNames(context)
   const entry = 'millrace:inspection'
   const entryPlugin: Plugin = {
@@ -52,8 +61,13 @@ export async function bundleInspection(context: BundleContext, plugins: readonly
     },
   }
   const options = nodeOptions(context, { inspection: entry }, [entryPlugin, markRouteModules(context.root), ...plugins])
-  const { outputFiles = [] } = await build({ ...options, splitting: false, sourcemap: 'inline' })
-  return outputFiles[0]?.text ?? ''
+  const { outputFiles = [], metafile } = await build({
+    ...options,
+    splitting: false,
+    sourcemap: 'inline',
+    metafile: true,
+  })
+  return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
 }
 
 /** Modules with actions are loaded last, one by one, so that a failure can be attributed to one of them. */

@@ -1,47 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { context as esbuildContext, type BuildContext, type Metafile, type OutputFile } from 'esbuild'
-import { createAssetFiles, type AssetFiles } from '../build/asset-files.ts'
+import type { BuildResult, Metafile, OutputFile } from 'esbuild'
 import { browserModules } from '../build/asset-manifest.ts'
+import type { AssetFiles } from '../build/asset-files.ts'
 import { BuildFault } from '../build/build-fault.ts'
 import { readBuildInputs } from '../build/build-inputs.ts'
-import type { BuildOptions } from '../build/build-options.ts'
-import {
-  browserEntry,
-  browserOptions,
-  metafileKey,
-  nodeOptions,
-  SERVER_ENTRY,
-  type BundleContext,
-} from '../build/bundle-options.ts'
+import { displayPath, type BuildOptions } from '../build/build-options.ts'
+import { browserEntry, metafileKey, type BundleContext } from '../build/bundle-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import { buildStyles } from '../build/build-styles.ts'
-import { cssFiles } from '../build/css-files.ts'
-import { pluginsOf } from '../build/customization.ts'
-import { createCssModules, type CssModules } from '../build/css-modules.ts'
+import type { CssModules } from '../build/css-modules.ts'
+import { STYLE } from '../build/css-files.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
-import { requireOneReact } from '../build/one-react.ts'
-import { closedEnv, publicEnvDefines } from '../build/public-env.ts'
-import { type RouteSources } from '../build/inspect-application.ts'
+import { publicEnvDefines } from '../build/public-env.ts'
+import type { RouteSources } from '../build/inspect-application.ts'
 import { bundleInspection, evaluateInspection } from '../build/read-application.ts'
-import { OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
+import { OWN_RUNTIME } from '../build/runtime.ts'
 import { checkServerModules } from '../build/server-modules.ts'
-import { createServerWall } from '../build/server-wall.ts'
-import { serverPackages } from '../build/server-packages.ts'
 import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
+import { openDevContexts, type DevContexts, type InMemory } from './dev-contexts.ts'
 import { notePluginReads, type PluginReads } from './plugin-reads.ts'
+import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
 
 /** One successful build of the sources. */
 export interface DevGeneration {
   readonly context: BundleContext
   /** Of a bundle that is never served: it proves that the sources fit together, and contains the import graph. */
   readonly browser: Metafile
-  readonly server: {
-    readonly files: readonly OutputFile[]
-    readonly metafile: Metafile
-    /** Changes when anything that the server runs has changed. */
-    readonly hash: string
-  }
+  readonly server: DevServerBundle
   readonly sources: RouteSources
   /** Warnings of the compilers, for the terminal; empty if there are none. */
   readonly warnings: string
@@ -51,136 +37,195 @@ export interface DevGeneration {
   readonly reads: PluginReads
 }
 
+/** What a generation of the application's server runs. */
+export interface DevServerBundle {
+  /** The application's own modules. */
+  readonly files: readonly OutputFile[]
+  readonly metafile: Metafile
+  /** Everything else, the same object as long as it has not changed. */
+  readonly runtime: ServerRuntime
+  /** Changes when anything that the server runs has changed. */
+  readonly hash: string
+}
+
 /** Rebuilds an application incrementally, by the rules of the production build. */
 export interface DevBuild {
-  /** @throws as `buildApplication` does; the next call starts from there. */
-  rebuild(): Promise<DevGeneration>
+  /**
+   * @param changed absolute paths of files that were saved or removed since the last build that succeeded; the parts of the
+   * build that read none of them stay. Everything is built where one of them is new or gone, and without this argument.
+   * @throws as `buildApplication` does.
+   */
+  rebuild(changed?: readonly string[]): Promise<DevGeneration>
+  /** Makes the next build read everything. */
+  forget(): void
   /** What the last builds have read, failed ones included. */
   readonly reads: PluginReads
   dispose(): Promise<void>
 }
 
-/** The parts that live as long as the public variables stay the same. */
-interface Contexts {
-  readonly defines: string
-  readonly context: BundleContext
-  readonly browser: BuildContext
-  readonly server: BuildContext
-  readonly wall: ReturnType<typeof createServerWall>
-  readonly assets: AssetFiles
-  readonly modules: CssModules
+/** The results that a later build may keep. */
+interface Parts {
+  readonly contexts: DevContexts
+  readonly browser: BuildResult<InMemory>
+  readonly server: BuildResult<InMemory>
+  readonly runtime: ServerRuntime & { readonly linked: string }
+  readonly inspection: { readonly text: string; readonly inputs: Metafile['inputs']; readonly sources: RouteSources }
+  readonly styles: { readonly groups: StyleGroups; readonly warnings: BuildResult['warnings'] }
 }
+
+const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]/
 
 /**
  * @param options `out` is the folder for everything that has to be on disk.
  * @param env the values of public variables.
  */
 export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
-  const { root, app, out, runtime = OWN_RUNTIME } = options
+  const { root, app, out, basePath = '', runtime = OWN_RUNTIME } = options
   const reads = notePluginReads(options.customization ?? {})
   const { customization } = reads
-  const state: { contexts?: Contexts; inspected?: { readonly text: string; readonly sources: RouteSources } } = {}
+  const state: { contexts?: DevContexts; key?: string; last?: Parts } = {}
 
-  async function currentContexts(): Promise<Contexts> {
-    const inputs = readBuildInputs(options, env)
-    const defines = publicEnvDefines(inputs.publicNames, env)
+  async function currentContexts(): Promise<DevContexts> {
+    const { publicNames } = readBuildInputs(options, env)
+    const defines = publicEnvDefines(publicNames, env)
     const key = JSON.stringify(defines)
-    if (state.contexts?.defines === key) return state.contexts
+    if (state.contexts !== undefined && state.key === key) return state.contexts
     await dispose()
-    return (state.contexts = await openContexts(
-      { root, app, runtime, customization, mode: 'development', defines },
-      key,
-    ))
+    state.contexts = await openDevContexts({
+      root,
+      app,
+      basePath,
+      runtime,
+      customization,
+      mode: 'development',
+      defines,
+    })
+    state.key = key
+    return state.contexts
   }
 
-  async function readSources({ context, assets, modules }: Contexts): Promise<RouteSources> {
-    const plugins = [
-      ...pluginsOf(customization, 'server'),
-      assets.plugin,
-      cssFiles(root, modules),
-      serverPackages(root),
-    ]
-    const text = await bundleInspection(context, plugins)
-    if (state.inspected?.text === text) return state.inspected.sources
-    const { sources } = await evaluateInspection(context, join(out, 'inspection'), text)
-    state.inspected = { text, sources }
-    return sources
-  }
+  async function rebuild(changed?: readonly string[]): Promise<DevGeneration> {
+    const { last } = state
+    const kept =
+      last !== undefined && changed !== undefined && isPlainSave(root, last, changed, reads) ? last : undefined
+    const contexts = kept?.contexts ?? (await currentContexts())
+    const affected = changed?.flatMap((file) => [file, ...reads.usersOf(file)])
+    const keys = new Set(affected?.map((file) => displayPath(root, file)))
+    const isRead = (inputs: Metafile['inputs']): boolean => Object.keys(inputs).some((key) => keys.has(fileOf(key)))
+    const { context, wall } = contexts
+    const changesStyles = [...keys].some((key) => STYLE.test(key))
+    if (kept === undefined || changesStyles) contexts.modules.clear()
 
-  async function rebuild(): Promise<DevGeneration> {
-    const contexts = await currentContexts()
-    const { context, wall, assets, modules } = contexts
-    modules.clear()
-    const [browser, server] = await Promise.allSettled([contexts.browser.rebuild(), contexts.server.rebuild()])
+    const [browser, server] = await Promise.allSettled([
+      kept !== undefined && !isRead(kept.browser.metafile.inputs) ? kept.browser : contexts.browser.rebuild(),
+      kept !== undefined && !isRead(kept.server.metafile.inputs) ? kept.server : contexts.server.rebuild(),
+    ])
     if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
     if (browser.status === 'rejected') throw browser.reason
     if (server.status === 'rejected') throw server.reason
-    const sources = await readSources(contexts)
-    const { metafile, outputFiles } = server.value
-    if (metafile === undefined || browser.value.metafile === undefined) throw new Error('esbuild returned no metafile')
-    checkServerModules(root, metafile, sources)
-    requireOneReact(metafile)
-    const entry = metafileKey(root, browserEntry(context))
-    const styles = groupStyles(browser.value.metafile, entry, browserModules(sources))
-    // Browsers load stylesheets one by one, and a link does not report a failing one.
-    const built = await buildStyles(context, styles.groups, modules, assets.plugin)
-    const warnings = [...browser.value.warnings, ...built.warnings]
-    return {
-      context,
-      browser: browser.value.metafile,
-      server: {
-        files: outputFiles ?? [],
-        metafile,
-        hash: contentHash(...(outputFiles ?? []).map(({ hash }) => hash)),
-      },
-      sources,
+
+    const linked = JSON.stringify([...contexts.links.files].toSorted())
+    const former = last?.contexts === contexts ? last.runtime : undefined
+    const [bundled, inspection] = await Promise.all([
+      former !== undefined && former.linked === linked && !isRead(former.inputs)
+        ? former
+        : bundleServerRuntime(context, [...contexts.links.files], contexts.serverPlugins).then((made) => ({
+            ...made,
+            linked,
+          })),
+      kept !== undefined && !isRead(kept.inspection.inputs) ? kept.inspection : inspect(contexts),
+    ])
+    checkServerModules(root, server.value.metafile, inspection.sources)
+    const groups = groupsOf(context, browser.value.metafile, inspection.sources)
+    const areSame =
+      kept !== undefined &&
+      !changesStyles &&
+      JSON.stringify(groups.groups) === JSON.stringify(kept.styles.groups.groups)
+    const styles = { groups, warnings: areSame ? kept.styles.warnings : await styleWarnings(contexts, groups) }
+    const parts: Parts = {
+      contexts,
+      browser: browser.value,
+      server: server.value,
+      runtime: bundled,
+      inspection,
       styles,
-      warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
-      assets,
-      modules,
-      reads,
     }
+    state.last = parts
+    return generationOf(parts, reads)
+  }
+
+  async function inspect({ context, serverPlugins }: DevContexts): Promise<Parts['inspection']> {
+    const { text, inputs } = await bundleInspection(context, serverPlugins)
+    if (state.last?.inspection.text === text) return { ...state.last.inspection, inputs }
+    const { sources } = await evaluateInspection(context, join(out, 'inspection'), text)
+    return { text, inputs, sources }
   }
 
   async function dispose(): Promise<void> {
     const former = state.contexts
     delete state.contexts
-    await Promise.all([former?.browser.dispose(), former?.server.dispose()])
+    delete state.last
+    await former?.dispose()
   }
 
-  return { rebuild, dispose, reads }
+  return { rebuild, forget: () => void delete state.last, reads, dispose }
 }
 
-async function openContexts(context: BundleContext, defines: string): Promise<Contexts> {
-  const { root, runtime = OWN_RUNTIME } = context
-  const wall = createServerWall(context)
-  const assets = createAssetFiles()
-  const modules = createCssModules(root, pluginsOf(context.customization, 'browser'))
-  const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
-  const shared = [assets.plugin, cssFiles(root, modules)]
-  const browser = browserOptions(context, [
-    closedEnv(root, readable),
-    ...pluginsOf(context.customization, 'browser'),
-    ...shared,
-    wall.plugin,
-  ])
-  const entries = { [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts') }
+/** Whether every file was read by the last build and is still there, and none of them names a public variable. */
+function isPlainSave(
+  root: string,
+  { browser, server, runtime, inspection }: Parts,
+  changed: readonly string[],
+  reads: PluginReads,
+): boolean {
+  const inputs = [browser.metafile.inputs, server.metafile.inputs, runtime.inputs, inspection.inputs]
+  const known = new Set(inputs.flatMap((all) => Object.keys(all).map(fileOf)))
+  return changed.every(
+    (file) =>
+      (known.has(displayPath(root, file)) || reads.usersOf(file).length > 0) &&
+      existsSync(file) &&
+      !PUBLIC_NAME.test(readFileSync(file, 'latin1')),
+  )
+}
+
+/** The path in the project of an input, which may have a namespace: `css-file:src/app/card.module.css`. */
+function fileOf(key: string): string {
+  return key.replace(/^[a-z][a-z-]+:/, '')
+}
+
+function groupsOf(context: BundleContext, browser: Metafile, sources: RouteSources): StyleGroups {
+  return groupStyles(browser, metafileKey(context.root, browserEntry(context)), browserModules(sources))
+}
+
+/** Browsers load stylesheets one by one, and a link does not report a failing one. */
+async function styleWarnings(
+  { context, modules, assets }: DevContexts,
+  { groups }: StyleGroups,
+): Promise<BuildResult['warnings']> {
+  const { warnings } = await buildStyles(context, groups, modules, assets.plugin)
+  return [...warnings]
+}
+
+async function generationOf(
+  { contexts, browser, server, runtime, inspection, styles }: Parts,
+  reads: PluginReads,
+): Promise<DevGeneration> {
+  const { context, assets, modules } = contexts
+  const warnings = [...browser.warnings, ...styles.warnings]
   return {
-    defines,
     context,
-    browser: await esbuildContext({ ...browser, sourcemap: false }),
-    server: await esbuildContext({
-      ...nodeOptions(context, entries, [
-        ...pluginsOf(context.customization, 'server'),
-        ...shared,
-        serverPackages(root),
-      ]),
-      // Maps that do not depend on the folder: each generation has another one.
-      outdir: root,
-      sourceRoot: `${pathToFileURL(root).href}/`,
-    }),
-    wall,
+    browser: browser.metafile,
+    server: {
+      files: server.outputFiles,
+      metafile: server.metafile,
+      runtime,
+      hash: contentHash(runtime.hash, ...server.outputFiles.map(({ hash }) => hash)),
+    },
+    sources: inspection.sources,
+    styles: styles.groups,
+    warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
     assets,
     modules,
+    reads,
   }
 }

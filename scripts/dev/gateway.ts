@@ -22,6 +22,8 @@ export interface GatewayParts {
   readonly modules: ModuleServer
   /** The current manifest of pages; `undefined` before the first build. */
   manifest(): Pick<AssetManifest, 'segments'> | undefined
+  /** Resolves when saved files have been applied, or their failure is known. */
+  settled(): Promise<void>
   /** The port of the application's server, once it listens. */
   port(): Promise<number>
   /** URL of the development server's script for pages. */
@@ -131,10 +133,11 @@ function readThrown(text: string): ThrownError | undefined {
 }
 
 async function answerByApplication(
-  { channel, port, devClient }: GatewayParts,
+  { channel, settled, port, devClient }: GatewayParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  await settled() // a page that is loaded after a save shows it
   const timing = (): string => `${DEV_BUILD_TIMING};desc="${channel.builds}"`
   const fail = (status: number): void => {
     if (response.headersSent) return void response.destroy()

@@ -30,6 +30,7 @@ export interface ModuleServer {
   compile(key: string): Promise<BrowserModule>
   /** Drops the compiled form of these modules: they have changed, or URLs in them have. */
   forget(keys: readonly string[]): void
+  forgetAll(): void
   /** The form of a module that browsers got last; `undefined` if no browser has loaded it. */
   served(key: string): BrowserModule | undefined
 }
@@ -141,6 +142,7 @@ export function createModuleServer(root: string): ModuleServer {
     forget(keys) {
       for (const key of keys) compiled.delete(key)
     },
+    forgetAll: () => compiled.clear(),
     async load(path) {
       const name = urls.keyOf(path)
       if (name === undefined) return undefined

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import { build, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild'
+import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { transform } from 'oxc-transform'
 import { actionModule } from '../build/action-modules.ts'
 import { actionReferences } from '../build/action-references.ts'
@@ -14,6 +14,8 @@ export interface BrowserModule {
   readonly code: string
   /** Whether it exports only components, and can be refreshed in place. */
   readonly refreshable: boolean
+  /** What it imports, by URL or by path in the project, sorted. */
+  readonly imports: readonly string[]
 }
 
 /** Options of a transform. */
@@ -51,18 +53,18 @@ export async function transformModule(context: TransformContext, key: string): P
   const file = join(context.root, key)
   const isReferences = actionModule(context.app, file) !== undefined
   if (!isReferences && (context.isClaimed?.(file) === true || !SOURCE.test(file))) {
-    const { outputFiles = [] } = await build({
+    const { outputFiles, metafile } = await build({
       ...commonOptions(context),
       entryPoints: [file],
       jsx: 'automatic',
       jsxDev: true,
     })
-    return { code: outputFiles[0]?.text ?? '', refreshable: false }
+    return { code: outputFiles[0]?.text ?? '', refreshable: false, imports: importsOf(metafile) }
   }
   const compiled = isReferences
     ? await actionReferences(context, file)
     : await compileSource(context, key, await readFile(file, 'utf8'))
-  const { outputFiles = [] } = await build({
+  const { outputFiles, metafile } = await build({
     ...commonOptions(context),
     stdin: {
       contents: compiled,
@@ -74,7 +76,13 @@ export async function transformModule(context: TransformContext, key: string): P
     ...(/\$Refresh(?:Reg|Sig)\$\(/.test(compiled) ? { banner: { js: refreshHooks(key) } } : {}),
   })
   const code = outputFiles[0]?.text ?? ''
-  return { code, refreshable: exportsOnlyComponents(code) }
+  return { code, refreshable: exportsOnlyComponents(code), imports: importsOf(metafile) }
+}
+
+/** Versions in URLs are left out. */
+function importsOf({ inputs }: Metafile): readonly string[] {
+  const paths = Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path.replace(/\?v=\d+$/, '')))
+  return [...new Set(paths)].toSorted()
 }
 
 function commonOptions(context: TransformContext) {

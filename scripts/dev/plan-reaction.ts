@@ -1,25 +1,32 @@
 import { join } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { actionModule } from '../build/action-modules.ts'
-import { displayPath } from '../build/build-options.ts'
 import { CSS_FILE, STYLE } from '../build/css-files.ts'
+import { displayPath } from '../build/build-options.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { moduleGraph, planUpdate, type ModuleGraph } from './hot-update.ts'
 import { stylePath, type ModuleServer } from './module-server.ts'
 
-const RELOAD: DevMessage = { type: 'reload' }
+const RELOAD: readonly DevMessage[] = [{ type: 'reload' }]
+const SOURCE = /\.[cm]?[jt]sx?$/
+
+const REFRESH: DevMessage = { type: 'refresh' }
+
+/** The application's files that only a new document shows: rules and middleware, the table, what is around pages. */
+const OF_DOCUMENTS = new Set(['app.ts', 'routes.ts', 'document.tsx', 'client.tsx'])
 
 /**
  * Plans the update of open pages after a change, and gives new URLs to the modules that they must reload.
  * @param former the state that they run; `next` is the new one.
  * @param changed paths in the project of the files that differ.
+ * @returns messages for pages, in this order.
  */
 export async function planReaction(
   former: DevGeneration,
   next: DevGeneration,
   changed: readonly string[],
   modules: ModuleServer,
-): Promise<DevMessage> {
+): Promise<readonly DevMessage[]> {
   const [before, after] = [moduleGraph(former.browser), moduleGraph(next.browser)]
   const { root, app } = next.context
   const madeFrom = (key: string) => next.reads.usersOf(join(root, key)).map((file) => displayPath(root, file))
@@ -32,8 +39,12 @@ export async function planReaction(
   const newStyles = [...after.styles].some((file) => !before.styles.has(file))
 
   const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(sources), modules)
-  // Changes that pages cannot apply piece by piece: other data, other assets, a stylesheet without a link.
-  if (ofServer.length > 0 || newStyles) return RELOAD
+  // What pages cannot apply piece by piece: images and texts, another table, a stylesheet without a link.
+  if (ofServer.some((key) => !SOURCE.test(key))) {
+    modules.forgetAll() // the URL of an image is part of the modules that import it
+    return RELOAD
+  }
+  if (newStyles || changed.some((key) => OF_DOCUMENTS.has(displayPath(app, join(root, key))))) return RELOAD
 
   const plan = planUpdate(after, [...touched.keys()], (key) => {
     const served = modules.served(key)
@@ -43,11 +54,15 @@ export async function planReaction(
   modules.urls.renew(plan.renewed)
   modules.forget(plan.renewed.flatMap((key) => [key, ...after.importersOf(key)]))
   const accepted = plan.accepted.filter((key) => modules.served(key) !== undefined)
-  return {
+  const update: DevMessage = {
     type: 'update',
     modules: accepted.map((key) => ({ key, url: modules.urls.urlOf(key) })),
     styles: styles.map(stylePath),
   }
+  // Loaders may use what is not a component.
+  const ofBoth = sources.some((key) => after.has(key) && modules.served(key)?.refreshable === false)
+  if (!ofBoth && ofServer.length === 0) return [update]
+  return update.modules.length > 0 || update.styles.length > 0 ? [update, REFRESH] : [REFRESH]
 }
 
 function importersOfStyles(graph: ModuleGraph, styles: readonly string[]): readonly string[] {

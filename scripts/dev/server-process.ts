@@ -7,8 +7,11 @@ export interface ServerProcess {
   /**
    * Starts another generation; requests wait for it. The previous one ends when this one is ready, or at once if it was
    * not ready itself: its answers would be outdated.
+   * @param main the module that the process runs.
+   * @param message sent to it. With one, a process that runs `main` and waits for its message is kept ready for the next
+   * generation, which then starts sooner.
    */
-  replace(main: string): void
+  replace(main: string, message?: string): void
   /**
    * The port of the newest generation, once it listens. One that has ended since is started again.
    * @throws {ServerStartError} if it ended before it listened; it is not retried before `replace`.
@@ -36,6 +39,12 @@ export class ServerStartError extends Error {
   }
 }
 
+/** What a process runs. */
+interface Program {
+  readonly main: string
+  readonly message?: string | undefined
+}
+
 interface Generation {
   readonly child: ChildProcess
   readonly port: Promise<number>
@@ -47,6 +56,7 @@ interface Generation {
 const LISTENING = /^Millrace is listening on http:\/\/localhost:(\d{1,5})$/
 const MOST_ERROR_LINES = 200 // a server that fails at its start prints the reason last
 const STOP_LIMIT_MS = 2_000 // an event stream of the application would stay open forever
+const SPARE_DELAY_MS = 500 // leaves the processor to the pages that a new generation answers first
 
 /**
  * @param env environment of the server; it always listens on a free port of the loopback interface.
@@ -59,7 +69,13 @@ export function createServerProcess(
 ): ServerProcess {
   const running = new Set<ChildProcess>()
   const retired = new WeakSet<ChildProcess>() // messages about their end are ignored
-  const state: { main: string; current?: Generation; failed?: ServerStartError } = { main: '' }
+  const state: {
+    program?: Program
+    current?: Generation
+    failed?: ServerStartError
+    spare?: { readonly main: string; readonly generation: Generation }
+    timer?: NodeJS.Timeout
+  } = {}
 
   function start(main: string): Generation {
     const child = spawn(process.execPath, [main], {
@@ -70,25 +86,51 @@ export function createServerProcess(
     child.once('close', () => {
       running.delete(child)
       if (state.current?.child === child) delete state.current
+      if (state.spare?.generation.child === child) delete state.spare
     })
     return readOutput(child, (text) => {
       if (!retired.has(child)) output.line(text, state.current?.child === child)
     })
   }
 
-  function replace(main: string): void {
+  /** The process that waits for this program, or a new one. */
+  function take({ main, message }: Program): Generation {
+    const { spare } = state
+    delete state.spare
+    clearTimeout(state.timer)
+    if (spare !== undefined && (spare.main !== main || message === undefined)) retire(spare.generation.child)
+    const taken = spare !== undefined && !retired.has(spare.generation.child) ? spare.generation : start(main)
+    if (message !== undefined) taken.child.send(message, () => undefined) // its end is told by its exit
+    return taken
+  }
+
+  function prepareSpare({ main, message }: Program): void {
+    if (message === undefined) return
+    state.timer = setTimeout(() => {
+      const generation = start(main)
+      generation.port.catch(() => undefined) // nobody waits for it yet
+      state.spare = { main, generation }
+    }, SPARE_DELAY_MS)
+  }
+
+  function retire(child: ChildProcess): void {
+    retired.add(child)
+    void stop(child)
+  }
+
+  function replace(program: Program): void {
     const former = state.current
-    const next = start(main)
+    const next = take(program)
     state.current = next
     delete state.failed
-    const retire = (): void => {
-      if (former === undefined) return
-      retired.add(former.child)
-      void stop(former.child)
+    const end = (): void => former && retire(former.child)
+    if (former?.listens === false) end()
+    const ready = (): void => {
+      end()
+      if (state.current === next) prepareSpare(program)
     }
-    if (former?.listens === false) retire()
-    next.port.then(retire, (error: unknown) => {
-      retire()
+    next.port.then(ready, (error: unknown) => {
+      end()
       if (!(error instanceof ServerStartError) || next.child.signalCode !== null || retired.has(next.child)) return
       state.failed = error
       onStartFailure(error)
@@ -96,15 +138,15 @@ export function createServerProcess(
   }
 
   return {
-    replace(main) {
-      state.main = main
-      replace(main)
+    replace(main, message) {
+      state.program = { main, message }
+      replace(state.program)
     },
     async port() {
       for (;;) {
         if (state.failed !== undefined) throw state.failed
-        if (state.main === '') throw new Error('No server has been built yet.')
-        if (state.current === undefined) replace(state.main)
+        if (state.program === undefined) throw new Error('No server has been built yet.')
+        if (state.current === undefined) replace(state.program)
         const awaited = state.current
         const port = await awaited?.port.catch((error: unknown) => {
           if (awaited === undefined || !retired.has(awaited.child)) throw error
@@ -113,6 +155,7 @@ export function createServerProcess(
       }
     },
     async stop() {
+      clearTimeout(state.timer)
       await Promise.all([...running].map(stop))
     },
   }

@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { build, type Metafile } from 'esbuild'
 import { PUBLIC_PATH } from '../build/build-options.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
+import { commonJsEntries } from './commonjs-entries.ts'
 
 /** Packages for browsers, bundled once and kept while the project's own modules change. */
 export interface VendorBundle {
@@ -52,7 +52,7 @@ export async function bundleVendors(root: string, packages: ReadonlyMap<string, 
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     define: { 'process.env.NODE_ENV': '"development"' },
-    plugins: [namedExports(root)],
+    plugins: [commonJsEntries(root)],
   })
   const urls = new Map<string, string>()
   for (const [output, { entryPoint }] of Object.entries(metafile.outputs)) {
@@ -73,36 +73,4 @@ function vendorUrl(path: string): string {
 
 function packagePath(file: string): string {
   return file.slice(file.lastIndexOf('node_modules/') + 'node_modules/'.length).replace(/\.[cm]?js$/, '')
-}
-
-/** A CommonJS module has no static named exports; evaluating it finds them. */
-function namedExports(root: string): Plugin {
-  const load = createRequire(join(root, 'package.json'))
-  return {
-    name: 'named-exports',
-    setup(build) {
-      build.onResolve({ filter: /^cjs-entry:/ }, ({ path }) => ({
-        path: path.slice('cjs-entry:'.length),
-        namespace: 'cjs-entry',
-      }))
-      build.onLoad({ filter: /.*/, namespace: 'cjs-entry' }, ({ path }) => {
-        const names = exportedNames(() => load(path)).filter(
-          (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
-        )
-        return {
-          contents: `import all from ${JSON.stringify(path)}\nexport default all\nexport const { ${names.join(', ')} } = all`,
-          resolveDir: root,
-        }
-      })
-    },
-  }
-}
-
-/** A package that cannot be loaded outside a browser keeps its default export only. */
-function exportedNames(load: () => unknown): readonly string[] {
-  try {
-    return Object.keys(load() ?? {})
-  } catch {
-    return []
-  }
 }

@@ -95,6 +95,28 @@ browserTest(
   },
 )
 
+browserTest(
+  'a saved loader has the page fetch its data again, also after it has failed, and the state is kept',
+  async ({ project, open }) => {
+    const page = await open({ allow: [/500/, /no data/] })
+    await countToTwo(page, project)
+    await untilAlive(page)
+    await project.replace('loader.server.ts', `'loaded'`, `'other data'`)
+    await page.getByText('other data').waitFor()
+    expect(await page.getByRole('button').textContent()).toBe('2')
+
+    await project.replace('loader.server.ts', `return 'other data'`, `throw new Error('no data')`)
+    const overlay = page.locator(OVERLAY)
+    await overlay.getByText('no data').first().waitFor()
+    await project.replace('loader.server.ts', `throw new Error('no data')`, `return 'mended data'`)
+    await page.getByText('mended data').waitFor()
+    await overlay.waitFor({ state: 'detached' })
+    expect(await page.getByRole('button').textContent()).toBe('2')
+    expect(await isSameDocument(page)).toBe(true)
+    await page.close() // before its server is gone
+  },
+)
+
 /** Holds back the next connection for events. */
 async function holdEvents(page: Page): Promise<{ readonly reached: Promise<void>; release(): void }> {
   const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -53,6 +53,8 @@ export type DevMessage =
   | { readonly type: 'built'; readonly build: number }
   /** Modules to import again if the page has them, and stylesheets to reload, by URL path. */
   | { readonly type: 'update'; readonly modules: readonly RenewedModule[]; readonly styles: readonly string[] }
+  /** The server gives other data: the page fetches its own again and keeps the rest. */
+  | { readonly type: 'refresh' }
   /** Only a new document can show the change. */
   | { readonly type: 'reload' }
   | { readonly type: 'failure'; readonly failure: DevFailure }

@@ -15,16 +15,23 @@ import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
 import { createPanelSetting } from './panel-setting.ts'
 import { createPanel } from './panel.ts'
+import { createRefetch, type Refetch } from './refetch.ts'
 import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
+const page = createRefetch()
 connect(
   new EventSource(DEV_EVENTS_PATH),
   installRefresh(window, (url) => import(url)),
+  page,
 )
-findInsight(window, createPanel(window, createPanelSetting(window)).inspect)
+const panel = createPanel(window, createPanelSetting(window))
+findInsight(window, (insight) => {
+  page.found(insight)
+  panel.inspect(insight)
+})
 
-function connect(events: EventSource, refresh: Refresh): void {
+function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): void {
   const overlay = createOverlay(document)
   const state = { session: '', build: documentBuild(), updates: Promise.resolve() }
 
@@ -65,13 +72,20 @@ function connect(events: EventSource, refresh: Refresh): void {
         break
       case 'built':
         // A failed page contains nothing to refresh.
-        if (overlay.has('server') || document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
-        overlay.clear('build')
+        if (document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
+        else if (overlay.has('server')) refetch()
+        overlay.clear('build', 'server')
         state.build = message.build
         break
       case 'update':
+        // Sources that compile are told before the build is over.
+        overlay.clear('build')
         swapStylesheets(document, message.styles, String(Date.now()))
         if (message.modules.length > 0) update(message.modules)
+        break
+      case 'refresh':
+        overlay.clear('server')
+        refetch()
         break
       case 'reload':
         location.reload()

@@ -117,8 +117,30 @@ test('a class that is new in a stylesheet refreshes the components that use it',
   expect(modules.map(({ key }) => key)).toEqual(['src/app/card.tsx'])
 })
 
+test('a change of a loader has pages fetch their data again', async () => {
+  await using page = await openPage()
+  await project.change({ 'src/app/home.server.ts': 'export const loader = () => "changed"' })
+  expect(await page.next('refresh', 'update', 'reload')).toEqual({ type: 'refresh' })
+})
+
+test('a change of a module that is not a component refreshes its users, and the data that loaders may make with it', async () => {
+  const words = 'src/app/words.ts'
+  await using page = await openPage()
+  await project.change({
+    [words]: `export const word = 'one'`,
+    [PAGE]: `import { word } from '../words.ts'\n${component('{word}')}`,
+  })
+  await page.next('built')
+  await page.next('update', 'reload', 'refresh')
+  await read(PAGE_URL)
+  await read(`/_m/assets/${words}`)
+  await project.change({ [words]: `export const word = 'two'` })
+  expect((await page.next('update', 'reload')).type).toBe('update')
+  expect(await page.next('refresh', 'update', 'reload')).toEqual({ type: 'refresh' })
+  expect(await read('/(lab)/lab')).toContain('two')
+})
+
 test.for([
-  ['a loader', 'src/app/home.server.ts', 'export const loader = () => "changed"'],
   ['the table', 'src/app/routes.ts', undefined],
   ['a text that the server reads while it runs', 'docs/note.md', 'Another note'],
 ])('a change of %s loads the document anew', async ([, file = '', text]) => {
@@ -126,7 +148,7 @@ test.for([
   await read('/_m/assets/src/app/routes.ts')
   await using page = await openPage()
   await project.change({ [file]: text ?? `${await project.read(file)}\nconsole.log('changed')` })
-  expect(await page.next('reload')).toEqual({ type: 'reload' })
+  expect(await page.next('reload', 'refresh')).toEqual({ type: 'reload' })
 })
 
 test('a saved action replaces the server, and open pages keep all that they have', async () => {
@@ -192,8 +214,8 @@ test('a broken source is shown where it is broken, also to pages that open later
   expect(document).toContain('data-millrace-failed')
 
   await project.change({ [PAGE]: component('Mended') })
+  await page.next('update') // before the build is over
   await page.next('built')
-  await page.next('update')
   expect(await read('/(lab)/lab')).toContain('Mended')
 })
 

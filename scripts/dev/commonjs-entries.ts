@@ -1,0 +1,54 @@
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+
+/** Module formats of files, as esbuild tells them from their text. */
+export async function formatsOf(root: string, files: readonly string[]): Promise<ReadonlyMap<string, 'cjs' | 'esm'>> {
+  if (files.length === 0) return new Map()
+  const { metafile } = await build({
+    entryPoints: [...files],
+    absWorkingDir: root,
+    bundle: false,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    outdir: join(root, 'dist/formats'),
+  })
+  return new Map(Object.entries(metafile.inputs).map(([key, { format }]) => [resolve(root, key), format ?? 'cjs']))
+}
+
+/**
+ * Entries `cjs-entry:<file>` of a bundle of ES modules: a CommonJS module has no static named exports; evaluating it finds
+ * them.
+ */
+export function commonJsEntries(root: string): Plugin {
+  const load = createRequire(join(root, 'package.json'))
+  return {
+    name: 'commonjs-entries',
+    setup(build) {
+      build.onResolve({ filter: /^cjs-entry:/ }, ({ path }) => ({
+        path: path.slice('cjs-entry:'.length),
+        namespace: 'cjs-entry',
+      }))
+      build.onLoad({ filter: /.*/, namespace: 'cjs-entry' }, ({ path }) => {
+        const names = exportedNames(() => load(path)).filter(
+          (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
+        )
+        return {
+          // `require` gives what a module of the project gets as the default export: everything, also with `__esModule`.
+          contents: `const all = require(${JSON.stringify(path)})\nexport default all\nexport const { ${names.join(', ')} } = all`,
+          resolveDir: root,
+        }
+      })
+    },
+  }
+}
+
+/** A package that cannot be loaded here keeps its default export only. */
+function exportedNames(load: () => unknown): readonly string[] {
+  try {
+    return Object.keys(load() ?? {})
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,71 @@
+import { pathToFileURL } from 'node:url'
+import { context as esbuildContext, type BuildContext, type Plugin } from 'esbuild'
+import { createAssetFiles, type AssetFiles } from '../build/asset-files.ts'
+import { browserOptions, nodeOptions, type BundleContext } from '../build/bundle-options.ts'
+import { cssFiles } from '../build/css-files.ts'
+import { createCssModules, type CssModules } from '../build/css-modules.ts'
+import { pluginsOf } from '../build/customization.ts'
+import { closedEnv } from '../build/public-env.ts'
+import { serverPackages } from '../build/server-packages.ts'
+import { createServerWall, type ServerWall } from '../build/server-wall.ts'
+import { linkRuntime, type RuntimeLinks } from './server-runtime.ts'
+
+/** How esbuild tells its results. */
+export interface InMemory {
+  metafile: true
+  write: false
+}
+
+/** The compilers of one application, which live as long as its public variables stay the same. */
+export interface DevContexts {
+  readonly context: BundleContext
+  readonly browser: BuildContext<InMemory>
+  /** Of the application's own modules for Node: `application.js` and `actions.js`. */
+  readonly server: BuildContext<InMemory>
+  /** For everything else that is bundled for Node. */
+  readonly serverPlugins: readonly Plugin[]
+  readonly links: RuntimeLinks
+  readonly wall: ServerWall
+  readonly assets: AssetFiles
+  readonly modules: CssModules
+  dispose(): Promise<void>
+}
+
+const IN_MEMORY: InMemory = { metafile: true, write: false }
+
+/** @param context of the build, in development mode. */
+export async function openDevContexts(context: BundleContext): Promise<DevContexts> {
+  const { root, customization } = context
+  const wall = createServerWall(context)
+  const assets = createAssetFiles(context.basePath)
+  const modules = createCssModules(root, pluginsOf(customization, 'browser'))
+  const links = linkRuntime(context)
+  const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
+  const shared = [assets.plugin, cssFiles(root, modules)]
+  const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
+  const browserPlugins = [closedEnv(root, readable), ...pluginsOf(customization, 'browser'), ...shared, wall.plugin]
+  const entries = { application: 'millrace:app', actions: 'millrace:actions' }
+  const [browser, server] = await Promise.all([
+    esbuildContext({ ...browserOptions(context, browserPlugins), ...IN_MEMORY, sourcemap: false }),
+    esbuildContext({
+      ...nodeOptions(context, entries, [...serverPlugins, links.plugin]),
+      ...IN_MEMORY,
+      // Maps that do not depend on the folder: each generation has another one.
+      outdir: root,
+      sourceRoot: `${pathToFileURL(root).href}/`,
+    }),
+  ])
+  return {
+    context,
+    browser,
+    server,
+    serverPlugins,
+    links,
+    wall,
+    assets,
+    modules,
+    async dispose() {
+      await Promise.all([browser.dispose(), server.dispose()])
+    },
+  }
+}

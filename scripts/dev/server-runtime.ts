@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs'
+import { basename, join, resolve, sep } from 'node:path'
+import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
+import { nodeOptions, type BundleContext } from '../build/bundle-options.ts'
+import { contentHash, shortHash } from '../build/content-hash.ts'
+import { isLookUp, lookUp } from '../build/look-up.ts'
+import { requireOneReact } from '../build/one-react.ts'
+import { isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
+import { displayPath } from '../build/build-options.ts'
+import { commonJsEntries, formatsOf } from './commonjs-entries.ts'
+
+/** Packages and the runtime for the development server's Node process: bundled once, and kept while the application changes. */
+export interface ServerRuntime {
+  readonly files: readonly OutputFile[]
+  /** Of the bundle. */
+  readonly inputs: Metafile['inputs']
+  readonly hash: string
+}
+
+/** How the bundle of the application imports a file of the runtime's bundle; a generation links that folder beside its own. */
+const FOLDER = '../runtime'
+
+/** The global that the start script sets before it imports the main module. */
+const START = 'globalThis.millraceDevelopment'
+
+/** Name of the script that starts a generation. */
+export const START_SCRIPT = 'start.js'
+
+/**
+ * Starts a generation of the application's server. What does not depend on the application is loaded before the generation
+ * is known. Never outlives the development server.
+ */
+const START_TEXT = `import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+process.setSourceMapsEnabled(true)
+process.once('disconnect', () => process.exit())
+const told = new Promise((resolve) => process.once('message', resolve))
+await import('./preload.js')
+const folder = join(await told, 'server')
+const load = (file) => import(pathToFileURL(join(folder, file)).href)
+const [application, actions] = await Promise.all([load('application.js'), load('actions.js')])
+${START} = { folder, application: application.default, actions: actions.default }
+await import('./main.js')
+`
+
+/** Collects the files that an application imports from packages and from the runtime, and leaves them to their own bundle. */
+export interface RuntimeLinks {
+  readonly plugin: Plugin
+  /** Absolute paths of the files that the last build has imported. */
+  readonly files: ReadonlySet<string>
+}
+
+/** @param context of the build; modules of the application are bundled even if they are inside of the runtime's folder. */
+export function linkRuntime({ app, runtime = OWN_RUNTIME, root }: BundleContext): RuntimeLinks {
+  const files = new Set<string>()
+  const isRuntimes = (file: string): boolean =>
+    isPackageFile(file) || (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep))
+  return {
+    files,
+    plugin: {
+      name: 'link-runtime',
+      setup(build) {
+        build.onStart(() => files.clear())
+        build.onResolve({ filter: /.*/ }, async (args) => {
+          if (args.kind === 'entry-point' || isLookUp(args)) return undefined
+          const found = await lookUp(build, args)
+          if (found === undefined || found.namespace !== 'file' || found.external) return undefined
+          const { path, namespace, suffix, sideEffects } = found
+          if (!isRuntimes(path)) return { path, namespace, suffix, sideEffects }
+          files.add(path)
+          return { path: `${FOLDER}/${entryName(root, path)}.js`, external: true, sideEffects }
+        })
+      },
+    },
+  }
+}
+
+/** Readable, and unlike that of any other file. */
+function entryName(root: string, file: string): string {
+  const key = displayPath(root, file)
+  return `${basename(file).replace(/\W+/g, '-')}-${shortHash(key)}`
+}
+
+/**
+ * Bundles the server of the runtime and the files that an application imports.
+ * @param files absolute paths, from `linkRuntime`.
+ * @param plugins for stylesheets, assets and packages that Node imports.
+ * @throws {BuildFault} for two copies of React.
+ */
+export async function bundleServerRuntime(
+  context: BundleContext,
+  files: readonly string[],
+  plugins: readonly Plugin[],
+): Promise<ServerRuntime> {
+  const { root, runtime = OWN_RUNTIME } = context
+  const formats = await formatsOf(root, files)
+  const imported = files.map((file) => [
+    entryName(root, file),
+    formats.get(file) === 'cjs' ? `cjs-entry:${file}` : file,
+  ])
+  const options = nodeOptions(context, {}, plugins)
+  const { outputFiles = [], metafile } = await build({
+    ...options,
+    write: false,
+    metafile: true,
+    entryPoints: {
+      main: runtimeModule(runtime, 'server/main.ts'),
+      preload: 'millrace:preload',
+      ...Object.fromEntries(imported),
+    },
+    outdir: join(root, 'dist/runtime'),
+    define: { ...options.define, 'import.meta.dirname': `${START}.folder` },
+    plugins: [startedApplication(runtime), commonJsEntries(root), ...(options.plugins ?? [])],
+  })
+  const inputs = Object.fromEntries(Object.entries(metafile.inputs).filter(([key]) => !key.startsWith('cjs-entry:')))
+  requireOneReact({ inputs })
+  const start = Buffer.from(START_TEXT)
+  return {
+    files: [...outputFiles, { path: resolve(root, START_SCRIPT), contents: start, hash: '', text: START_TEXT }],
+    inputs,
+    hash: contentHash(...outputFiles.map(({ hash }) => hash)),
+  }
+}
+
+/** The runtime gets the application from the start script. The rest of its server is loaded before that. */
+function startedApplication(runtime: Runtime): Plugin {
+  const server = runtimeModule(runtime, 'server/app.ts')
+  const texts: Readonly<Record<string, string>> = {
+    'millrace:app': `export default ${START}.application`,
+    'millrace:actions': `export default ${START}.actions`,
+    'millrace:preload': existsSync(server) ? `import ${JSON.stringify(server)}` : '',
+  }
+  return {
+    name: 'started-application',
+    setup(build) {
+      build.onResolve({ filter: /^millrace:(?:app|actions|preload)$/ }, ({ path }) => ({ path, namespace: 'started' }))
+      build.onLoad({ filter: /.*/, namespace: 'started' }, ({ path }) => ({
+        contents: texts[path] ?? '',
+        resolveDir: runtime.folder,
+      }))
+    },
+  }
+}
