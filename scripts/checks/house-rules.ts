@@ -54,6 +54,12 @@ const ARROWS: readonly Arrow[] = [
     types: [/^src\/client\/module-types\.ts$/],
     rule: 'src/server imports src/shared, src/client/react, types of src/client/module-types.ts, and itself',
   },
+  {
+    from: 'src/testing/',
+    to: [/^src\/(?:shared|server|testing)\//],
+    types: [/^src\/client\/module-types\.ts$/],
+    rule: 'src/testing imports src/shared, src/server, types of src/client/module-types.ts, and itself',
+  },
 ]
 
 /**

@@ -4,7 +4,16 @@ import { resolve } from 'node:path'
 import { runCommand } from './run-command.ts'
 
 /** Folders with a tsconfig of their own. */
-const FOLDERS = ['src/shared', 'src/client', 'src/server', 'src/app', 'scripts', 'templates', 'tests'] as const
+const FOLDERS = [
+  'src/shared',
+  'src/client',
+  'src/server',
+  'src/testing',
+  'src/app',
+  'scripts',
+  'templates',
+  'tests',
+] as const
 
 const MAX_COMPILERS = 2 // each uses several threads
 

@@ -8,6 +8,7 @@ export const MODULE_FOLDERS = [
   'src/client',
   'src/server',
   'src/shared',
+  'src/testing',
   'scripts/build',
   'scripts/dev',
   'scripts/command',
@@ -31,8 +32,8 @@ export const RUN_TIME_PACKAGES = ['@eslint-community/regexpp', '@redis/client', 
 /** Those that an application installs itself if it uses the feature that needs them. */
 export const OPTIONAL_PACKAGES = ['@redis/client'] as const
 
-/** Packages that commands load from the application's project, where they are development dependencies. */
-export const TOOLS = ['esbuild', 'oxc-parser', 'oxc-transform', '@sentry/cli'] as const
+/** Packages that commands and tests load from the application's project, where they are development dependencies. */
+export const TOOLS = ['esbuild', 'oxc-parser', 'oxc-transform', 'parse5', '@sentry/cli'] as const
 
 /** Packages that an application installs beside this one. */
 export const PEERS = ['react', 'react-dom'] as const
@@ -68,6 +69,7 @@ export const TEMPLATE_PACKAGES = [
   'node',
   'oxc-parser',
   'oxc-transform',
+  'parse5',
   'playwright-core',
   'typescript',
 ] as const

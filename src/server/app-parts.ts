@@ -26,7 +26,7 @@ import { limitVisitors } from './request/admission/visitor-limits.ts'
 import { createRequestJudge } from './request/judge-request.ts'
 import { requestLogThrough, requestLogTo, type RequestObserver } from './request/request-log.ts'
 import { createIdempotentCalls } from './routes/actions/idempotent-calls.ts'
-import { createActionRegistry, type ActionModules } from './routes/actions/registry.ts'
+import { createActionRegistry, type ActionAdoption, type ActionModules } from './routes/actions/registry.ts'
 import type { ActionParts } from './routes/actions/serve-action.ts'
 import type { CallJudge } from './routes/actions/take-action.ts'
 import { createDocumentPolicies, type PolicyOptions } from './routes/render/document-policy.ts'
@@ -75,6 +75,10 @@ export interface CreateAppOptions {
    * own health checks. Default: `false`.
    */
   readonly isEmbedded?: boolean
+  /** Clock of sessions, caches, limits and idempotency keys, in ms since the epoch; default: the system's. For tests. */
+  readonly now?: () => number
+  /** Gives actions that no build has named their ids. For tests. */
+  readonly adoption?: ActionAdoption
   /** Number of this process among several, for the log. */
   readonly worker?: number | undefined
 }
@@ -87,7 +91,8 @@ export type AppParts = ReturnType<typeof createAppParts>
  * @throws as `createApp`.
  */
 export function createAppParts(options: CreateAppOptions) {
-  const { app: definition, config = readConfig({}), assets, onRevalidate } = options
+  const { app: definition, config = readConfig({}), assets, onRevalidate, adoption } = options
+  const now = options.now ?? (() => Date.now())
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
   checkTunnelPath(config.reportTunnelPath, table)
@@ -103,14 +108,16 @@ export function createAppParts(options: CreateAppOptions) {
     mapsFolder: assets?.maps,
     buildId: manifest.buildId,
     onRevalidate,
+    now,
+    adoptAction: adoption?.adopt,
   })
   const reporting = createReporting(options, config, services, log)
   const visitorLimits = limitVisitors(definition.security?.limits)
-  const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}), origins: config.origins }
+  const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}, adoption), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
     modules,
-    calls: createIdempotentCalls(services, Date.now),
+    calls: createIdempotentCalls(services, now),
     admission,
     bodyLimit: config.actionBodyLimit,
     heldBodies: createHeldBodies(),
@@ -135,7 +142,7 @@ export function createAppParts(options: CreateAppOptions) {
     rules: createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge, config.origins),
     scope,
     services,
-    documents: createDocumentCache(services, () => Date.now()),
+    documents: createDocumentCache(services, now),
     visitorLimits,
     calls,
     actions,

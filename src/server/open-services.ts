@@ -28,7 +28,8 @@ export interface Services extends RequestServices {
 }
 
 /** Facts about build and process that services use. */
-export interface ServiceOptions extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate'> {
+export interface ServiceOptions
+  extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now'>, Pick<RequestServices, 'adoptAction'> {
   /** Absolute path of the source maps of this build, if any. */
   readonly mapsFolder?: string | undefined
 }
@@ -44,10 +45,10 @@ export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  { mapsFolder, ...cache }: ServiceOptions,
+  { mapsFolder, adoptAction, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
-  const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log)
+  const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
   const redis = config.redisUrl === '' ? undefined : openRedis(config.redisUrl, log)
   const opened: {
     database?: Database
@@ -86,12 +87,14 @@ export function createServices(
     applicationSecrets: new ApplicationSecrets(secrets),
     redis,
     afterwards: createAfterwards(),
+    now: cache.now,
+    adoptAction,
     onDraining,
     get limits() {
       return (opened.limits ??= openLimits())
     },
     get data() {
-      return (opened.data ??= createDataCache({ ...cache, redis, log, now: () => Date.now() }))
+      return (opened.data ??= createDataCache({ ...cache, redis, log }))
     },
     get openedData() {
       return opened.data

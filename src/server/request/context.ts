@@ -204,7 +204,7 @@ export class RequestContext {
 
   /** Counts one use of this client against a limit. */
   limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
-    return this.services.limits.take(key, limit, Date.now(), clientKey(this.clientAddress.address))
+    return this.services.limits.take(key, limit, this.services.now(), clientKey(this.clientAddress.address))
   }
 
   /** What loaders, handlers and actions get as `context`: one object for all of them. */
@@ -332,6 +332,10 @@ export interface RequestServices {
   readonly data: DataCache
   /** As `data`, if it is open. */
   readonly openedData: DataCache | undefined
+  /** The clock of sessions, caches and limits: milliseconds since the epoch. */
+  now(): number
+  /** In a test app: gives an action that a page renders its id, unless it has one. Absent in a built application. */
+  readonly adoptAction?: ((action: NamedAction) => void) | undefined
   /** Finished action calls. */
   readonly once: IdempotencyStore
   /** Reports that stay on this server; `undefined` if a DSN is set. */
@@ -345,6 +349,14 @@ export interface RequestServices {
   onDraining(listener: () => void): () => void
   /** Closes the stores. */
   dispose(): void
+}
+
+/** Facts about an action that its forms need. */
+export interface NamedAction {
+  /** Set once, by the registry before any request, or in a test app by its first form. */
+  id: string | undefined
+  /** Place in the source, for messages: `lab/guestbook/actions.server.ts: sign`. Set with the id. */
+  name: string | undefined
 }
 
 /** Work that outlives the answer during which it was started. */

@@ -29,6 +29,7 @@ export interface LoaderRequest {
     readonly inbox: ReportInbox | undefined
     readonly data: Pick<DataCache, 'read' | 'revalidate'>
     readonly sessions: SessionStore
+    now(): number
   }
   /** Set when the visitor's data is read. */
   personal: boolean
@@ -128,6 +129,11 @@ export class RequestLoaderContext implements LoaderContext {
   /** For sessions kept on the server. */
   noteSession(name: string, mark: string): void {
     this.#request.noteSession(name, mark)
+  }
+
+  /** For sessions. */
+  now(): number {
+    return this.#request.services.now()
   }
 
   after(work: () => unknown): void {

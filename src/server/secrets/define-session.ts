@@ -58,10 +58,10 @@ export interface SessionKind<Data> {
 
 /**
  * Declares a kind of session, stored encrypted in a cookie of the visitor; the server stores nothing.
- * @param now clock, in ms since the epoch; for tests.
+ * @param clock in ms since the epoch; default: the server's.
  * @throws {RangeError} for an invalid name or age.
  */
-export function defineSession<Data>(options: SessionOptions<Data>, now: () => number = Date.now): SessionKind<Data> {
+export function defineSession<Data>(options: SessionOptions<Data>, clock?: () => number): SessionKind<Data> {
   const { name = 'session', schema, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = options
   checkName('defineSession', name)
   checkAge('defineSession: maxAgeSeconds', maxAgeSeconds)
@@ -70,6 +70,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, now: () => nu
   const opened = Symbol(`millrace.session.${name}`)
 
   const openFor = async (context: SessionContext): Promise<Session<Data>> => {
+    const now = clock ?? (() => context.now?.() ?? Date.now())
     const [main, message] = await Promise.all([
       SealedCookie.open(context, {
         name: sealedCookieName(name, context),

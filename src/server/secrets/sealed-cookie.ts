@@ -16,6 +16,8 @@ export interface SessionContext {
   readonly prefetch?: boolean
   /** `false` if the browser would drop a `Secure` cookie; see `keepsSecureCookies`. */
   readonly secureCookies?: boolean
+  /** Clock of the server, in ms since the epoch; default: the system's. */
+  now?(): number
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
   /** Sessions kept on the server; opened on first use. */

@@ -91,15 +91,20 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
  * The secrets of this server: from `SECRET_KEYS`, otherwise from the keys stored in `DATA_DIR`. Nothing is read or
  * written before the first use, which is synchronous; later uses do not touch the disk.
  * @param log gets one warning if keys exist only in memory.
+ * @param now clock for expiry, in ms since the epoch.
  * @throws {SecretKeysError} on each use while the key file is unusable.
  */
 export function openSecrets(
   config: { readonly secretKeys: readonly string[]; readonly dataDir: string },
   log: Pick<Logger, 'warn'>,
+  now?: () => number,
 ): Secrets {
   let opened: Secrets | undefined
   const open = (): Secrets =>
-    (opened ??= createSecrets(config.secretKeys.length > 0 ? config.secretKeys : readOrMakeKeys(config.dataDir, log)))
+    (opened ??= createSecrets(
+      config.secretKeys.length > 0 ? config.secretKeys : readOrMakeKeys(config.dataDir, log),
+      now,
+    ))
   return {
     sign: (purpose, value) => open().sign(purpose, value),
     verify: (purpose, text) => open().verify(purpose, text),

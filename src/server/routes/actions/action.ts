@@ -1,6 +1,7 @@
 import type { Action } from '../../../shared/action-types.ts'
 import type { Schema } from '../../../shared/schema.ts'
 import type { LoaderContext } from '../../api/loader-types.ts'
+import type { NamedAction } from '../../request/context.ts'
 import { createFormReference } from '../render/form-reference.ts'
 import type { UploadedFile } from '../../http/body/uploaded-file.ts'
 
@@ -68,12 +69,8 @@ export interface ActionDefinition<Input, Args extends readonly unknown[], Result
 const ACTION = Symbol.for('millrace.action')
 
 /** The runtime's knowledge of an action. */
-export interface DeclaredAction {
+export interface DeclaredAction extends NamedAction {
   readonly definition: ActionDefinition<unknown, readonly unknown[], unknown>
-  /** Set once by the registry, before any request. */
-  id: string | undefined
-  /** Place in the source, for messages: `lab/guestbook/actions.server.ts: sign`. Set with the id. */
-  name: string | undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { NamedAction } from '../../request/context.ts'
 import { declaredAction, type DeclaredAction } from './action.ts'
 import { actionId } from './action-id.ts'
 
@@ -10,11 +11,18 @@ export interface ActionRegistry {
   get(id: string): DeclaredAction | undefined
 }
 
+/** Actions that get their ids while they are rendered, because no build has looked at their modules: in tests. */
+export interface ActionAdoption extends ActionRegistry {
+  /** Gives the action an id, unless it has one, and knows it from now on. */
+  adopt(action: NamedAction): void
+}
+
 /**
  * Gives every action its id, which depends only on its place in the source: all builds and instances agree on it.
+ * @param adoption knows further actions.
  * @throws {Error} for an export that is not an action, one action under two names, and two actions with one id.
  */
-export function createActionRegistry(modules: ActionModules): ActionRegistry {
+export function createActionRegistry(modules: ActionModules, adoption?: ActionAdoption): ActionRegistry {
   const byId = new Map<string, DeclaredAction>()
   for (const [path, exports] of Object.entries(modules)) {
     for (const [name, value] of Object.entries(exports)) {
@@ -32,5 +40,5 @@ export function createActionRegistry(modules: ActionModules): ActionRegistry {
       byId.set(id, declared)
     }
   }
-  return { get: (id) => byId.get(id) }
+  return { get: (id) => byId.get(id) ?? adoption?.get(id) }
 }

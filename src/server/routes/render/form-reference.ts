@@ -8,6 +8,7 @@ import {
 } from '../../../shared/protocol/action-call.ts'
 import { withBasePath } from '../../../shared/base-path.ts'
 import { isInvalidInput } from '../../../shared/action-result.ts'
+import type { NamedAction } from '../../request/context.ts'
 import { currentForms } from './form-target.ts'
 import { listOf } from './bound-arguments.ts'
 
@@ -43,12 +44,6 @@ export interface HiddenFields {
   forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void
 }
 
-/** Facts about an action that its forms need. */
-export interface NamedAction {
-  /** Set once by the registry, before any request. */
-  readonly id: string | undefined
-}
-
 /** Creates the value that a page renders: an action with its bound arguments so far. */
 export function createFormReference(declared: NamedAction, bound: readonly unknown[]): FormReference {
   const reference = (): Promise<never> =>
@@ -62,11 +57,13 @@ export function createFormReference(declared: NamedAction, bound: readonly unkno
   })
 }
 
-function formAttributes({ id }: NamedAction, bound: readonly unknown[], prefix: string): FormAttributes {
+function formAttributes(declared: NamedAction, bound: readonly unknown[], prefix: string): FormAttributes {
   const forms = currentForms()
+  forms?.adopt?.(declared)
+  const { id } = declared
   if (id === undefined) {
     throw new Error(
-      'This action has no id: it is not a named export of an actions.server.ts, or a test has not passed that module to createApp({ actions })',
+      'This action has no id: it is not a named export of an actions.server.ts, or a test has not passed that module to createApp({ actions }); createTestApp of millrace/testing needs no list',
     )
   }
   if (forms === undefined)

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
-import type { RequestContext } from '../../request/context.ts'
+import type { NamedAction, RequestContext } from '../../request/context.ts'
 import { argumentsPurpose } from './bound-arguments.ts'
 
 /** A form that belongs to a `useActionState`. */
@@ -28,6 +28,8 @@ export interface FormTarget {
    * the page that such a form is posted to must use the same renderer.
    */
   readonly stateForms: StateForm[]
+  /** In a test app: gives an action without an id one; see `ActionAdoption`. */
+  readonly adopt?: ((action: NamedAction) => void) | undefined
   /** Signs bound arguments for one action. */
   sign(actionId: string, text: string): string
 }
@@ -65,6 +67,10 @@ class RequestForms implements FormTarget {
   get search(): string {
     this.namesQuery = true
     return this.#context.search
+  }
+
+  get adopt(): FormTarget['adopt'] {
+    return this.#context.services.adoptAction
   }
 
   get once(): string | undefined {

@@ -1,0 +1,37 @@
+/**
+ * `node --import millrace/testing/register --test`: lets Node itself import an application's sources, as bundlers do. JSX
+ * and TypeScript are compiled, a stylesheet is empty, a `.module.css` gives its own class names, and any other file is its
+ * path. Plugins and aliases of `millrace.config.ts` are not applied: those need the build, or vitest with plugins.
+ */
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { transformSync } from 'oxc-transform'
+
+const SOURCE = /\.(?:tsx|jsx|ts)$/
+const DATA = /\.(?:css|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|mp4|webm|mp3|pdf)$/
+
+registerHooks({
+  load(url, context, nextLoad) {
+    const { protocol, pathname } = new URL(url)
+    if (protocol !== 'file:' || pathname.includes('/node_modules/')) return nextLoad(url, context)
+    if (DATA.test(pathname)) return { format: 'module', source: dataModule(pathname), shortCircuit: true }
+    if (!SOURCE.test(pathname)) return nextLoad(url, context)
+    return { format: 'module', source: compile(fileURLToPath(url)), shortCircuit: true }
+  },
+})
+
+function compile(file: string): string {
+  const { code, map, errors } = transformSync(file, readFileSync(file, 'utf8'), {
+    sourcemap: true,
+    jsx: { runtime: 'automatic', development: process.env['NODE_ENV'] !== 'production' },
+  })
+  if (errors.length > 0) throw new SyntaxError(errors.map((error) => error.codeframe ?? error.message).join('\n'))
+  const encoded = Buffer.from(JSON.stringify(map ?? {})).toString('base64')
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}`
+}
+
+function dataModule(pathname: string): string {
+  if (pathname.endsWith('.module.css')) return 'export default new Proxy({}, { get: (_, name) => String(name) })'
+  return pathname.endsWith('.css') ? '' : `export default ${JSON.stringify(pathname)}`
+}
