@@ -136,6 +136,8 @@ const LEFT_OUT: readonly (readonly [filter: RegExp, contents: string])[] = [
   [/^body-parser$/, 'module.exports = {}'],
   // zod's messages in fifty languages.
   [/\/locales\/index\.js$/, 'export {}'],
+  // The tree that css-select looks at unless it is told of another.
+  [/^domutils$/, 'export {}'],
 ]
 
 function leftOut(): Plugin {

@@ -53,7 +53,8 @@ export function formFields(form: HtmlNode): FormField[] {
  */
 export function formOf(
   node: HtmlNode,
-  byId = (id: string) => [...elementsIn(documentOf(node))].find((one) => attributeOf(one, 'id') === id),
+  byId: (id: string) => HtmlNode | undefined = (id) =>
+    [...elementsIn(documentOf(node))].find((one) => attributeOf(one, 'id') === id),
 ): HtmlNode | undefined {
   const id = attributeOf(node, 'form')
   if (id === undefined) return ancestorOf(node, 'form')

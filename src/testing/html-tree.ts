@@ -1,6 +1,7 @@
 /** HTML as a browser without scripts parses it, and CSS selectors over it. The parser is the application's own package. */
 import type { DefaultTreeAdapterTypes } from 'parse5'
 import { selectAll, type Options } from 'css-select'
+import { HtmlSizeError } from './html-size-error.ts'
 
 type Node = DefaultTreeAdapterTypes.Node
 
@@ -15,11 +16,6 @@ export interface HtmlTree {
    * @throws {SyntaxError} for a selector that cannot be parsed.
    */
   select(selector: string): readonly HtmlNode[]
-}
-
-/** HTML that is too large or too deep to be a page. */
-export class HtmlSizeError extends RangeError {
-  override readonly name = 'HtmlSizeError'
 }
 
 const MOST_CHARACTERS = 64 * 1_048_576 // far more than a test looks at, and a few seconds of parsing

@@ -1,10 +1,11 @@
 /** Public interface for an application's tests, with any test runner. Never part of a build. */
 export { createCookieJar, CookieError, type CookieAnswer, type CookieJar } from './cookie-jar.ts'
-export { createTestApp, type TestApp, type TestAppOptions, type TestDefinition } from './create-test-app.ts'
+export { createTestApp } from './create-test-app.ts'
+export type { TestApp, TestAppOptions, TestDefinition } from './test-app.ts'
 export { fakeClock, type FakeClock } from './fake-clock.ts'
 export { FormError, type FieldValue, type FieldValues } from './fill-form.ts'
 export { readHtml, type HtmlPage, type PageElement } from './html-page.ts'
-export { HtmlSizeError } from './html-tree.ts'
+export { HtmlSizeError } from './html-size-error.ts'
 export { readStream, StreamError, type StreamOptions, type StreamPart, type StreamReader } from './read-stream.ts'
 export { renderRoute, type RenderedRoute, type RenderRouteOptions } from './render-route.ts'
 export { startBuild, type StartBuildOptions, type StartedBuild } from './start-build.ts'

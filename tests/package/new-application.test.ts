@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -76,6 +76,32 @@ describe('an application from the archive alone', () => {
     const tested = await inShop('npm', 'test')
     requireSuccess(tested)
     expect(tested.out).toMatch(/^ℹ fail 0$/m)
+  })
+
+  test('is tested in vitest by the same kit', async () => {
+    const shop = join(outside().path, 'shop')
+    const spec = `import { expect, test } from 'vitest'
+import { createTestApp } from 'millrace/testing'
+import application from './src/app/app.ts'
+
+test('the form works without JavaScript', async () => {
+  await using app = createTestApp(application)
+  const page = await app.visitor().get('/guestbook')
+  const signed = await page.submit('form', { name: 'Ada' })
+  expect(signed.text('li')).toBe('Ada')
+})
+`
+    await writeFile(join(shop, 'guestbook.spec.ts'), spec)
+    // This project's own: an installation of it takes longer than all other steps together.
+    await symlink(join(import.meta.dirname, '../../node_modules/vitest'), join(shop, 'node_modules/vitest'))
+    try {
+      const tested = await inShop(process.execPath, 'node_modules/vitest/vitest.mjs', 'run', 'guestbook.spec.ts')
+      requireSuccess(tested)
+      expect(tested.out).toContain('1 passed')
+    } finally {
+      await rm(join(shop, 'guestbook.spec.ts'))
+      await rm(join(shop, 'node_modules/vitest'))
+    }
   })
 
   test('is served by few packages, in little space', async () => {

@@ -13,6 +13,7 @@ import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
 import { RequestLoaderContext } from './loader-context.ts'
+import type { NamedAction } from './named-action.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { IdempotencyStore } from '../stores/idempotency-store.ts'
@@ -349,14 +350,6 @@ export interface RequestServices {
   onDraining(listener: () => void): () => void
   /** Closes the stores. */
   dispose(): void
-}
-
-/** Facts about an action that its forms need. */
-export interface NamedAction {
-  /** Set once, by the registry before any request, or in a test app by its first form. */
-  id: string | undefined
-  /** Place in the source, for messages: `lab/guestbook/actions.server.ts: sign`. Set with the id. */
-  name: string | undefined
 }
 
 /** Work that outlives the answer during which it was started. */

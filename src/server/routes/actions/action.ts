@@ -1,7 +1,7 @@
 import type { Action } from '../../../shared/action-types.ts'
 import type { Schema } from '../../../shared/schema.ts'
 import type { LoaderContext } from '../../api/loader-types.ts'
-import type { NamedAction } from '../../request/context.ts'
+import type { NamedAction } from '../../request/named-action.ts'
 import { createFormReference } from '../render/form-reference.ts'
 import type { UploadedFile } from '../../http/body/uploaded-file.ts'
 

@@ -1,4 +1,4 @@
-import type { NamedAction } from '../../request/context.ts'
+import type { NamedAction } from '../../request/named-action.ts'
 import { declaredAction, type DeclaredAction } from './action.ts'
 import { actionId } from './action-id.ts'
 

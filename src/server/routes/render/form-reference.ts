@@ -8,7 +8,7 @@ import {
 } from '../../../shared/protocol/action-call.ts'
 import { withBasePath } from '../../../shared/base-path.ts'
 import { isInvalidInput } from '../../../shared/action-result.ts'
-import type { NamedAction } from '../../request/context.ts'
+import type { NamedAction } from '../../request/named-action.ts'
 import { currentForms } from './form-target.ts'
 import { listOf } from './bound-arguments.ts'
 

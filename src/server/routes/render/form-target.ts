@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
-import type { NamedAction, RequestContext } from '../../request/context.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { NamedAction } from '../../request/named-action.ts'
 import { argumentsPurpose } from './bound-arguments.ts'
 
 /** A form that belongs to a `useActionState`. */

@@ -1,0 +1,4 @@
+/** HTML that is too large or too deep to be a page. */
+export class HtmlSizeError extends RangeError {
+  override readonly name = 'HtmlSizeError'
+}
