@@ -19,7 +19,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 const LIB = join(ROOT, 'lib')
 
 /** What the archive has beside `lib` and its package.json. */
-const PARTS = ['bin', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG.md', 'LICENSE'] as const
+const PARTS = ['bin', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'] as const
 
 const API = join(ROOT, 'docs/api.txt')
 

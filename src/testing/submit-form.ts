@@ -12,8 +12,8 @@ export interface FormRequest {
   readonly url: string
   /** `Content-Type`, if there is a body. */
   readonly headers: Readonly<Record<string, string>>
-  /** `undefined` for `GET`. */
-  readonly body: Buffer<ArrayBuffer> | undefined
+  /** Absent for `GET`. */
+  readonly body?: Buffer<ArrayBuffer>
   /** What is sent, in the order of the page. */
   readonly entries: readonly FormEntry[]
 }
@@ -61,7 +61,7 @@ export async function submitForm(
     return { method: 'POST', url: shown(url), entries, ...(await encoded(entries, setting('enctype')?.toLowerCase())) }
   }
   url.search = queryOf(entries)
-  return { method: 'GET', url: shown(url), headers: {}, body: undefined, entries }
+  return { method: 'GET', url: shown(url), headers: {}, entries }
 }
 
 function chosen(tree: HtmlTree, selector: string): { readonly form: HtmlNode; readonly button?: HtmlNode } {

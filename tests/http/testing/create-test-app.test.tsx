@@ -60,7 +60,7 @@ test('and for fetch, invalid input and bound arguments included', async () => {
   await using app = createTestApp({ routes })
   const origin = await app.origin()
   const form = await submitForm(await (await fetch(origin)).text(), '#sign')
-  const refused = await fetch(new URL(form.url, origin), form as RequestInit)
+  const refused = await fetch(new URL(form.url, origin), form)
   expect(refused.status).toBe(422)
 
   const visitor = app.visitor()

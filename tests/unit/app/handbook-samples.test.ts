@@ -77,7 +77,11 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['session.takeFlash()', 'session.message()', `Property 'message' does not exist`],
     ['await session.devices()', 'await session.list()', `Property 'list' does not exist`],
   ],
-  'docs/testing.md': [['{ app: application }', '{ application }', `'application' does not exist`]],
+  'docs/testing.md': [
+    ['createTestApp(application, { clock })', 'createTestApp(application, { time: clock })', `'time' does not exist`],
+    ['signed.text(', 'signed.textOf(', `Property 'textOf' does not exist`],
+    ['stream.until(', 'stream.wait(', `Property 'wait' does not exist`],
+  ],
 }
 
 /** A fragment that no form knows. */

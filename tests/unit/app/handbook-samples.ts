@@ -85,7 +85,7 @@ const FORMS: readonly Form[] = [
     after: 'isServerModule(self)',
   },
   { look: /^export const metadata\b/m, after: 'isMetadata(self.metadata)' },
-  { look: /from '\.\.\/\.\.\/src\//, path: 'tests/unit/sample.test.ts' },
+  { look: /from '\.\.\/src\//, path: 'tests/sample.test.ts' },
 ]
 
 /** A sample as a module. */

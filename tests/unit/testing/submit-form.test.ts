@@ -86,7 +86,7 @@ describe('what is sent is what the HTML standard says', () => {
       '<button name=do value=save>Save</button><button id=drop name=do value=drop formaction=/drop formmethod=get>Drop</button>',
     )
     expect(await submitForm(html, 'form')).toMatchObject({ method: 'POST', url: '/send', entries: [['do', 'save']] })
-    expect(await submitForm(html, '#drop')).toMatchObject({ method: 'GET', url: '/drop?do=drop', body: undefined })
+    expect(await submitForm(html, '#drop')).toMatchObject({ method: 'GET', url: '/drop?do=drop', headers: {} })
   })
 })
 
