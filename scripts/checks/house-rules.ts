@@ -28,6 +28,7 @@ export const PUBLISHED_ENTRIES: readonly string[] = [
   'millrace/build',
   'millrace/types',
   'millrace/testing',
+  'millrace/testing/register',
 ]
 
 /** An application of this repository: the reference application, a template, an example. */
