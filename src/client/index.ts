@@ -17,6 +17,7 @@ export {
   useOnline,
 } from './hooks/use-router.ts'
 export type { Fetcher, Navigate } from './hooks/use-router.ts'
+export { useEvents, type EventHandlers } from './hooks/use-events.ts'
 export { allowReports } from './reports/page-reports.ts'
 export { useUploadProgress } from './hooks/use-action.ts'
 export type { Action, ActionState } from '../shared/action-types.ts'

@@ -83,6 +83,9 @@ export interface CreateAppOptions {
   readonly worker?: number | undefined
 }
 
+/** Of the places of resource routes: the rest is for requests that end. */
+const EVENT_STREAMS_SHARE = 0.75
+
 /** The parts of an application. */
 export type AppParts = ReturnType<typeof createAppParts>
 
@@ -138,6 +141,7 @@ export function createAppParts(options: CreateAppOptions) {
     isEmbedded: options.isEmbedded === true,
     admission,
     streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
+    eventStreams: createShares({ most: () => Math.ceil(config.maxOpenStreams * EVENT_STREAMS_SHARE), onGreedy }),
     judge,
     rules: createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge, config.origins),
     scope,

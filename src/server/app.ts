@@ -87,7 +87,12 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   const { dataDir, afterwards } = services
   return Object.assign(app, {
     readiness,
-    life: createAppLife(definition.start, readiness, afterwards, { log, dataDir, worker: options.worker }),
+    life: createAppLife(definition.start, readiness, afterwards, {
+      log,
+      dataDir,
+      worker: options.worker,
+      revalidate: (...targets) => parts.services.data.revalidate(targets),
+    }),
     admission,
     log,
     onGreedy,

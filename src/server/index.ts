@@ -26,6 +26,13 @@ export type { SessionDevice, StoredSession } from './secrets/open-stored-session
 export type { Secrets } from './secrets/secrets.ts'
 export { DatabaseError } from './stores/database-error.ts'
 export { openDatabase, type Database, type DatabaseOptions } from './stores/open-database.ts'
+export {
+  eventStream,
+  type EventStream,
+  type EventStreamOptions,
+  type ServerEvent,
+  type StartEvents,
+} from './api/event-stream.ts'
 export { sendFile, type SendFileOptions } from './api/send-file.ts'
 export { UnavailableError, type UnavailableOptions } from './api/unavailable-error.ts'
 export { UncacheableValueError } from './stores/cache/value-text.ts'

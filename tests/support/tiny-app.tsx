@@ -33,6 +33,7 @@ export interface TinyAppOptions {
   readonly actions?: CreateAppOptions['actions']
   readonly reports?: AppDefinition['reports']
   readonly security?: AppDefinition['security']
+  readonly start?: AppDefinition['start']
 }
 
 /** Makes a server for one test. */
@@ -49,6 +50,7 @@ export function tinyApp(options: TinyAppOptions): TinyApp {
     ...(options.rules === undefined ? {} : { rules: options.rules }),
     ...(options.reports === undefined ? {} : { reports: options.reports }),
     ...(options.security === undefined ? {} : { security: options.security }),
+    ...(options.start === undefined ? {} : { start: options.start }),
     ...(options.middleware === undefined ? {} : { middleware: options.middleware }),
   }
   const app = createApp({

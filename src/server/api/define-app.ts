@@ -14,6 +14,11 @@ export interface AppStart {
   readonly worker: number | undefined
   /** Aborted when the process starts to end: for endless work. Answers may still be in progress. */
   readonly signal: AbortSignal
+  /**
+   * Drops cached values by tags or paths, as `context.revalidate`, for jobs: in all processes and instances, and in
+   * browsers that listen to an event stream with these targets.
+   */
+  revalidate(...targets: readonly string[]): Promise<void>
 }
 
 /** Ends what the application's `start` has started. */

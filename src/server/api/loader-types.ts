@@ -72,7 +72,8 @@ export interface LoaderContext {
   cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value>
   /**
    * Drops cached values in all processes and instances: by tags, or by paths (`/mills`, `/mills/*`) for everything that
-   * their pages have used. Browsers are notified by `revalidate` of an action.
+   * their pages have used. Browsers that listen to an event stream with these targets drop them too; the browser that
+   * calls an action is told by the `revalidate` of the action.
    */
   revalidate(...targets: readonly string[]): Promise<void>
 }

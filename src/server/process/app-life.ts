@@ -1,5 +1,4 @@
-import type { Logger } from 'pino'
-import type { AppDefinition, AppStop } from '../api/define-app.ts'
+import type { AppDefinition, AppStart, AppStop } from '../api/define-app.ts'
 import { describeThrown } from '../request/answer/failure.ts'
 import type { Afterwards } from '../request/context.ts'
 import type { Readiness } from './readiness.ts'
@@ -25,7 +24,7 @@ export function createAppLife(
   run: AppDefinition['start'],
   { onDraining }: Pick<Readiness, 'onDraining'>,
   { settled }: Pick<Afterwards, 'settled'>,
-  facts: { readonly log: Logger; readonly dataDir: string; readonly worker: number | undefined },
+  facts: Omit<AppStart, 'signal'>,
 ): AppLife {
   const going = new AbortController()
   let started: Promise<AppStop | void> | undefined

@@ -15,10 +15,10 @@ import { serveData } from './data/serve-data.ts'
 import { unmatchedPage, type MatchedPage } from './load/matched-page.ts'
 import { servePage, showPage, type PageParts } from './render/serve-page.ts'
 import type { AppRules } from './rules/apply-rules.ts'
-import { admitResource, serveResource } from './resources/serve-resource.ts'
+import { admitResource, serveResource, type ResourceParts } from './resources/serve-resource.ts'
 
 /** Parts for answering the application's URLs. */
-export interface RouteParts extends PageParts {
+export interface RouteParts extends PageParts, Pick<ResourceParts, 'eventStreams'> {
   readonly table: RouteTable
   readonly rules: AppRules
   /** Answers of resource routes and of other origins in progress. */
@@ -40,9 +40,10 @@ const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
  * that page.
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
-  const { table, rules, config, actions, actionSegments, streams } = parts
+  const { table, rules, modules, config, actions, actionSegments, streams } = parts
   const data: CallParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const forms = { ...actions, origins: config.origins }
+  const resources = { modules, bodyLimit: actions.bodyLimit, eventStreams: parts.eventStreams }
   const unmatched = unmatchedPage(table)
 
   return async (req, _res, next) => {
@@ -83,7 +84,7 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
       context.kind = 'resource'
       // Actions are called on pages only: a handler would get the page's request instead of its own.
       if (context.action !== undefined) return refuseCall(context, 404)
-      return admitResource(streams, context, () => serveResource(page, context, actions))
+      return admitResource(streams, context, () => serveResource(page, context, resources))
     }
     context.kind = 'document'
     const { method } = context.req

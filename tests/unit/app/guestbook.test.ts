@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createChangeStream } from '../../../src/app/lab/guestbook/change-stream.server.ts'
 import { openGuestbook, type Guestbook } from '../../../src/app/lab/guestbook/guestbook.server.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
@@ -102,94 +101,5 @@ describe('the guestbook', () => {
     expect(heard).toHaveBeenCalledTimes(1)
     forget()
     expect(vi.getTimerCount()).toBe(0)
-  })
-})
-
-describe('the event stream of the guestbook', () => {
-  function streamOf(guestbook: Guestbook, { keepAliveMs = 3_600_000 } = {}) {
-    const visitor = new AbortController()
-    const onEnd = vi.fn<() => void>()
-    const stream = createChangeStream({ guestbook, keepAliveMs, signal: visitor.signal, onEnd })
-    const reader = stream
-      .pipeThrough(new TextDecoderStream() as never)
-      .getReader() as ReadableStreamDefaultReader<string>
-    const next = async (): Promise<string | undefined> => (await reader.read()).value
-    return { visitor, onEnd, reader, next }
-  }
-  const changed = (revision: number): string => `id: ${revision}\nevent: changed\ndata: {"revision":${revision}}\n\n`
-
-  it('says at once how things stand, so that nothing is missed before it began, and then every change', async () => {
-    const guestbook = open()
-    signMany(guestbook, 2)
-    const { next, reader } = streamOf(guestbook)
-    expect(await next()).toBe(changed(2))
-    const news = next()
-    signMany(guestbook, 1)
-    expect(await news).toBe(changed(3))
-    await reader.cancel()
-  })
-
-  it('tells a slow reader of many changes as one', async () => {
-    const guestbook = open()
-    const { next, reader } = streamOf(guestbook)
-    await next()
-    const news = next()
-    signMany(guestbook, 1)
-    await news
-    signMany(guestbook, 5)
-    const texts = [await next()]
-    if (texts[0] !== changed(6)) texts.push(await next())
-    expect(texts.at(-1)).toBe(changed(6))
-    await reader.cancel()
-  })
-
-  it('sends a sign of life while nothing changes', async () => {
-    const { next, reader } = streamOf(open(), { keepAliveMs: 1 })
-    await next()
-    expect(await next()).toBe(':\n\n')
-    await reader.cancel()
-  })
-
-  /** Calls back at the second look at the guestbook, the one before the stream begins to wait. */
-  function waitingStreamOf(guestbook: Guestbook) {
-    const waits = Promise.withResolvers<undefined>()
-    let looks = 0
-    const revision = (): number => {
-      looks += 1
-      // The first event takes two.
-      if (looks === 3) waits.resolve(undefined)
-      return guestbook.revision()
-    }
-    return { ...streamOf({ ...guestbook, revision }), waits: waits.promise }
-  }
-
-  it('ends without an error, and listens no more, when the visitor has gone', async () => {
-    const { next, visitor, onEnd, waits } = waitingStreamOf(open())
-    await next()
-    const news = next()
-    await waits
-    visitor.abort()
-    expect(await news).toBeUndefined()
-    expect(onEnd).toHaveBeenCalledTimes(1)
-  })
-
-  it('leaves no timer behind when its reader cancels', async () => {
-    vi.useFakeTimers()
-    const { next, reader, onEnd, waits } = waitingStreamOf(open())
-    await next()
-    const news = next()
-    await waits
-    expect(vi.getTimerCount()).toBe(2)
-    await reader.cancel()
-    expect(await news).toBeUndefined()
-    expect(onEnd).toHaveBeenCalledTimes(1)
-    expect(vi.getTimerCount()).toBe(0)
-  })
-
-  it('of a visitor who has gone already ends at once', async () => {
-    const onEnd = vi.fn<() => void>()
-    const stream = createChangeStream({ guestbook: open(), keepAliveMs: 1_000, signal: AbortSignal.abort(), onEnd })
-    expect(await new Response(stream).text()).toBe('')
-    expect(onEnd).toHaveBeenCalledTimes(1)
   })
 })

@@ -63,6 +63,12 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   'docs/routes.md': [
     ['layoutLoader: ', 'layoutData: ', `to type 'never'`],
     ['page: search.page + 1', 'page: search.pages', `Property 'pages' does not exist`],
+    [
+      "{ revalidate: ['mills'] }",
+      "{ revalidates: ['mills'] }",
+      `'revalidates' does not exist in type 'EventStreamOptions'`,
+    ],
+    ['{ send, lastEventId }', '{ send, lastId }', `Property 'lastId' does not exist on type 'EventStream'`],
     ['{ root: join(', '{ folder: join(', `'folder' does not exist in type 'SendFileOptions'`],
     ['next: params.id + 1', 'next: params.id.length', `Property 'length' does not exist on type 'number'`],
     ['Number(search.page)', 'Number(search.pages)', `Property 'pages' does not exist`],

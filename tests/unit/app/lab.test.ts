@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { boundedInteger } from '../../../src/app/lab/bounded-integer.server.ts'
 import { neighboursOf } from '../../../src/app/lab/cache/neighbours.ts'
 import { LAB_GROUPS } from '../../../src/app/lab/catalogue.ts'
-import { createTickStream } from '../../../src/app/lab/events/tick-stream.server.ts'
+import { sendTicks } from '../../../src/app/lab/events/send-ticks.server.ts'
 import { createAttemptCounter } from '../../../src/app/lab/flaky/attempt-counter.server.ts'
+import type { EventStream } from '../../../src/server/api/event-stream.ts'
 import { routes } from '../../../src/app/routes.ts'
 import { rules } from '../../../src/app/rules.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
@@ -53,32 +54,20 @@ describe('the requests for a flaky key', () => {
 })
 
 describe('the event stream', () => {
-  it('begins with a tick at once and ends after the last', async () => {
-    const stream = createTickStream({ everyMs: 0, mostTicks: 2, signal: new AbortController().signal })
-    expect(await new Response(stream).text()).toBe(
-      'id: 1\nevent: tick\ndata: {"tick":1}\n\nid: 2\nevent: tick\ndata: {"tick":2}\n\n',
-    )
-  })
-
-  it('ends, without an error, as soon as the visitor has gone', async () => {
-    const gone = new AbortController()
-    const reader = createTickStream({ everyMs: 3_600_000, mostTicks: 2, signal: gone.signal }).getReader()
-    expect((await reader.read()).done).toBe(false)
-    const next = reader.read()
-    gone.abort()
-    expect((await next).done).toBe(true)
-  })
-
-  it('lets its timer go when the reader cancels', async () => {
-    const reader = createTickStream({
-      everyMs: 3_600_000,
-      mostTicks: 2,
-      signal: new AbortController().signal,
-    }).getReader()
-    await reader.read()
-    const next = reader.read()
-    await reader.cancel()
-    expect((await next).done).toBe(true)
+  it('begins with a tick at once, ends after the last, and leaves no timer behind', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const [send, end] = [vi.fn<EventStream['send']>(), vi.fn<EventStream['end']>()]
+    const stop = sendTicks({ send, end })
+    expect(send.mock.calls).toEqual([[{ id: '1', event: 'tick', data: { tick: 1 } }]])
+    vi.advanceTimersByTime(1_000)
+    expect(send).toHaveBeenLastCalledWith({ id: '2', event: 'tick', data: { tick: 2 } })
+    vi.advanceTimersByTime(298_000)
+    expect([send.mock.calls.length, end.mock.calls.length]).toEqual([300, 0])
+    vi.advanceTimersByTime(1_000)
+    expect([send.mock.calls.length, end.mock.calls.length]).toEqual([300, 1])
+    stop()
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 

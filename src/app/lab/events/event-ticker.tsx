@@ -1,5 +1,5 @@
-import { withBasePath } from 'millrace'
-import { useEffect, useState } from 'react'
+import { useEvents } from 'millrace'
+import { useState } from 'react'
 import styles from './event-ticker.module.css'
 
 const MOST_CARDS = 6
@@ -9,15 +9,9 @@ export function EventTicker() {
   const [listening, setListening] = useState(false)
   const [ticks, setTicks] = useState<readonly number[]>([])
 
-  useEffect(() => {
-    if (!listening) return
-    const source = new EventSource(withBasePath('/lab/events'))
-    source.addEventListener('tick', (event: MessageEvent<string>) => {
-      const { tick } = JSON.parse(event.data) as { readonly tick: number }
-      setTicks((shown) => [tick, ...shown].slice(0, MOST_CARDS))
-    })
-    return () => source.close()
-  }, [listening])
+  useEvents(listening ? '/lab/events' : undefined, {
+    tick: ({ tick }: { readonly tick: number }) => setTicks((shown) => [tick, ...shown].slice(0, MOST_CARDS)),
+  })
 
   function toggle(): void {
     if (!listening) setTicks([])

@@ -49,13 +49,15 @@ export interface ResourceParts {
   readonly modules: ModuleCache
   /** Maximum bytes of a request's body, if the module sets no limit. */
   readonly bodyLimit: number
+  /** Of event streams, which never take all places of `admitResource`. */
+  readonly eventStreams: Shares
 }
 
 /** Answers a resource route: the module's function for the method returns a `Response`. */
 export async function serveResource(
   page: MatchedPage,
   context: RequestContext,
-  { modules, bodyLimit }: ResourceParts,
+  { modules, bodyLimit, eventStreams }: ResourceParts,
 ): Promise<void> {
   const { route } = page
   const loader = route.definition.handler
@@ -83,7 +85,7 @@ export async function serveResource(
     if (response.bodyUsed || response.body?.locked === true) {
       throw new TypeError(`${route.key}: ${method} returned a Response whose body has been read or sent before`)
     }
-    await sendResponse(response, context)
+    await sendResponse(response, context, eventStreams)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
     sendFailure(normalizeThrown(thrown), context)

@@ -62,12 +62,21 @@ export interface DataCache {
   revalidate(targets: readonly string[]): Promise<void>
   /** Drops tags and paths that another process has revalidated. */
   drop(targets: readonly string[]): void
+  /**
+   * Calls back when targets are dropped, by whichever process; with `undefined` if that may be any, because messages of
+   * other instances were missed.
+   * @returns removes the listener.
+   */
+  onDrop(listener: DropListener): () => void
   /** Targets that this process has dropped. */
   readonly revalidations: Pick<Revalidations, 'now' | 'concern' | 'onSettle'>
   readonly stats: DataCacheStats
   /** Stops listening to other instances. */
   dispose(): void
 }
+
+/** Hears of dropped targets. Must not throw. */
+export type DropListener = (targets: readonly string[] | undefined) => void
 
 /** Parts of a data cache. */
 export interface DataCacheOptions {
@@ -88,12 +97,17 @@ export interface DataCacheOptions {
 export function createDataCache(options: DataCacheOptions): DataCache {
   const { redis, log, now, buildId, onRevalidate, bounds } = options
   const revalidations = createRevalidations()
+  const listeners = new Set<DropListener>()
   const drop = (targets: readonly string[]): void => {
-    if (targets.length > 0) revalidations.add(targets)
+    if (targets.length === 0) return
+    revalidations.add(targets)
+    for (const listener of listeners) listener(targets)
   }
-  const shared =
-    redis &&
-    createSharedValues({ link: redis, buildId, log, now, onTargets: drop, onMissed: () => revalidations.addAll() })
+  const dropAll = (): void => {
+    revalidations.addAll()
+    for (const listener of listeners) listener(undefined)
+  }
+  const shared = redis && createSharedValues({ link: redis, buildId, log, now, onTargets: drop, onMissed: dropAll })
   // Values above a client's share leave the shared store too.
   const memory = new MemoryValues({ revalidations, log, bounds, onCrowdedOut: (name) => shared?.remove(name) })
   const source = new ValueSource({ memory, shared, revalidations, now })
@@ -130,6 +144,10 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       await Promise.all([onRevalidate?.(targets), shared?.revalidate(targets)])
     },
     drop,
+    onDrop(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     revalidations,
     get stats() {
       return { ...counts, ...source.counts, entries: memory.size, bytes: memory.bytes }

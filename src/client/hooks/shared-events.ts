@@ -1,0 +1,141 @@
+/**
+ * One connection to an event stream for all listeners of its URL in this tab.
+ *
+ * | the tab or the connection | then                                                                      |
+ * |---------------------------|---------------------------------------------------------------------------|
+ * | is hidden                 | it is closed: browsers give a site six connections over HTTP/1.1, for all its tabs |
+ * | is visible again          | it is opened, with the id of the last event                               |
+ * | is lost                   | the browser connects again by itself, with that id                        |
+ * | is refused (not 200)      | it is opened again after 1 s, then 2, 4 and so on up to 60 s, with jitter |
+ * | has no listener           | it is closed, and forgotten                                               |
+ */
+
+/** Someone who listens. */
+export interface EventListeners {
+  /** Names of the events to hear. */
+  readonly names: readonly string[]
+  /** @param data parsed JSON. */
+  hear(name: string, data: unknown, id: string): void
+  /** The connection is open, or not any more. */
+  connected(isOpen: boolean): void
+}
+
+/** Time, chance and the browser, for tests. */
+export interface EventsWorld {
+  readonly document: Pick<Document, 'visibilityState' | 'addEventListener' | 'removeEventListener'>
+  readonly connect: (url: string) => EventSource
+  /** Calls back after some ms. @returns what cancels it. */
+  readonly after: (ms: number, run: () => void) => () => void
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly report: (error: unknown) => void
+}
+
+/** The event that `eventStream` sends when targets of `revalidate` were dropped. Only one listener of a URL hears it. */
+export const REVALIDATE = 'revalidate'
+
+const FIRST_DELAY_MS = 1_000
+const LONGEST_DELAY_MS = 60_000
+
+/** Creates the connections of a tab. @returns begins to listen to a URL, and returns what ends it. */
+export function createSharedEvents(world: EventsWorld): (url: string, listeners: EventListeners) => () => void {
+  const streams = new Map<string, SharedStream>()
+  return (url, listeners) => {
+    let stream = streams.get(url)
+    if (stream === undefined) streams.set(url, (stream = openStream(url, world)))
+    stream.add(listeners)
+    return () => {
+      if (stream.remove(listeners)) streams.delete(url)
+    }
+  }
+}
+
+interface SharedStream {
+  add(listeners: EventListeners): void
+  /** @returns whether it was the last one, and the stream has ended. */
+  remove(listeners: EventListeners): boolean
+}
+
+function openStream(url: string, { document, connect, after, random, report }: EventsWorld): SharedStream {
+  const all = new Set<EventListeners>()
+  const names = new Set<string>()
+  let source: EventSource | undefined
+  let lastEventId = ''
+  let failures = 0
+  let cancelRetry = (): void => undefined
+
+  function tellConnected(isOpen: boolean): void {
+    for (const { connected } of all) connected(isOpen)
+  }
+
+  function hear(event: Event): void {
+    const { type: name, data: text, lastEventId: id } = event as MessageEvent<string>
+    lastEventId = id
+    try {
+      const data: unknown = JSON.parse(text)
+      if (name === REVALIDATE) return [...all][0]?.hear(name, data, id)
+      for (const one of all) if (one.names.includes(name)) one.hear(name, data, id)
+    } catch (error) {
+      report(error)
+    }
+  }
+
+  function open(): void {
+    cancelRetry()
+    if (source !== undefined || document.visibilityState === 'hidden') return
+    const opened = connect(lastEventId === '' ? url : withLastId(url, lastEventId))
+    source = opened
+    for (const name of names) opened.addEventListener(name, hear)
+    opened.addEventListener('open', () => {
+      failures = 0
+      tellConnected(true)
+    })
+    opened.addEventListener('error', () => {
+      tellConnected(false)
+      // Otherwise the browser connects again by itself.
+      if (opened.readyState !== CLOSED || opened !== source) return
+      source = undefined
+      const delay = Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS)
+      failures += 1
+      cancelRetry = after(delay * (0.5 + random() / 2), open)
+    })
+  }
+
+  function close(): void {
+    cancelRetry()
+    source?.close()
+    source = undefined
+    tellConnected(false)
+  }
+
+  const follow = (): void => (document.visibilityState === 'hidden' ? close() : open())
+  document.addEventListener('visibilitychange', follow)
+
+  return {
+    add(listeners) {
+      all.add(listeners)
+      for (const name of [REVALIDATE, ...listeners.names]) {
+        if (names.has(name)) continue
+        names.add(name)
+        source?.addEventListener(name, hear)
+      }
+      open()
+      listeners.connected(source?.readyState === OPEN)
+    },
+    remove(listeners) {
+      all.delete(listeners)
+      if (all.size > 0) return false
+      close()
+      document.removeEventListener('visibilitychange', follow)
+      return true
+    },
+  }
+}
+
+// As in `EventSource`, which tests do not have.
+const OPEN = 1
+const CLOSED = 2
+
+function withLastId(url: string, id: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}lastEventId=${encodeURIComponent(id)}`
+}

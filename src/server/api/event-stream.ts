@@ -1,0 +1,108 @@
+/** One event for the browsers that listen. */
+export interface ServerEvent {
+  /** Sent as JSON. */
+  readonly data: unknown
+  /** Name of the event: up to 100 characters without line breaks. Default: `message`. */
+  readonly event?: string
+  /**
+   * What the browser sends back as `lastEventId` when it connects again: up to 256 printable ASCII characters. Default:
+   * the id of an earlier event stays.
+   */
+  readonly id?: string
+}
+
+/** An open event stream. */
+export interface EventStream {
+  /**
+   * Id of the last event that this browser has seen, if it connects again. It comes from outside: anybody can send any
+   * id.
+   */
+  readonly lastEventId: string | undefined
+  /** Aborted when the stream ends, for whatever reason. */
+  readonly signal: AbortSignal
+  /**
+   * Sends an event.
+   * @returns `false` once the stream has ended.
+   * @throws {TypeError} for a name, an id or data that cannot be sent; {RangeError} for an event larger than
+   * `bufferBytes`.
+   */
+  send(event: ServerEvent): boolean
+  /** Ends the stream. Browsers connect again after some seconds. */
+  end(): void
+}
+
+/** Begins to send. The function that it returns runs once, when the stream has ended. */
+export type StartEvents = (stream: EventStream) => (() => void) | void | Promise<(() => void) | void>
+
+/** Options of `eventStream`. */
+export interface EventStreamOptions {
+  /**
+   * Tags and paths: when `revalidate` drops one of them, pages that listen by `useEvents` drop it too, and load what is on
+   * screen again. Listeners learn these names.
+   */
+  readonly revalidate?: readonly string[]
+  /**
+   * Seconds without an event after which a comment is sent, so that proxies do not take the connection for dead: up to
+   * 3,600. Default: 20.
+   */
+  readonly heartbeatSeconds?: number
+  /** Bytes that may wait for a reader. A reader that lets more of them wait is disconnected. Default: 65,536. */
+  readonly bufferBytes?: number
+}
+
+/** An event stream that a `Response` stands for. */
+export interface DeclaredEvents extends Required<EventStreamOptions> {
+  readonly start: StartEvents
+}
+
+const DECLARED = Symbol('millrace.events')
+const HEARTBEAT_SECONDS = 20 // proxies close what has been silent for 30 or 60 s
+const MOST_HEARTBEAT_SECONDS = 3_600
+const BUFFER_BYTES = 65_536
+
+/**
+ * The answer of a handler that sends events (WHATWG HTML, section 9.2) until the browser leaves. The runtime opens the
+ * stream when the handler has returned: return the `Response` itself.
+ *
+ * A stream ends with the browser, when it does not read, after half an hour, and when the server stops. Browsers then
+ * connect again.
+ * @param start is called when the stream is open. What it throws ends the stream, and is reported.
+ * @throws {RangeError} for options out of their range.
+ */
+export function eventStream(start: StartEvents, options: EventStreamOptions = {}): Response {
+  const { revalidate = [], heartbeatSeconds = HEARTBEAT_SECONDS, bufferBytes = BUFFER_BYTES } = options
+  if (!(heartbeatSeconds > 0 && heartbeatSeconds <= MOST_HEARTBEAT_SECONDS)) {
+    throw new RangeError(`eventStream: heartbeatSeconds ${heartbeatSeconds} is not above 0 and up to 3,600`)
+  }
+  if (!(bufferBytes > 0 && Number.isFinite(bufferBytes))) {
+    throw new RangeError(`eventStream: bufferBytes ${bufferBytes} is not a number above 0`)
+  }
+  const declared: DeclaredEvents = { start, revalidate, heartbeatSeconds, bufferBytes }
+  return Object.defineProperty(new Response(null), DECLARED, { value: declared })
+}
+
+/** The event stream that a response of `eventStream` stands for; `undefined` for any other response. */
+export function declaredEvents(response: Response): DeclaredEvents | undefined {
+  return (response as { readonly [DECLARED]?: DeclaredEvents })[DECLARED]
+}
+
+const NAME = /^[^\r\n\0]{1,100}$/
+const ID = /^[\x20-\x7e]{1,256}$/
+
+/**
+ * An event as it is sent.
+ * @throws {TypeError} as `EventStream.send`.
+ */
+export function eventText({ data, event, id }: ServerEvent): string {
+  if (event !== undefined && !NAME.test(event)) throw new TypeError('eventStream: this is not the name of an event')
+  if (id !== undefined && !isEventId(id)) throw new TypeError('eventStream: this is not the id of an event')
+  const lines = [`data: ${JSON.stringify(data) ?? 'null'}`]
+  if (event !== undefined) lines.unshift(`event: ${event}`)
+  if (id !== undefined) lines.unshift(`id: ${id}`)
+  return `${lines.join('\n')}\n\n`
+}
+
+/** Whether a text may be an event's id. */
+export function isEventId(text: string): boolean {
+  return ID.test(text)
+}

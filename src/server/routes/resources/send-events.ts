@@ -1,0 +1,198 @@
+/**
+ * Event streams of handlers, written straight to the connection: only its own queue holds bytes.
+ *
+ * | what ends a stream                              | how                                                       |
+ * |-------------------------------------------------|-----------------------------------------------------------|
+ * | the client disconnects                          | nothing is sent                                           |
+ * | more than `bufferBytes` wait for the reader     | the connection is reset, so that the queue is dropped     |
+ * | `end()`, half an hour, the server stops, a failure | the answer ends with the time after which to connect again |
+ *
+ * Bounds: three quarters of the places of resource routes, so that streams leave room for other requests, and of these
+ * one client's share (`http/shares.ts`).
+ */
+import { revalidationTarget } from '../../../shared/revalidation-path.ts'
+import {
+  eventText,
+  isEventId,
+  type DeclaredEvents,
+  type EventStream,
+  type ServerEvent,
+} from '../../api/event-stream.ts'
+import { clientKey } from '../../http/client-key.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+import type { Shares } from '../../http/shares.ts'
+import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
+import { send } from '../../request/answer/send.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { sendFault } from './send-fault.ts'
+
+const RETRY_SECONDS = 5
+const LIFETIME_MS = 1_800_000 // so that connections spread over new instances, and forgotten ones go
+const LEAST_RETRY_MS = 1_000
+const RETRY_SPREAD_MS = 4_000 // the browsers of a server that stops must not all return at once
+const FAILED_RETRY_MS = 10_000
+
+/** Answers with an event stream, if its client may have one more. */
+export function sendEvents(
+  declared: DeclaredEvents,
+  response: Response,
+  context: RequestContext,
+  places: Shares,
+): void {
+  const { req, res } = context
+  const client = clientKey(context.clientAddress.address)
+  const refusal = places.take(client)
+  if (refusal !== undefined) {
+    context.refusal = refusal === 'client' ? 'too many event streams for one client' : 'too many event streams'
+    return sendFault(context, { status: 503, text: 'Too busy' }, ['Retry-After', String(RETRY_SECONDS)])
+  }
+  context.onFinish(() => places.give(client))
+  // Proxies and compressors tend to buffer: nginx asks for the last one.
+  const headers: HeaderList = ['Content-Type', 'text/event-stream', 'Cache-Control', 'no-store']
+  headers.push('X-Accel-Buffering', 'no')
+  for (const [name, value] of response.headers) if (!OWN_HEADERS.has(name)) headers.push(name, value)
+  addGivenHeaders(headers, context)
+  send(context, 200, headers)
+  if (req.method === 'HEAD') return void res.end()
+  res.flushHeaders()
+  new OpenStream(declared, context).open()
+}
+
+const OWN_HEADERS = new Set(['content-type', 'cache-control', 'content-length', 'content-encoding', 'connection'])
+
+/** One open stream. Its functions are bound, because applications take them out of the object. */
+class OpenStream {
+  readonly #declared: DeclaredEvents
+  readonly #context: RequestContext
+  readonly #ended = new AbortController()
+  /** What to undo at the end. */
+  #cleanups: (() => void)[] = []
+  /** Whether nothing was sent since the last heartbeat. */
+  #isSilent = false
+
+  constructor(declared: DeclaredEvents, context: RequestContext) {
+    this.#declared = declared
+    this.#context = context
+  }
+
+  open(): void {
+    const { heartbeatSeconds, revalidate } = this.#declared
+    const { services } = this.#context
+    const beat = setInterval(() => this.#beat(), heartbeatSeconds * 1_000)
+    const lifetime = setTimeout(() => this.#end(retryLater()), LIFETIME_MS)
+    this.#cleanups.push(
+      () => clearInterval(beat),
+      () => clearTimeout(lifetime),
+    )
+    this.#context.onFinish(() => this.#stop())
+    this.#cleanups.push(services.onDraining(() => this.#end(retryLater())))
+    if (revalidate.length > 0) {
+      const named = new Set(revalidate.map(revalidationTarget))
+      this.#cleanups.push(services.data.onDrop((targets) => this.#tellDropped(named, targets)))
+    }
+    if (!this.#ended.signal.aborted) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    const stream: EventStream = {
+      lastEventId: lastEventIdOf(this.#context),
+      signal: this.#ended.signal,
+      send: (event) => this.#send(event),
+      end: () => this.#end(retryLater()),
+    }
+    try {
+      const cleanup = await this.#declared.start(stream)
+      if (typeof cleanup !== 'function') return
+      if (this.#ended.signal.aborted) cleanup()
+      else this.#cleanups.push(cleanup)
+    } catch (thrown) {
+      this.#fail(thrown)
+    }
+  }
+
+  #send(event: ServerEvent): boolean {
+    const text = eventText(event)
+    const bytes = Buffer.byteLength(text)
+    const { bufferBytes } = this.#declared
+    if (bytes > bufferBytes)
+      throw new RangeError(`eventStream: an event of ${bytes} bytes, and bufferBytes ${bufferBytes}`)
+    return this.#write(text, bytes)
+  }
+
+  #write(text: string, bytes: number): boolean {
+    const { res, log, route } = this.#context
+    if (this.#ended.signal.aborted) return false
+    if (res.writableLength + bytes > this.#declared.bufferBytes) {
+      log.info({ route }, 'an event stream has ended, because its reader does not keep up')
+      this.#stop()
+      res.destroy()
+      return false
+    }
+    this.#isSilent = false
+    res.write(text)
+    return true
+  }
+
+  #beat(): void {
+    if (this.#isSilent) this.#write(':\n\n', 3)
+    this.#isSilent = true
+  }
+
+  #tellDropped(named: ReadonlySet<string>, dropped: readonly string[] | undefined): void {
+    const data = dropped === undefined ? [...named] : [...named].filter((target) => isDropped(target, dropped))
+    if (data.length > 0) this.#send({ event: 'revalidate', data })
+  }
+
+  #fail(thrown: unknown): void {
+    reportFailure(normalizeThrown(thrown), this.#context, 'handler')
+    this.#end(FAILED_RETRY_MS)
+  }
+
+  #end(retryMs: number): void {
+    if (this.#ended.signal.aborted) return
+    this.#stop()
+    this.#context.res.end(`retry: ${retryMs}\n\n`)
+  }
+
+  #stop(): void {
+    if (this.#ended.signal.aborted) return
+    this.#ended.abort()
+    const cleanups = this.#cleanups
+    this.#cleanups = []
+    for (const cleanup of cleanups) {
+      try {
+        cleanup()
+      } catch (thrown) {
+        reportFailure(normalizeThrown(thrown), this.#context, 'handler')
+      }
+    }
+  }
+}
+
+function retryLater(): number {
+  return LEAST_RETRY_MS + Math.round(Math.random() * RETRY_SPREAD_MS)
+}
+
+/** `EventSource` sends the header when it connects again by itself, `useEvents` the parameter. */
+function lastEventIdOf({ req, search }: RequestContext): string | undefined {
+  const header = req.headers['last-event-id']
+  const id = typeof header === 'string' ? header : new URLSearchParams(search).get('lastEventId')
+  return id !== null && isEventId(id) ? id : undefined
+}
+
+/** Whether dropping these targets drops all that a tag, path or subtree names, or may drop some of it. */
+function isDropped(target: string, dropped: readonly string[]): boolean {
+  return dropped.some((name) => {
+    const other = revalidationTarget(name)
+    if (other === target) return true
+    if (!other.startsWith('/') || !target.startsWith('/')) return false
+    return isBelow(target, other) || isBelow(other, target)
+  })
+}
+
+/** Whether a path, or a subtree, lies in a subtree. */
+function isBelow(target: string, subtree: string): boolean {
+  return subtree.endsWith('/*') && `${target}/`.startsWith(subtree.slice(0, -1))
+}

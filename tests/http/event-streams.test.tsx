@@ -1,0 +1,272 @@
+/** What authors are promised of `eventStream`: events, heartbeats, bounds, and an end that is told. */
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AppDefinition, AppStart } from '../../src/server/api/define-app.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { eventStream, type EventStream, type EventStreamOptions } from '../../src/server/api/event-stream.ts'
+import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
+
+interface StreamApp {
+  readonly options?: EventStreamOptions
+  readonly start?: (stream: EventStream) => (() => void) | void | Promise<(() => void) | void>
+  readonly environment?: Readonly<Record<string, string>>
+  readonly job?: AppDefinition['start']
+}
+
+/** A server with one event stream, and a resource that drops what is asked of it. */
+async function streamApp({ options, start, environment = {}, job }: StreamApp = {}) {
+  const opened: EventStream[] = []
+  let ended = 0
+  const { app, logs } = tinyApp({
+    routes: {
+      '/events': {
+        handler: moduleOf({
+          GET: () =>
+            eventStream((stream) => {
+              opened.push(stream)
+              return start === undefined ? () => void (ended += 1) : start(stream)
+            }, options),
+        }),
+      },
+      '/drop': {
+        handler: moduleOf({
+          async POST({ request: asked, context }: LoaderArgs<'/drop'>) {
+            await context.revalidate(...((await asked.json()) as string[]))
+            return new Response(null, { status: 204 })
+          },
+        }),
+      },
+      '/plain': { handler: moduleOf({ GET: () => new Response('plain') }) },
+    } as never,
+    environment,
+    ...(job === undefined ? {} : { start: job }),
+  })
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
+  })
+  const { port } = server.address() as { port: number }
+  const origin = `http://127.0.0.1:${port}`
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+    app.dispose()
+  })
+
+  async function listen(headers: Readonly<Record<string, string>> = {}, query = '') {
+    const controller = new AbortController()
+    const answer = await fetch(`${origin}/events${query}`, { headers, signal: controller.signal })
+    const reader = answer.body?.pipeThrough(new TextDecoderStream() as never).getReader() as
+      ReadableStreamDefaultReader<string> | undefined
+    let text = ''
+    return {
+      answer,
+      leave: () => controller.abort(),
+      /** Everything so far, once it holds this. */
+      async until(part: string): Promise<string> {
+        while (!text.includes(part)) {
+          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+          if (done) throw new Error(`The stream has ended without ${JSON.stringify(part)}: ${JSON.stringify(text)}`)
+          text += value
+        }
+        return text
+      },
+      async rest(): Promise<string> {
+        for (;;) {
+          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+          if (done) return text
+          text += value
+        }
+      },
+    }
+  }
+  return { app, logs, origin, port, opened, listen, ended: () => ended }
+}
+
+test('events arrive as they are sent, with names and ids, and no compression holds them back', async () => {
+  const { opened, listen } = await streamApp()
+  const { answer, until } = await listen({ 'Accept-Encoding': 'gzip, br' })
+  expect(answer.status).toBe(200)
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+  })
+  expect(answer.headers.get('content-encoding')).toBeNull()
+  expect(opened[0]?.send({ data: { text: 'one\ntwo' } })).toBe(true)
+  expect(await until('two')).toBe('data: {"text":"one\\ntwo"}\n\n')
+  opened[0]?.send({ event: 'changed', id: '7', data: undefined })
+  expect(await until('changed')).toContain('id: 7\nevent: changed\ndata: null\n\n')
+})
+
+test('HEAD opens no stream', async () => {
+  const { origin, opened } = await streamApp()
+  const answer = await fetch(`${origin}/events`, { method: 'HEAD' })
+  expect([answer.status, answer.headers.get('content-type'), opened.length]).toEqual([200, 'text/event-stream', 0])
+})
+
+test('a silent stream gets comments, and one with events does not need them', async () => {
+  const { listen } = await streamApp({ options: { heartbeatSeconds: 0.01 } })
+  const { until } = await listen()
+  expect(await until(':\n\n:\n\n')).toMatch(/^(?::\n\n)+$/)
+})
+
+test('a reader that leaves ends the work for it, once', async () => {
+  const { listen, opened, ended } = await streamApp()
+  const { leave, until } = await listen()
+  opened[0]?.send({ data: 1 })
+  await until('1')
+  leave()
+  await expect.poll(ended).toBe(1)
+  expect([opened[0]?.signal.aborted, opened[0]?.send({ data: 2 })]).toEqual([true, false])
+  opened[0]?.end()
+  expect(ended()).toBe(1)
+})
+
+test('a reader that leaves while the stream is still being prepared leaves nothing behind', async () => {
+  const { promise, resolve } = Promise.withResolvers<() => void>()
+  let undone = 0
+  const { listen, opened } = await streamApp({ start: () => promise })
+  const { leave } = await listen()
+  leave()
+  await expect.poll(() => opened[0]?.signal.aborted).toBe(true)
+  resolve(() => void (undone += 1))
+  await expect.poll(() => undone).toBe(1)
+})
+
+test.for(['end', 'drain'] as const)('by %s a stream ends with the time after which to return', async (way) => {
+  const { app, listen, opened, ended } = await streamApp()
+  const { rest } = await listen()
+  if (way === 'end') opened[0]?.end()
+  else app.readiness.markDraining()
+  const retry = Number(/^retry: (\d+)\n\n$/.exec(await rest())?.[1])
+  expect(retry).toBeGreaterThanOrEqual(1_000)
+  expect(retry).toBeLessThanOrEqual(5_000)
+  expect(ended()).toBe(1)
+})
+
+test('a failure ends the stream, and is logged with its digest', async () => {
+  const { listen, logs } = await streamApp({
+    start: () => {
+      throw new Error('no database')
+    },
+  })
+  expect(await (await listen()).rest()).toBe('retry: 10000\n\n')
+  expect(JSON.stringify(logs.filter(({ digest }) => digest !== undefined))).toContain('no database')
+})
+
+describe('the id of the last event', () => {
+  test.for([
+    [{ 'Last-Event-ID': '41' }, '', '41'],
+    [{}, '?lastEventId=42', '42'],
+    [{ 'Last-Event-ID': '41' }, '?lastEventId=42', '41'],
+    [{}, '', undefined],
+    [{ 'Last-Event-ID': 'x'.repeat(257) }, '', undefined],
+    [{ 'Last-Event-ID': 'caf\u00e9' }, '', undefined],
+    [{}, '?lastEventId=a%0Adata:%20forged', undefined],
+    [{}, '?lastEventId=%00', undefined],
+  ] as const)('of %.60j and %.40s is %j', async ([headers, query, id]) => {
+    const { listen, opened } = await streamApp()
+    await listen(headers, query)
+    expect(opened[0]?.lastEventId).toBe(id)
+  })
+})
+
+test.for([
+  [{ data: 1, event: 'a\nb' }, TypeError],
+  [{ data: 1, event: '' }, TypeError],
+  [{ data: 1, id: 'a\nb' }, TypeError],
+  [{ data: 1, id: '\u00e9' }, TypeError],
+  [{ data: 1n }, TypeError],
+  [{ data: 'x'.repeat(65_536) }, RangeError],
+] as const)('%.40j is refused, and the stream goes on', async ([event, error]) => {
+  const { listen, opened } = await streamApp()
+  const { until } = await listen()
+  expect(() => opened[0]?.send(event)).toThrow(error)
+  opened[0]?.send({ data: 'fine' })
+  expect(await until('fine')).toBe('data: "fine"\n\n')
+})
+
+test('a reader that sleeps is disconnected before its events fill the memory', async () => {
+  const { port, opened, ended, logs } = await streamApp({ options: { bufferBytes: 100_000 } })
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.pause()
+  socket.on('error', () => undefined)
+  socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await expect.poll(() => opened.length).toBe(1)
+  let sent = 0
+  // The system buffers some megabytes for the connection first.
+  while (opened[0]?.send({ data: 'x'.repeat(50_000) }) === true) {
+    sent += 1
+    if (sent > 2_000) throw new Error('the stream never ends')
+    await new Promise(setImmediate)
+  }
+  expect(ended()).toBe(1)
+  await expect.poll(() => JSON.stringify(logs)).toContain('its reader does not keep up')
+})
+
+describe('streams of one client', () => {
+  test('are bounded, leave room for other requests, and give their places back', async () => {
+    const { origin, listen, opened } = await streamApp({ environment: { MAX_OPEN_STREAMS: '8' } })
+    const streams = []
+    for (;;) {
+      const stream = await listen({ Accept: 'application/json' })
+      if (stream.answer.status !== 200) {
+        expect([stream.answer.status, stream.answer.headers.get('retry-after')]).toEqual([503, '5'])
+        break
+      }
+      streams.push(stream)
+      expect(streams.length).toBeLessThan(4)
+    }
+    expect((await fetch(`${origin}/plain`)).status).toBe(200)
+    streams[0]?.leave()
+    await expect.poll(() => opened[0]?.signal.aborted).toBe(true)
+    await expect.poll(async () => (await listen()).answer.status).toBe(200)
+  })
+})
+
+describe('a stream that names targets of revalidate', () => {
+  const options = { revalidate: ['guestbook', '/mills/7', '/notes/*'] }
+
+  test.for([
+    [['guestbook'], ['guestbook']],
+    [['/mills/*'], ['/mills/7']],
+    [['/mills/7/'], ['/mills/7']],
+    [['/notes/1'], ['/notes/*']],
+    [['/*'], ['/mills/7', '/notes/*']],
+    [['secret of others', 'guestbook'], ['guestbook']],
+  ] as const)('tells browsers of %j as %j', async ([dropped, told]) => {
+    const { origin, listen } = await streamApp({ options })
+    const { until } = await listen()
+    const body = JSON.stringify(dropped)
+    await fetch(`${origin}/drop`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })
+    expect(await until('\n\n')).toBe(`event: revalidate\ndata: ${JSON.stringify(told)}\n\n`)
+  })
+
+  test('tells browsers what a job drops', async () => {
+    let job: AppStart | undefined
+    const { app, listen } = await streamApp({ options, job: (server) => void (job = server) })
+    await app.life.start()
+    const { until } = await listen()
+    await job?.revalidate('guestbook')
+    expect(await until('\n\n')).toBe('event: revalidate\ndata: ["guestbook"]\n\n')
+  })
+
+  test('tells nothing of other targets', async () => {
+    const { origin, listen, opened } = await streamApp({ options })
+    const { until } = await listen()
+    const body = JSON.stringify(['secret of others', '/mills/8', '/notesbook'])
+    await fetch(`${origin}/drop`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })
+    opened[0]?.send({ data: 'after' })
+    expect(await until('after')).toBe('data: "after"\n\n')
+  })
+})
+
+test.for([{ heartbeatSeconds: 0 }, { heartbeatSeconds: 3_601 }, { bufferBytes: 0 }, { bufferBytes: Infinity }])(
+  'options such as %j are the mistake of the handler',
+  (options) => {
+    expect(() => eventStream(() => undefined, options)).toThrow(RangeError)
+  },
+)
