@@ -17,10 +17,11 @@ export const SECTIONS = [
   'clicks',
   'link-watching',
   'navigations',
+  'dev',
 ] as const
 
 /** Those that need a Chromium. */
-export const BROWSER_SECTIONS = ['clicks', 'link-watching', 'navigations'] as const satisfies readonly Section[]
+export const BROWSER_SECTIONS = ['clicks', 'link-watching', 'navigations', 'dev'] as const satisfies readonly Section[]
 
 /** One of them. */
 export type Section = (typeof SECTIONS)[number]
@@ -47,6 +48,8 @@ export interface BenchOptions {
   readonly linkLoads: number
   /** In one page of the browser, in search of what it does not let go. */
   readonly navigations: number
+  /** Saves of each kind in development. */
+  readonly devSaves: number
   /** Whether a missed gate is an error. */
   readonly gate: boolean
   readonly markdown: boolean
@@ -91,6 +94,7 @@ const FULL = {
   clickPairs: 100,
   linkLoads: 15,
   navigations: 10_000,
+  devSaves: 20,
 }
 
 const QUICK: typeof FULL = {
@@ -106,6 +110,7 @@ const QUICK: typeof FULL = {
   clickPairs: 20,
   linkLoads: 3,
   navigations: 500,
+  devSaves: 3,
 }
 
 /**
@@ -134,6 +139,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     clickPairs: defaults.clickPairs,
     linkLoads: defaults.linkLoads,
     navigations: positive('--navigations', values.navigations) ?? defaults.navigations,
+    devSaves: defaults.devSaves,
     gate: values.gate === true,
     markdown: values.markdown === true,
     ours: values.ours,

@@ -9,6 +9,7 @@ import { measureClicks } from './clicks.ts'
 import { measureClientScripts } from './client-scripts.ts'
 import { measureLeaks } from './leaks.ts'
 import { measureLinkWatching } from './link-watching.ts'
+import { measureDevSaves } from './dev-saves.ts'
 import { GENERATOR } from './load.ts'
 import { measureMatching } from './match-routes.ts'
 import { holds, toLine, toMarkdown } from './measurement.ts'
@@ -85,6 +86,7 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
     'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
     navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),
+    dev: () => inBrowser((browser) => measureDevSaves(browser, { saves: options.devSaves })),
   }
   /** A browser for each section: what one leaves behind is no burden of the next. */
   async function inBrowser(measure: (browser: BenchBrowser) => Promise<Measurement[]>): Promise<void> {

@@ -1,0 +1,189 @@
+/**
+ * Time from a save to the screen in development, on the reference application: the file is written, and Chromium shows the
+ * change. Beside it the round trip of an empty watcher, which no server can beat.
+ */
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { startDevServer } from '../../scripts/dev/dev-server.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import type { BenchBrowser } from './browser-pages.ts'
+import { PROJECT } from './bundle.ts'
+import type { Measurement } from './measurement.ts'
+import { median } from './statistics.ts'
+
+/** A kind of change, with the page's sign of it. */
+interface Save {
+  readonly name: string
+  /** The target of a quiet machine. */
+  readonly limitMs: number
+  /** In `src/app`. */
+  readonly file: string
+  /** The text of the file after the save with this number; never the same twice. */
+  readonly edit: (text: string, count: number) => string
+  /** Runs in the page: whether the save with this number is on the screen. */
+  readonly isShown: (count: number) => boolean
+  /** Whether the page stays, with what was typed into it. */
+  readonly keepsPage: boolean
+}
+
+const GUESTBOOK = 'lab/guestbook'
+const TYPED = 'typed before the save'
+
+const SAVES: readonly Save[] = [
+  {
+    name: 'component',
+    limitMs: 250,
+    file: `${GUESTBOOK}/sign-form.tsx`,
+    edit: (text, count) => text.replace('label="Name"', `label="Name ${count}"`),
+    isShown: (count) => document.querySelector('form label')?.textContent.includes(`Name ${count}`) === true,
+    keepsPage: true,
+  },
+  {
+    name: 'stylesheet',
+    limitMs: 100,
+    file: `${GUESTBOOK}/sign-form.module.css`,
+    edit: (text, count) => `${text}\n.form { outline-offset: ${count}px }\n`,
+    isShown: (count) =>
+      getComputedStyle(document.querySelector('form[novalidate]') ?? document.body).outlineOffset === `${count}px`,
+    keepsPage: true,
+  },
+  {
+    name: 'loader',
+    limitMs: 400,
+    file: `${GUESTBOOK}/loader.server.ts`,
+    edit: (text, count) => text.replace('...rest,', `...rest, total: ${7_000 + count},`),
+    isShown: (count) =>
+      document.querySelector('h2')?.textContent.includes(`7,${String(count).padStart(3, '0')} `) === true,
+    keepsPage: true,
+  },
+  {
+    name: 'module of both sides',
+    limitMs: 400,
+    file: `${GUESTBOOK}/entry.ts`,
+    edit: (text, count) => text.replace('LONGEST_NAME = 40', `LONGEST_NAME = ${1_000 + count}`),
+    isShown: (count) => document.querySelector('form')?.textContent.includes(`Up to ${1_000 + count} `) === true,
+    keepsPage: true,
+  },
+  {
+    name: 'syntax error',
+    limitMs: 250,
+    file: `${GUESTBOOK}/sign-form.tsx`,
+    edit: (text, count) => `${text}\nconst ${count}\n`,
+    isShown: () => document.querySelector('millrace-overlay') !== null,
+    keepsPage: true,
+  },
+  {
+    name: 'syntax error mended',
+    limitMs: 250,
+    file: `${GUESTBOOK}/sign-form.tsx`,
+    edit: (text, count) => `${text}\nconst mended${count} = ${count}\n`,
+    isShown: () => document.querySelector('millrace-overlay') === null,
+    keepsPage: true,
+  },
+  {
+    name: 'route table',
+    limitMs: 700,
+    file: 'routes.ts',
+    edit: (text, count) =>
+      text.replace(
+        "'/(site)/lab/guestbook'",
+        `'/(site)/lab/new-${count}': { page: () => import('./lab/page.tsx') },\n  '/(site)/lab/guestbook'`,
+      ),
+    isShown: () => !('before' in window) && document.readyState === 'complete',
+    keepsPage: false,
+  },
+]
+
+/** @throws {Error} when a save did not show, or what was typed was lost. */
+export async function measureDevSaves(
+  browser: BenchBrowser,
+  { saves }: { readonly saves: number },
+): Promise<Measurement[]> {
+  await using folder = await makeTempDir('bench-dev')
+  const root = folder.path
+  await Promise.all(
+    ['src', 'docs', 'package.json', 'types.d.ts'].map((name) =>
+      cp(join(PROJECT, name), join(root, name), { recursive: true }),
+    ),
+  )
+  await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
+  const started = performance.now()
+  const dev = await startDevServer({
+    root,
+    app: join(root, 'src/app'),
+    runtime: { folder: join(root, 'src'), compiled: false },
+    out: join(root, '.dev'),
+    port: 0,
+    env: { ...process.env, DATA_DIR: join(root, 'data'), NODE_ENV: 'development' },
+    session: 'bench',
+    print: () => undefined,
+  })
+  const readyMs = performance.now() - started
+  try {
+    const context = await browser.open()
+    const page = await context.newPage()
+    await page.goto(`${dev.url}/${GUESTBOOK}`)
+    await page.waitForFunction(() => history.state?.millrace !== undefined)
+    await page.locator('input[name="name"]').fill(TYPED)
+    const watcherMs = await watcherRoundTrip(root, saves)
+    const measured: Measurement[] = [
+      { name: 'dev, ready', value: readyMs, unit: 'ms', detail: 'once, with a cold cache' },
+    ]
+    const times = new Map<Save, number[]>(SAVES.map((save) => [save, []]))
+    for (let count = 1; count <= saves; count += 1) {
+      for (const save of SAVES)
+        times.get(save)?.push(await saveTime(page, save, join(root, 'src/app', save.file), count))
+    }
+    for (const [{ name, limitMs }, all] of times) {
+      measured.push({
+        name: `dev, ${name}`,
+        value: median(all),
+        unit: 'ms',
+        detail: `${limitMs} asked of a quiet machine; ${all.length} saves, ${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)} ms; an empty watcher ${watcherMs.toFixed(1)} ms`,
+      })
+    }
+    await context.close()
+    return measured
+  } finally {
+    await dev.close()
+  }
+}
+
+async function saveTime(page: Page, save: Save, file: string, count: number): Promise<number> {
+  const original = await readFile(join(PROJECT, 'src/app', save.file), 'utf8')
+  await page.evaluate(() => Object.assign(window, { before: true }))
+  const text = save.edit(original, count)
+  if (text === original) throw new Error(`${save.file}: nothing to edit`)
+  const started = performance.now()
+  await writeFile(file, text)
+  await page.waitForFunction(save.isShown, count, { polling: 'raf' })
+  const time = performance.now() - started
+  if (save.keepsPage) {
+    const kept = await page.evaluate(() => 'before' in window)
+    const typed = await page.locator('input[name="name"]').inputValue()
+    if (!kept || typed !== TYPED)
+      throw new Error(`${save.name}: the page has lost ${kept ? 'what was typed' : 'its state'}`)
+  } else {
+    await page.waitForFunction(() => history.state?.millrace !== undefined)
+    await page.locator('input[name="name"]').fill(TYPED)
+  }
+  return time
+}
+
+/** From a write to the event, as `fs.watch` tells it. */
+async function watcherRoundTrip(folder: string, times: number): Promise<number> {
+  const watcher = watch(folder)
+  const all: number[] = []
+  for (let count = 0; count < times; count += 1) {
+    const started = performance.now()
+    const heard = once(watcher, 'change')
+    await writeFile(join(folder, 'watched.txt'), String(count))
+    await heard
+    all.push(performance.now() - started)
+  }
+  watcher.close()
+  return median(all)
+}
