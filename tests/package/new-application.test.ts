@@ -1,5 +1,5 @@
 import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts'
@@ -14,6 +14,9 @@ const MOST_ARCHIVE_BYTES = 1_500_000
 const MOST_FILES = 24
 const MOST_PRODUCTION_PACKAGES = 110
 const MOST_PRODUCTION_BYTES = 60_000_000
+
+/** The host's own copy; an application has none. */
+const EXPRESS = resolve(import.meta.dirname, '../../node_modules/express')
 
 const NPM_CI = ['npm', 'ci', '--no-audit', '--no-fund', '--prefer-offline'] as const
 
@@ -213,6 +216,62 @@ export default function HomePage() {
     expect(module).toContain('SHOUTED')
     expect(module).toContain('"pro"')
     await writeFile(home, former)
+  })
+
+  test('is mounted in an Express 5 server with a session and a parser of its own', async () => {
+    const shop = join(outside().path, 'shop')
+    const host = `import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import express from 'express'
+import { millrace } from 'millrace/server'
+
+const sessions = new Map()
+const host = express()
+host.use((req, res, next) => {
+  const sid = /sid=([\\w-]+)/.exec(req.headers.cookie ?? '')?.[1] ?? randomUUID()
+  req.session = sessions.get(sid) ?? { visits: 0 }
+  req.session.visits += 1
+  sessions.set(sid, req.session)
+  res.cookie('sid', sid, { httpOnly: true })
+  next()
+})
+host.use(express.urlencoded({ extended: true }))
+host.get('/visits', (req, res) => res.send('visits: ' + req.session.visits))
+const server = createServer(host)
+const shop = await millrace({ dist: new URL('./mounted/', import.meta.url), server })
+host.use('/shop', shop)
+host.use((req, res) => res.status(404).send('host has no ' + req.originalUrl))
+server.listen(0, '127.0.0.1', () => console.log('http://localhost:' + server.address().port))
+process.once('SIGTERM', () => shop.stop().then(() => process.exit()))
+`
+    const config = join(shop, 'millrace.config.ts')
+    const former = await readFile(config, 'utf8').catch(() => undefined)
+    await writeFile(config, `export default { basePath: '/shop' }\n`)
+    requireSuccess(await inShop('millrace', 'build', '--out', 'mounted'))
+    await (former === undefined ? rm(config) : writeFile(config, former))
+    await writeFile(join(shop, 'host.mjs'), host)
+    await symlink(EXPRESS, join(shop, 'node_modules/express'))
+
+    await using served = await outside().serve(['node', 'host.mjs'], { cwd: 'shop' })
+    const visit = async (path: string, init: RequestInit = {}) => {
+      const response = await fetch(served.origin + path, init)
+      return { status: response.status, text: await response.text(), cookie: response.headers.get('set-cookie') ?? '' }
+    }
+    const first = await visit('/shop/guestbook')
+    expect(first).toMatchObject({ status: 200, text: expect.stringContaining('href="/shop/_m/assets/') })
+    const action = /<form[^>]* action="([^"]+)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const hidden = [...first.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+    const body = new URLSearchParams([...hidden.map(([, name = '', value = '']) => [name, value]), ['name', 'Ada']])
+    const { cookie } = first
+    const signed = await visit(new URL(action, `${served.origin}/shop/guestbook`).href.slice(served.origin.length), {
+      method: 'POST',
+      body,
+      headers: { Origin: served.origin, Cookie: /^[^;]+/.exec(cookie)?.[0] ?? '' },
+    })
+    expect(signed.text).toMatch(/<li>Ada<\/li>/)
+    expect(await visit('/shop/nowhere')).toMatchObject({ status: 404, text: 'host has no /shop/nowhere' })
+    expect((await visit('/visits')).text).toBe('visits: 1')
+    expect(await served.stop()).toBe(0)
   })
 
   test('may begin with one page, and without an installation', async () => {
