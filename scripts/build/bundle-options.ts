@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
 import { actionRegistry } from './action-modules.ts'
 import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
-import { aliasOf, constantsOf } from './customization.ts'
+import { aliasOf, basePathDefine, constantsOf } from './customization.ts'
 import { firstLoad } from './first-load.ts'
 import { REACT_ENTRY, reactModule } from './react-module.ts'
 import { requiredHttp } from './required-http.ts'
@@ -55,7 +55,7 @@ function commonOptions({ root, mode, defines, basePath = '', customization }: Bu
     define: {
       'process.env.NODE_ENV': JSON.stringify(mode),
       ...constantsOf(customization),
-      'globalThis.MILLRACE_BASE_PATH': JSON.stringify(basePath),
+      ...basePathDefine(basePath),
       ...defines,
     },
   } as const satisfies EsbuildOptions

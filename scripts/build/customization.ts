@@ -38,6 +38,11 @@ export function constantsOf({ define = {} }: Customization = {}): Record<string,
   return Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)]))
 }
 
+/** The constant that `src/shared/base-path.ts` reads. */
+export function basePathDefine(basePath: string): Record<string, string> {
+  return { 'globalThis.MILLRACE_BASE_PATH': JSON.stringify(basePath) }
+}
+
 /** The aliases, as an option of esbuild. */
 export function aliasOf({ alias }: Customization = {}): Pick<EsbuildOptions, 'alias'> {
   return alias === undefined ? {} : { alias: { ...alias } }

@@ -17,7 +17,8 @@ export function devManifest(
   urls: ModuleUrls,
   vendors: Pick<VendorBundle, 'devClient'>,
 ): AssetManifest {
-  const stylesheets = (groups: readonly StyleGroup[]) => groups.flatMap(({ files }) => files.map(stylePath))
+  const stylesheets = (groups: readonly StyleGroup[]) =>
+    groups.flatMap(({ files }) => files.map((file) => urls.publicPath(stylePath(file))))
   const describe = (source: string): SegmentAssets => ({
     scripts: [urls.urlOf(source)],
     styles: stylesheets(styles.modules.get(source) ?? []),
@@ -28,8 +29,8 @@ export function devManifest(
   })
   return {
     buildId: DEV_BUILD_ID,
-    entry: DEV_ENTRY,
-    entryImports: [vendors.devClient],
+    entry: urls.publicPath(DEV_ENTRY),
+    entryImports: [urls.publicPath(vendors.devClient)],
     entryStyles: stylesheets(styles.entry),
     segments: Object.fromEntries(segments.filter(([, kinds]) => Object.keys(kinds).length > 0)),
     actionSegments: actionSegments(browser, metafileKey(context.root, browserEntry(context)), sources),

@@ -43,13 +43,13 @@ export interface DevServerOptions extends BuildOptions {
  * @throws {BuildFault} if there is no application; the error of `listen` if the port is taken.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
-  const { root, app, out, env, print } = options
+  const { root, app, out, basePath = '', env, print } = options
   checkBuildOptions(options)
 
   const channel = createDevChannel(options.session, () => performance.now())
   const build = createDevBuild(options, env)
-  const modules = createModuleServer(root)
-  const idle = await bundleVendors(root, new Map())
+  const modules = createModuleServer(root, basePath)
+  const idle = await bundleVendors(root, new Map(), basePath)
   const { update, current, isSource, isInBrowser } = createUpdates(
     options,
     { build, modules, channel },
@@ -102,7 +102,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     },
     settled: saves.idle,
     port: server.port,
-    devClient: () => current()?.vendors.devClient ?? idle.devClient,
+    devClient: () => modules.urls.publicPath(current()?.vendors.devClient ?? idle.devClient),
     explain,
     onDefect,
   })
@@ -122,7 +122,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const { port } = gateway.address() as AddressInfo
 
   return {
-    url: `http://localhost:${port}`,
+    url: `http://localhost:${port}${basePath}`,
     async close() {
       watcher.close()
       channel.close()
@@ -140,7 +140,7 @@ const INLINE_MAP = /^\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\
 /** Translates positions in served modules into positions in their sources; leaves all others unchanged. */
 function locateInModules(root: string, { urls, served }: Pick<ModuleServer, 'urls' | 'served'>) {
   return (frame: RawFrame): RawFrame => {
-    const path = URL.parse(frame.file)?.pathname ?? ''
+    const path = urls.ownPath(URL.parse(frame.file)?.pathname ?? '') ?? ''
     const key = path.startsWith(PUBLIC_PATH) ? urls.keyOf(path) : undefined
     const encoded = key === undefined ? undefined : INLINE_MAP.exec(served(key)?.code ?? '')?.[1]
     if (key === undefined || encoded === undefined) return frame

@@ -29,6 +29,8 @@ export interface UpdateOptions {
   readonly root: string
   /** Folder for everything that has to be on disk. */
   readonly out: string
+  /** The application's. */
+  readonly basePath?: string | undefined
   /** Prints a line. */
   print(text: string): void
 }
@@ -53,7 +55,7 @@ export interface Updates {
 
 /** @param run replaces the application's server by one that starts at this file. */
 export function createUpdates(
-  { root, out, print }: UpdateOptions,
+  { root, out, basePath, print }: UpdateOptions,
   { build, modules, channel }: Parts,
   run: ServerProcess['replace'],
 ): Updates {
@@ -69,7 +71,7 @@ export function createUpdates(
       const packages = JSON.stringify([...imported].toSorted())
       const former = state.current
       if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
-      const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported)
+      const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported, basePath)
       modules.adopt(generation, vendors)
       return { generation, vendors, packages }
     } catch (error) {

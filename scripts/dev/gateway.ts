@@ -26,7 +26,7 @@ export interface GatewayParts {
   settled(): Promise<void>
   /** The port of the application's server, once it listens. */
   port(): Promise<number>
-  /** URL of the development server's script for pages. */
+  /** URL of the development server's script for pages, with the base path. */
   devClient(): string
   /** Translates an error of a page into positions in the sources. */
   explain(error: ThrownError): DevFailure
@@ -66,7 +66,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     response.end('The development server accepts only host names of this machine, such as localhost.\n')
     return
   }
-  const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? ''
+  const path = parts.modules.urls.ownPath(URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '') ?? ''
   if (path !== DEV_EVENTS_PATH && path !== DEV_STACK_PATH && !path.startsWith(PUBLIC_PATH))
     return answerByApplication(parts, request, response)
   if (isFromOther(request.headers)) {

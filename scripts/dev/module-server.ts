@@ -4,7 +4,7 @@ import { browserEntry, metafileKey } from '../build/bundle-options.ts'
 import { displayPath, PUBLIC_PATH } from '../build/build-options.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { CSS_FILE, cssFiles } from '../build/css-files.ts'
-import { aliasOf, claimedFiles, constantsOf, pluginsOf } from '../build/customization.ts'
+import { aliasOf, basePathDefine, claimedFiles, constantsOf, pluginsOf } from '../build/customization.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { transformModule, type BrowserModule } from './module-transform.ts'
@@ -62,9 +62,12 @@ export function stylePath(file: string): string {
   return modulePath(STYLES + file)
 }
 
-/** @param root the project. */
-export function createModuleServer(root: string): ModuleServer {
-  const urls = createModuleUrls()
+/**
+ * @param root the project.
+ * @param basePath the application's.
+ */
+export function createModuleServer(root: string, basePath = ''): ModuleServer {
+  const urls = createModuleUrls(basePath)
   const compiled = new Map<string, Promise<BrowserModule>>()
   const served = new Map<string, BrowserModule>()
   const state: {
@@ -78,6 +81,11 @@ export function createModuleServer(root: string): ModuleServer {
     const { generation, vendors } = state
     if (generation === undefined || vendors === undefined) throw new Error('Nothing has been built yet.')
     return { generation, vendors }
+  }
+
+  function vendorUrl(vendors: VendorBundle, file: string): string | undefined {
+    const path = vendors.urlOf(file)
+    return path === undefined ? undefined : urls.publicPath(path)
   }
 
   function compile(key: string): Promise<BrowserModule> {
@@ -96,12 +104,13 @@ export function createModuleServer(root: string): ModuleServer {
           defines: {
             'process.env.NODE_ENV': '"development"',
             ...constantsOf(context.customization),
+            ...basePathDefine(basePath),
             ...context.defines,
           },
           aliases: aliasOf(context.customization),
           isClaimed,
           plugins: [...own, assets.plugin, cssFiles(root, modules)],
-          urlOf: (file) => vendors.urlOf(file) ?? urls.urlOf(displayPath(root, file)),
+          urlOf: (file) => vendorUrl(vendors, file) ?? urls.urlOf(displayPath(root, file)),
         },
         key,
       ),
@@ -124,7 +133,7 @@ export function createModuleServer(root: string): ModuleServer {
   function entryCode(): string {
     const { generation, vendors } = current()
     const entry = urls.urlOf(metafileKey(root, browserEntry(generation.context)))
-    return `import ${JSON.stringify(vendors.devClient)}\nimport ${JSON.stringify(entry)}\n`
+    return `import ${JSON.stringify(urls.publicPath(vendors.devClient))}\nimport ${JSON.stringify(entry)}\n`
   }
 
   return {

@@ -57,7 +57,7 @@ export async function planReaction(
   const update: DevMessage = {
     type: 'update',
     modules: accepted.map((key) => ({ key, url: modules.urls.urlOf(key) })),
-    styles: styles.map(stylePath),
+    styles: styles.map((file) => modules.urls.publicPath(stylePath(file))),
   }
   // Loaders may use what is not a component.
   const ofBoth = sources.some((key) => after.has(key) && modules.served(key)?.refreshable === false)

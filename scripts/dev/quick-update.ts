@@ -67,7 +67,7 @@ export async function planQuickUpdate(
   return {
     type: 'update',
     modules: scripts.map((key) => ({ key, url: modules.urls.urlOf(key) })),
-    styles: styles.map(stylePath),
+    styles: styles.map((file) => modules.urls.publicPath(stylePath(file))),
   }
 }
 

@@ -52,8 +52,8 @@ interface Generation {
   listens: boolean
 }
 
-/** Matches the whole line: an application may print other addresses. */
-const LISTENING = /^Millrace is listening on http:\/\/localhost:(\d{1,5})$/
+/** Matches the whole line, with a base path: an application may print other addresses. */
+const LISTENING = /^Millrace is listening on http:\/\/localhost:(\d{1,5})(?:\/[\w./-]+)?$/
 const MOST_ERROR_LINES = 200 // a server that fails at its start prints the reason last
 const STOP_LIMIT_MS = 2_000 // an event stream of the application would stay open forever
 const SPARE_DELAY_MS = 500 // leaves the processor to the pages that a new generation answers first

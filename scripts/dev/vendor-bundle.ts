@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { PUBLIC_PATH } from '../build/build-options.ts'
+import { basePathDefine } from '../build/customization.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
 import { commonJsEntries } from './commonjs-entries.ts'
 
@@ -8,9 +9,9 @@ import { commonJsEntries } from './commonjs-entries.ts'
 export interface VendorBundle {
   /** Contents by URL path. */
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** URL of a package's file that the project's modules import. */
+  /** URL path, without the base path, of a package's file that the project's modules import. */
   urlOf(file: string): string | undefined
-  /** URL of the development server's own script for pages. */
+  /** URL path, without the base path, of the development server's own script for pages. */
   readonly devClient: string
 }
 
@@ -32,8 +33,13 @@ export function importedPackageFiles(root: string, { inputs }: Metafile): Readon
 /**
  * Bundles packages in development mode, with shared parts in common chunks, so that there is one React.
  * @param packages from `importedPackageFiles`.
+ * @param basePath the application's, for the runtime's modules.
  */
-export async function bundleVendors(root: string, packages: ReadonlyMap<string, 'cjs' | 'esm'>): Promise<VendorBundle> {
+export async function bundleVendors(
+  root: string,
+  packages: ReadonlyMap<string, 'cjs' | 'esm'>,
+  basePath = '',
+): Promise<VendorBundle> {
   const entries = [...packages].map(([file, format]) => ({
     in: format === 'cjs' ? `cjs-entry:${file}` : file,
     out: packagePath(file).replace(/\W+/g, '-'),
@@ -51,7 +57,7 @@ export async function bundleVendors(root: string, packages: ReadonlyMap<string, 
     outdir: join(root, 'dist/vendor'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    define: { 'process.env.NODE_ENV': '"development"' },
+    define: { 'process.env.NODE_ENV': '"development"', ...basePathDefine(basePath) },
     plugins: [commonJsEntries(root)],
   })
   const urls = new Map<string, string>()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import actions from 'millrace:actions'
 import application from 'millrace:app'
 import { createApp, type CreateAppOptions, type MillraceApp } from './app.ts'
+import type { RewriteRule } from '../shared/rules/rule-types.ts'
 import type { AssetManifest } from './assets/manifest.ts'
 import { shareAssets } from './assets/share-assets.ts'
 import type { Config } from './config/config.ts'
@@ -10,6 +11,8 @@ import type { Config } from './config/config.ts'
 /** The application that this bundle was built with; it listens to nothing. */
 export interface BuiltApp {
   readonly app: MillraceApp
+  /** Whether a rewrite leads to another origin. */
+  readonly hasProxies: boolean
   /**
    * Ends what the application has begun, flushes reports and closes the stores, once no answer is in progress.
    * @param drained whether all answers have been finished.
@@ -47,6 +50,9 @@ export async function openBuiltApp(manifest: AssetManifest, options: BuiltAppOpt
   const endSharing = await shareAssets(options.config, { buildId: manifest.buildId, folder, log, now: Date.now })
   return {
     app,
+    hasProxies: Object.values<RewriteRule | readonly RewriteRule[]>(application.rules?.rewrites ?? {})
+      .flat()
+      .some(({ destination }) => /^https?:/i.test(destination)),
     async close(drained, deadline) {
       const orderly = (await app.life.stop(deadline)) && drained
       // This server's own reports go into the spool first. The next start delivers what the service does not take in time.

@@ -45,6 +45,7 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
   const unwatch = watchLoad(app.admission.longestWaitMs, app.admission.sample)
   const ignored = HOSTS_VARIABLES.filter((name) => env[name])
   if (ignored.length > 0) log.info({ ignored }, 'inside of another server these variables are ignored')
+  if (built.hasProxies) log.info({ off: ['WebSockets'] }, 'inside of another server, rewrites do not forward these')
   if (server === undefined) {
     const off = ['shares of connections', 'answers to malformed requests', 'end of slow readers', 'orderly drain']
     log.warn({ off }, 'millrace() was given no server, so these guards are off')

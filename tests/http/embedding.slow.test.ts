@@ -172,6 +172,7 @@ describe('connections of the host', () => {
     const lines = stdout.trim().split('\n')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({ ignored: ['WORKERS'] }),
+      expect.objectContaining({ off: ['WebSockets'] }),
       expect.objectContaining({ off: expect.arrayContaining(['orderly drain']) as unknown }),
       expect.objectContaining({ msg: 'shutting down' }),
       expect.objectContaining({ msg: 'stopped', orderly: true }),

@@ -2,6 +2,7 @@
  * The development server's part in a page: refreshes changed modules, shows failures, and has a panel that shows the
  * client router's work. It is loaded before the application's own entry, and is not part of a production build.
  */
+import { basePath } from '../../shared/base-path.ts'
 import type { ReportingPage, PageReports } from '../reports/page-reports.ts'
 import {
   DEV_BUILD_TIMING,
@@ -21,7 +22,7 @@ import { swapStylesheets } from './stylesheets.ts'
 
 const page = createRefetch()
 connect(
-  new EventSource(DEV_EVENTS_PATH),
+  new EventSource(basePath() + DEV_EVENTS_PATH),
   installRefresh(window, (url) => import(url)),
   page,
 )
@@ -38,7 +39,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
   /** Has the development server translate the stack, because it knows the sources of the files that it has served. */
   async function report(thrown: unknown): Promise<void> {
     const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
-    const answer = await fetch(DEV_STACK_PATH, {
+    const answer = await fetch(basePath() + DEV_STACK_PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ message, stack }),

@@ -95,3 +95,10 @@ test('a module gets another URL when it is renewed, and every URL leads back to 
   const paths = [...first, ...second].map((url) => new URL(url, 'http://localhost').pathname)
   expect(paths.map(urls.keyOf)).toEqual([...keys, ...keys])
 })
+
+test('URLs of modules have the base path, and paths outside of it are none of them', () => {
+  const urls = createModuleUrls('/shop')
+  expect(urls.urlOf('src/app/page.tsx')).toBe('/shop/_m/assets/src/app/page.tsx')
+  expect(urls.ownPath('/shop/_m/assets/src/app/page.tsx')).toBe('/_m/assets/src/app/page.tsx')
+  expect(['/_m/dev', '/shopping/_m/dev', '/shop'].map(urls.ownPath)).toEqual([undefined, undefined, undefined])
+})

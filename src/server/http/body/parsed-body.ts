@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BodyError } from './body-error.ts'
-import { readBodyType } from './body-kind.ts'
+import { readBodyType, type BodyKind } from './body-kind.ts'
 
 /** What earlier parsers leave on a request, and the middleware stack with their names. */
 interface ParsedRequest extends IncomingMessage {
@@ -16,6 +16,13 @@ interface RouterOwner {
 }
 
 const PARSER_NAME = /pars|multer|form|upload|body/i
+/** Express's own, by the names of their functions, and the kind of bodies that they read unless told otherwise. */
+const EXPRESS_PARSERS: Readonly<Record<string, { readonly title: string; readonly kind?: BodyKind }>> = {
+  jsonParser: { title: 'express.json()', kind: 'json' },
+  urlencodedParser: { title: 'express.urlencoded()', kind: 'urlencoded' },
+  rawParser: { title: 'express.raw()' },
+  textParser: { title: 'express.text()' },
+}
 /** Escapes of names in multipart bodies, as browsers write them (HTML, "multipart/form-data encoding algorithm"). */
 const ESCAPES: Readonly<Record<string, string>> = { '\r': '%0D', '\n': '%0A', '"': '%22' }
 
@@ -59,11 +66,18 @@ function writeFields(fields: Readonly<Record<string, string>>, contentType: stri
 
 /** For the log; repeats nothing that the client sent. */
 function faultOf(req: ParsedRequest, body: unknown): string {
-  const names: string[] = []
+  const { kind } = readBodyType(req.headers['content-type']) ?? {}
+  const names = new Set<string>()
   for (let app = req.app; app !== undefined; app = app.parent) {
-    for (const { name = '' } of app.router?.stack ?? []) if (PARSER_NAME.test(name)) names.push(name)
+    for (const { name = '' } of app.router?.stack ?? []) {
+      const own = EXPRESS_PARSERS[name]
+      // Express's parsers leave bodies of other types alone.
+      if (own === undefined ? PARSER_NAME.test(name) : own.kind === undefined || own.kind === kind) {
+        names.add(own?.title ?? name)
+      }
+    }
   }
-  const who = names.length === 0 ? 'Middleware in front' : `The middleware ${[...new Set(names)].join(', ')}`
+  const who = names.size === 0 ? 'Middleware in front' : `The middleware ${[...names].join(', ')}`
   const left = body === undefined ? 'nothing in req.body' : 'neither a Buffer nor a flat object of strings in req.body'
   return `${who} has read the body and left ${left}: move it behind Millrace, or mount it only on its own paths`
 }
