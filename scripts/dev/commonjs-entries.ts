@@ -34,9 +34,17 @@ export function commonJsEntries(root: string): Plugin {
         const names = exportedNames(() => load(path)).filter(
           (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
         )
+        // A local name for each: an export may be a reserved word, such as `static` of Express.
+        const locals = names.map((name, at) => `${name}: export${at}`)
+        const exported = names.map((name, at) => `export${at} as ${name}`)
         return {
           // `require` gives what a module of the project gets as the default export: everything, also with `__esModule`.
-          contents: `const all = require(${JSON.stringify(path)})\nexport default all\nexport const { ${names.join(', ')} } = all`,
+          contents: [
+            `const all = require(${JSON.stringify(path)})`,
+            'export default all',
+            `const { ${locals.join(', ')} } = all`,
+            `export { ${exported.join(', ')} }`,
+          ].join('\n'),
           resolveDir: root,
         }
       })
