@@ -1,9 +1,9 @@
 /**
- * `node scripts/container-check.ts [--twice] [--chapter] [--keep <folder>]`: builds the Dockerfile with buildah and
+ * `node scripts/container-check.ts [--twice] [--chapter] [--new] [--keep <folder>]`: builds the Dockerfile with buildah and
  * tests the result: the content of the image, its size, and the running container as another user, with a read-only
  * root and a memory limit. debootstrap makes a substitute for Node's image, so no image registry is needed. `--twice`
  * builds a second time and compares, `--keep` keeps the image, and `--chapter` follows the first section of
- * docs/deployment.md instead. For root on Debian or Ubuntu. Exits with 0 if all checks pass, and also if it cannot run,
+ * docs/deployment.md instead. Then it does the same for the Dockerfile of a new application; `--new` does that alone. For root on Debian or Ubuntu. Exits with 0 if all checks pass, and also if it cannot run,
  * unless REQUIRE_PROGRAMS=1.
  */
 import { mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { findExecutable } from '../tests/support/programs.ts'
 import { makeBaseImage } from './container/base-image.ts'
 import { checkContents } from './container/check-contents.ts'
+import { checkNewApplication } from './container/check-new-application.ts'
 import { checkContext } from './container/check-context.ts'
 import { checkRunning } from './container/check-running.ts'
 import { checkSettings } from './container/check-settings.ts'
@@ -25,7 +26,12 @@ const BASE = 'localhost/millrace-base'
 
 const context = resolve(import.meta.dirname, '..')
 const { values } = parseArgs({
-  options: { twice: { type: 'boolean' }, chapter: { type: 'boolean' }, keep: { type: 'string' } },
+  options: {
+    twice: { type: 'boolean' },
+    chapter: { type: 'boolean' },
+    new: { type: 'boolean' },
+    keep: { type: 'string' },
+  },
 })
 
 // The chapter's `node` is the one that runs this file, which is the pinned one.
@@ -44,6 +50,14 @@ function buildImage(engine: Engine, tag: string): Promise<BuiltImage> {
 
 async function checkImage(engine: Engine, work: string): Promise<boolean> {
   await timed('Stand-in for the image of Node', makeBaseImage(engine, context, join(work, 'base'), BASE))
+  const faults = values.new === true ? [] : await checkOwnImage(engine, work)
+  const request = { context, work: join(work, 'new'), base: BASE }
+  faults.push(...(await timed('A new application', checkNewApplication(engine, request))))
+  console.log(`\n${faults.length === 0 ? 'The images hold.' : `${faults.length} faults.`}`)
+  return faults.length === 0
+}
+
+async function checkOwnImage(engine: Engine, work: string): Promise<string[]> {
   const image = await timed('Build', buildImage(engine, 'localhost/millrace'))
   const faults = [
     ...checkContents(image, pinnedNode()),
@@ -60,8 +74,7 @@ async function checkImage(engine: Engine, work: string): Promise<boolean> {
     console.log(`${same ? 'ok  ' : 'FAIL'} two builds have equal files`)
     if (!same) faults.push('two builds differ')
   }
-  console.log(`\n${faults.length === 0 ? 'The image holds.' : `${faults.length} faults.`}`)
-  return faults.length === 0
+  return faults
 }
 
 function pinnedNode(): string {

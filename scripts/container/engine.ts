@@ -48,6 +48,8 @@ export interface Engine {
    * @param env environment of the image.
    */
   pack(folder: string, tag: string, env: Readonly<Record<string, string>>): Promise<void>
+  /** Gives an image another name. */
+  name(tag: string, another: string): Promise<void>
   /** Unmounts and deletes everything. */
   close(): Promise<void>
 }
@@ -110,6 +112,9 @@ export function createEngine(work: string): Engine {
       const values = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
       await buildah('config', ...values, container)
       await buildah('commit', '--quiet', '--rm', container, tag)
+    },
+    async name(tag, another) {
+      await buildah('tag', tag, another)
     },
     async close() {
       await buildah('rm', '--all')

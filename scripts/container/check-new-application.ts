@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { collectOutput } from './collect-output.ts'
+import type { Engine } from './engine.ts'
+import { runImage } from './run-image.ts'
+import { createVerdicts, type Verdicts } from './verdict.ts'
+
+const LISTENING = /listening on http:\/\/localhost:(\d+)/
+
+/** What the check works with. */
+export interface NewApplicationRequest {
+  /** Absolute path of this project, with its packages installed. */
+  readonly context: string
+  /** Absolute path of a folder to create. */
+  readonly work: string
+  /** Tag of the base image. */
+  readonly base: string
+}
+
+/**
+ * Makes an application with `millrace new` from the packed archive, builds its own Dockerfile and tries the container as a
+ * visitor and an engine would. Prints the results.
+ * @returns titles of failed checks.
+ * @throws {ProgramError} if the application or its image cannot be made.
+ */
+export async function checkNewApplication(
+  engine: Engine,
+  { context, work, base }: NewApplicationRequest,
+): Promise<readonly string[]> {
+  console.log('\nA new application, by its own Dockerfile')
+  mkdirSync(work, { recursive: true })
+  const app = join(work, 'mill-shop')
+  const node = (...args: readonly string[]): Promise<string> => collectOutput(process.execPath, args, { cwd: work })
+  const packed = await node(join(context, 'scripts/package.ts'), '--to', work)
+  const archive = packed.split('\n').at(-1) ?? ''
+  await node(join(context, 'bin/millrace.js'), 'new', app, '--package', archive, '--no-install')
+  await collectOutput('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund'], { cwd: app })
+  const dockerfile = join(app, 'Dockerfile')
+  const official = /^FROM (\S+)/m.exec(readFileSync(dockerfile, 'utf8'))?.[1] ?? ''
+  await engine.name(base, `docker.io/library/${official}`)
+  const image = await engine.build({ context: app, dockerfile, tag: 'localhost/mill-shop' })
+
+  const { check, faults } = createVerdicts()
+  check('its user has a number, which Kubernetes needs', /^[1-9]\d*:\d+$/.test(image.config.user), image.config.user)
+  const data = join(work, 'data')
+  mkdirSync(data, { recursive: true })
+  const server = runImage(image, { volume: data, env: { PORT: '0', LOG_LEVEL: 'warn' } })
+  try {
+    const port = (await server.line(LISTENING))[1] ?? ''
+    await checkPages({ check }, `http://127.0.0.1:${port}`)
+    server.signal('SIGTERM')
+    check('SIGTERM ends it with code 0', (await server.exited) === 0)
+  } finally {
+    if ((await Promise.race([server.exited, 'running' as const])) === 'running') server.signal('SIGKILL')
+    await server.exited
+  }
+  return faults
+}
+
+async function checkPages({ check }: Pick<Verdicts, 'check'>, origin: string): Promise<void> {
+  check('/healthz says yes', (await fetch(`${origin}/healthz`)).status === 200)
+  const html = await (await fetch(`${origin}/`)).text()
+  check('the first page has its name', html.includes('<h1>mill-shop</h1>'))
+  const style = /href="(\/_m\/assets\/[^"]+\.css)"/.exec(html)?.[1] ?? '/none'
+  const css = await fetch(origin + style)
+  check('its styles are there', css.status === 200 && (await css.text()).includes('color-scheme'))
+  const page = await (await fetch(`${origin}/guestbook`)).text()
+  const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const body = new URLSearchParams(
+    [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  )
+  body.set('name', 'Ada')
+  const sent = await fetch(new URL(action, `${origin}/guestbook`), {
+    method: 'POST',
+    body,
+    headers: { Origin: origin },
+  })
+  check('its form stores what is sent', (await sent.text()).includes('<li>Ada</li>'), String(sent.status))
+}
