@@ -29,6 +29,11 @@ export interface Visitor {
   readonly jar: CookieJar
   /** Opens a page, and follows redirects within the site. */
   get(path: string): Promise<VisitedPage>
+  /**
+   * Fills a form of a page in and sends it, as `page.submit` does; the page may be another visitor's, or changed by the
+   * test.
+   */
+  submit(page: Pick<VisitedPage, 'html' | 'url'>, selector: string, values?: FieldValues): Promise<VisitedPage>
   /** Sends any request with the visitor's cookies, and keeps those of the answer; follows no redirect. */
   fetch(path: string, init?: RequestInit): Promise<Response>
 }
@@ -95,14 +100,7 @@ export function createVisitor(
       headers: answer.headers,
       url,
       setCookies: setCookiesOf(answer),
-      async submit(selector, values) {
-        const { method, url: target, headers, body } = await submitForm(text, selector, values, { page: url })
-        const origin = await originOf()
-        if (/^https?:/i.test(target)) throw new FormError(`The form ${selector} leads to another site: ${target}`)
-        return method === 'GET'
-          ? visit(target, {})
-          : visit(target, { method, headers: { Origin: origin, ...headers }, body: body ?? null })
-      },
+      submit: (selector, values) => submit({ html: text, url }, selector, values),
       async follow(selector) {
         const href = page.find(selector)?.attributes['href']
         const origin = await originOf()
@@ -113,7 +111,14 @@ export function createVisitor(
     }
   }
 
-  return { jar, get: (path) => visit(path, {}), fetch: send }
+  async function submit(page: Pick<VisitedPage, 'html' | 'url'>, selector: string, values?: FieldValues) {
+    const { url, method, headers, body } = await submitForm(page.html, selector, values, { page: page.url })
+    if (/^https?:/i.test(url)) throw new FormError(`The form ${selector} leads to another site: ${url}`)
+    if (body === undefined) return visit(url, {})
+    return visit(url, { method, headers: { Origin: await originOf(), ...headers }, body })
+  }
+
+  return { jar, get: (path) => visit(path, {}), submit, fetch: send }
 }
 
 /** What a browser says of a click in the same site. */

@@ -1,4 +1,5 @@
 /** The table of outcomes, with JavaScript on, off, and arriving after the form was sent. */
+import { isSameDocument } from 'millrace/testing'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +8,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { actionTest as browserTest, isCall, openActions, press, SCRIPTS } from '../support/actions-app.ts'
 import { startBuiltServer } from '../support/built-server.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
-import { heading, isSameDocument, pathOf } from '../support/router-page.ts'
+import { heading, pathOf } from '../support/router-page.ts'
 
 describe.for(SCRIPTS)('an action, JavaScript $name,', ({ scripts }) => {
   const javaScript = scripts !== 'off'

@@ -1,11 +1,12 @@
 /** A network that fails is no failure of the page: what could not be sent stays, says so, and is sent once. */
+import { isSameDocument } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { actionTest as browserTest, isCall, openActions, press } from '../support/actions-app.ts'
 import { startBuiltServer } from '../support/built-server.ts'
 import { openDeployment } from '../support/router-app.ts'
-import { clickLink, heading, isSameDocument, pathOf } from '../support/router-page.ts'
+import { clickLink, heading, pathOf } from '../support/router-page.ts'
 
 const OFFLINE = [
   /ERR_INTERNET_DISCONNECTED/,

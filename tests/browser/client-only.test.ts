@@ -1,6 +1,7 @@
+import { untilAlive } from 'millrace/testing'
 import { expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, hold, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, hold } from '../support/router-page.ts'
 
 const VIEWPORT = { viewport: { width: 640, height: 480 } }
 

@@ -1,10 +1,11 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { cp, readdir, readFile, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { startDevServer } from '../../scripts/dev/dev-server.ts'
 import { routerTest } from '../support/router-app.ts'
-import { clickLink, heading, hold, isSameDocument, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, hold } from '../support/router-page.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')

@@ -1,10 +1,10 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { startDevServer, type DevServer } from '../../scripts/dev/dev-server.ts'
 import { browserTest as testInBrowser } from '../support/browser.ts'
-import { isSameDocument, untilAlive } from '../support/router-page.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')

@@ -1,3 +1,4 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { millrace } from '../../src/server/api/millrace.ts'
 import { browserTest, JAVASCRIPT } from '../support/browser.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
-import { clickLink, heading, isSameDocument, pathOf, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, pathOf } from '../support/router-page.ts'
 import { buildShop, endOfHost, hostApp, type ShopBuild } from '../support/shop-host.ts'
 
 const running: { origin: string; end?: () => Promise<void> } = { origin: '' }

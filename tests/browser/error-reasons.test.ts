@@ -1,10 +1,11 @@
 /** The error page says what has happened: a network that fails is no failure, and 503 is not 500. */
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { browserTest } from '../support/browser.ts'
 import { openDeployment } from '../support/router-app.ts'
-import { heading, isSameDocument, untilAlive } from '../support/router-page.ts'
+import { heading } from '../support/router-page.ts'
 
 /** Follows a link that the page does not have. */
 async function follow(page: Page, href: string): Promise<void> {

@@ -1,9 +1,9 @@
 /** Fallbacks and traversals by computed styles; the same table runs in other engines (tests/engines/fallbacks). */
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { AREA, HOME, JOURNEYS, readShown, SHEETS, WAYS, type Shown } from '../support/fallback-ways.ts'
 import { fallbacksTest as browserTest } from '../support/router-app.ts'
-import { untilAlive } from '../support/router-page.ts'
 
 /** What pages say of failures that they were made for. */
 const ALLOWED = [

@@ -1,10 +1,10 @@
+import { untilAlive } from 'millrace/testing'
 import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { INBOX_DSN } from '../../src/server/config/dsn.ts'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { browserTest, JAVASCRIPT } from '../support/browser.ts'
 import { untilReporting } from '../support/reporting-pages.ts'
-import { untilAlive } from '../support/router-page.ts'
 
 const newId = (): string => randomUUID().replaceAll('-', '')
 

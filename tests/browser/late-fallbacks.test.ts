@@ -1,7 +1,8 @@
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { browserTest } from '../support/browser.ts'
-import { heading, untilAlive } from '../support/router-page.ts'
+import { heading } from '../support/router-page.ts'
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 const spoken = (page: Page) => page.locator('#millrace-announcer').textContent()

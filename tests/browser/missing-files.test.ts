@@ -1,10 +1,10 @@
 /** What a visitor sees where a file of the page does not load, or the server has gone. */
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { OpenPage } from '../support/browser.ts'
 import { readShown, SHEETS } from '../support/fallback-ways.ts'
 import { fallbacksTest as browserTest, openDeployment, type Deployment } from '../support/router-app.ts'
-import { untilAlive } from '../support/router-page.ts'
 
 const ERROR_PAGE = /\/error-[^/]*\.js$/
 const AREA_PAGE = /\/area-page-[^/]*\.js$/

@@ -1,9 +1,9 @@
+import { untilAlive } from 'millrace/testing'
 import { join, resolve } from 'node:path'
 import { describe, expect } from 'vitest'
 import { buildApplication } from '../../scripts/build/build-application.ts'
 import { startBuiltServer } from '../support/built-server.ts'
 import { reportingTestOf, untilReporting } from '../support/reporting-pages.ts'
-import { untilAlive } from '../support/router-page.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')

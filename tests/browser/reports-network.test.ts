@@ -1,9 +1,9 @@
+import { untilAlive } from 'millrace/testing'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
 import { reportingTest as browserTest, untilReporting } from '../support/reporting-pages.ts'
-import { untilAlive } from '../support/router-page.ts'
 
 /** A service of another origin that takes requests from everywhere, headers of traces included. */
 async function elsewhere(): Promise<{ readonly origin: string; readonly seen: readonly IncomingHttpHeaders[] }> {

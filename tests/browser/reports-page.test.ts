@@ -1,7 +1,7 @@
+import { untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import { statusComplaint } from '../support/page-complaints.ts'
 import { reportingTest as browserTest, untilReporting, type Report } from '../support/reporting-pages.ts'
-import { untilAlive } from '../support/router-page.ts'
 
 const ON_PURPOSE = [/on purpose/]
 const CLIENT = '/lab/crash/client'

@@ -1,7 +1,7 @@
+import { untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import type { ReportSink } from '../support/report-sink.ts'
 import { reportingTest as browserTest, untilReporting, type Report } from '../support/reporting-pages.ts'
-import { untilAlive } from '../support/router-page.ts'
 
 const CLIENT = '/lab/crash/client'
 const LOAD_VITALS = ['lcp', 'cls', 'fcp', 'ttfb']

@@ -1,6 +1,7 @@
+import { untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { recordData, untilAlive } from '../support/router-page.ts'
+import { recordData } from '../support/router-page.ts'
 
 /** What the browser says of its connection. */
 function claimConnection(connection: Readonly<Record<string, unknown>>): void {

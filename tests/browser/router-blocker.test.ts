@@ -1,8 +1,9 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { OpenPage } from '../support/browser.ts'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, isSameDocument, pathOf, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, pathOf } from '../support/router-page.ts'
 
 /** Where the address bar is among the entries of the tab. */
 const position = (page: Page): Promise<{ index: number; length: number }> =>

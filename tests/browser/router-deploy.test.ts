@@ -1,15 +1,7 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import {
-  clickLink,
-  heading,
-  hold,
-  isSameDocument,
-  pathOf,
-  recordData,
-  recordDocuments,
-  untilAlive,
-} from '../support/router-page.ts'
+import { clickLink, heading, hold, pathOf, recordData, recordDocuments } from '../support/router-page.ts'
 
 const OUTDATED = /Failed to load route data|responded with a status of 409 /
 

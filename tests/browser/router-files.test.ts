@@ -1,14 +1,7 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import {
-  clickLink,
-  heading,
-  hold,
-  isSameDocument,
-  pathOf,
-  recordDocuments,
-  untilAlive,
-} from '../support/router-page.ts'
+import { clickLink, heading, hold, pathOf, recordDocuments } from '../support/router-page.ts'
 
 const PICTURE_SCRIPT = /picture-page-[^/]*\.js$/
 const ANY_STYLE = /\.css$/

@@ -1,8 +1,9 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { OpenPage } from '../support/browser.ts'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, hold, isSameDocument, pathOf, recordData, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, hold, pathOf, recordData } from '../support/router-page.ts'
 
 async function openAlive(open: OpenPage, path: string, allow: readonly RegExp[] = []): Promise<Page> {
   const page = await open({ allow })

@@ -1,8 +1,8 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { LAB_GROUPS, type LabEntry } from '../../src/app/lab/catalogue.ts'
 import { browserTest } from '../support/browser.ts'
-import { isSameDocument, untilAlive } from '../support/router-page.ts'
 
 /** Every link of the overview but those to resource routes, which have no heading. */
 const ENTRIES: readonly LabEntry[] = LAB_GROUPS.filter(({ id }) => id !== 'resources').flatMap(({ entries }) => entries)

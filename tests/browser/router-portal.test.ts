@@ -1,8 +1,9 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Route } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { OpenPage } from '../support/browser.ts'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, isSameDocument, pathOf, recordDocuments, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, pathOf, recordDocuments } from '../support/router-page.ts'
 
 const DATA = /_m\/data\/mills\/1/
 const PAGE = '<!DOCTYPE html><title>Portal</title><link rel="icon" href="data:,"><h1>Pay first</h1>'

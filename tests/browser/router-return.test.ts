@@ -1,5 +1,6 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
-import { clickLink, heading, hold, isSameDocument, pathOf, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, hold, pathOf } from '../support/router-page.ts'
 import { routerTest as browserTest } from '../support/router-app.ts'
 
 describe('coming back to a document', () => {

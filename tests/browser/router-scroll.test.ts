@@ -1,7 +1,8 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { browserTest, type OpenPage } from '../support/browser.ts'
-import { heading, hold, isSameDocument, pathOf, untilAlive } from '../support/router-page.ts'
+import { heading, hold, pathOf } from '../support/router-page.ts'
 
 const SECTION = 'Loading data' // a link of /lab to a part of itself
 

@@ -1,7 +1,8 @@
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, recordData, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, recordData } from '../support/router-page.ts'
 
 const readAt = (page: Page): Promise<string | null> => page.getByTestId('read-at').textContent()
 

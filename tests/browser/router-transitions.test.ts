@@ -1,7 +1,8 @@
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading } from '../support/router-page.ts'
 
 /** Notes of each view transition which types it has and what moves in it once it is ready. */
 function noteTransitions(): void {

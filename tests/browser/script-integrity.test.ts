@@ -1,6 +1,7 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import { browserTest } from '../support/browser.ts'
-import { heading, isSameDocument, untilAlive } from '../support/router-page.ts'
+import { heading } from '../support/router-page.ts'
 import { INTEGRITY_COMPLAINTS, isTampered, tamper } from '../support/tampering.ts'
 
 const ENTRY = /\/_m\/assets\/client-[^/]*\.js$/

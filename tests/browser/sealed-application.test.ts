@@ -1,6 +1,7 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
 import { sealedTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, isSameDocument, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading } from '../support/router-page.ts'
 import { INTEGRITY_COMPLAINTS, isTampered, tamper } from '../support/tampering.ts'
 
 const PICTURE_SCRIPT = /picture-page-[^/]*\.js$/

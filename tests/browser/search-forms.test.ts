@@ -1,8 +1,9 @@
 /** A form that shows search params shows those of the page that is on the screen. */
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { isSameDocument, pathOf, untilAlive } from '../support/router-page.ts'
+import { pathOf } from '../support/router-page.ts'
 
 const word = (page: Page) => page.getByLabel('word')
 

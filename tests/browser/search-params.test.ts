@@ -1,10 +1,11 @@
 /** `Form`, and the recipes for search params and kept lists, as the handbook prints them. */
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { JAVASCRIPT } from '../support/browser.ts'
 import { handbookTest as browserTest } from '../support/handbook-app.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
-import { clickLink, heading, isSameDocument, pathOf, recordDocuments, untilAlive } from '../support/router-page.ts'
+import { clickLink, heading, pathOf, recordDocuments } from '../support/router-page.ts'
 
 const names = (page: Page) => page.getByRole('listitem').allTextContents()
 const word = (page: Page) => page.getByLabel('Name')

@@ -1,3 +1,4 @@
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
@@ -5,7 +6,7 @@ import { routes } from '../../src/app/routes.ts'
 import { browserTest } from '../support/browser.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
 import { unstyledParts } from '../support/page-styles.ts'
-import { heading, isSameDocument, pathOf, untilAlive } from '../support/router-page.ts'
+import { heading, pathOf } from '../support/router-page.ts'
 
 /** A visit to one page. */
 interface Visit {

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pino } from 'pino'
+import type { FieldValues, TestApp, Visitor } from 'millrace/testing'
 import application from '../../src/app/app.ts'
 import * as guestbook from '../../src/app/lab/guestbook/actions.server.ts'
 import { openGuestbook } from '../../src/app/lab/guestbook/guestbook.server.ts'
@@ -10,45 +8,31 @@ import * as session from '../../src/app/lab/session/actions.server.ts'
 import * as shared from '../../src/app/lab/shared/actions.server.ts'
 import * as upload from '../../src/app/lab/upload/actions.server.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
-import { createApp, type MillraceApp } from '../../src/server/app.ts'
-import { readConfig } from '../../src/server/config/config.ts'
-import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
-import { formVisitor, type FormVisitor } from './form-visitor.ts'
+import { openTestApp } from '../../src/testing/open-test-app.ts'
 
-let folder: TempDir
-let app: MillraceApp
-let server: Server
+let app: TestApp
 let origin: string
 
 beforeAll(async () => {
-  folder = await makeTempDir('lab')
-  app = createApp({
-    app: application,
-    config: readConfig({ DATA_DIR: folder.path }),
-    log: pino({ level: 'silent' }),
-    actions: {
-      'lab/guestbook/actions.server.ts': guestbook,
-      'lab/session/actions.server.ts': session,
-      'lab/shared/actions.server.ts': shared,
-      'lab/upload/actions.server.ts': upload,
-    },
-  })
-  server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise((listening) => server.once('listening', listening))
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  // With the ids that a build gives them: some calls are written by hand.
+  const actions = {
+    'lab/guestbook/actions.server.ts': guestbook,
+    'lab/session/actions.server.ts': session,
+    'lab/shared/actions.server.ts': shared,
+    'lab/upload/actions.server.ts': upload,
+  }
+  app = openTestApp(application, { actions })
+  origin = await app.origin()
 })
-afterAll(async () => {
-  server.closeAllConnections()
-  await new Promise((closed) => server.close(closed))
-  app.dispose()
-  await folder.remove()
-})
+afterAll(() => app.stop())
 
-const newVisitor = (): FormVisitor => formVisitor(origin)
+const newVisitor = (): Visitor => app.visitor()
+
+const SIGN = 'form:has([name=message])'
 
 describe('the guestbook without script', () => {
-  async function sign(visitor: FormVisitor, name: string, message: string, path = '/lab/guestbook') {
-    return visitor.submit(await visitor.get(path), 'name="message"', { name, message })
+  async function sign(visitor: Visitor, name: string, message: string, path = '/lab/guestbook') {
+    return visitor.submit(await visitor.get(path), SIGN, { name, message })
   }
 
   test('thanks for an entry and shows it first', async () => {
@@ -56,33 +40,33 @@ describe('the guestbook without script', () => {
     await sign(visitor, 'Ada', 'first')
     const page = await sign(visitor, ' Grace ', 'a\r\n<b>second</b>')
     expect(page.status).toBe(200)
-    expect(page.text('sign-status')).toBe('Thank you, Grace.')
-    expect(page.text('entries')).toMatch(/^Grace.*a\n<b>second<\/b>.*Ada.*first/s)
+    expect(page.text('[data-testid=sign-status]')).toBe('Thank you, Grace.')
+    expect(page.text('[data-testid=entries]')).toMatch(/^Grace.*a\n<b>second<\/b>.*Ada.*first/s)
     expect(page.html).not.toContain('<b>second')
-    expect((await newVisitor().get('/lab/guestbook')).text('entries')).toMatch(/^Grace.*Ada/s)
+    expect((await newVisitor().get('/lab/guestbook')).text('[data-testid=entries]')).toMatch(/^Grace.*Ada/s)
   })
 
   test('says what is wrong beside the field, keeps what was typed, and puts the focus there', async () => {
     const visitor = newVisitor()
     const page = await sign(visitor, '  ', 'It\'s "kept" <here>')
     expect(page.status).toBe(422)
-    expect(page.text('error-name')).toBe('Please give a name.')
-    expect(page.text('error-message')).toBeUndefined()
-    expect(page.text('entries')).not.toContain('kept')
+    expect(page.text('[data-testid=error-name]')).toBe('Please give a name.')
+    expect(page.text('[data-testid=error-message]')).toBeUndefined()
+    expect(page.text('[data-testid=entries]')).not.toContain('kept')
     expect(page.html).toMatch(
       /<input[^>]*aria-describedby="name-error name-hint"[^>]*aria-invalid="true"[^>]*autofocus/i,
     )
     expect(page.html).toMatch(/<textarea[^>]*>It&#x27;s &quot;kept&quot; &lt;here&gt;<\/textarea>/)
-    const again = await visitor.submit(page, 'name="message"', { name: 'x'.repeat(41), message: 'y'.repeat(281) })
-    expect(again.text('error-name')).toBe('A name has at most 40 characters; this one has 41.')
-    expect(again.text('error-message')).toBe('A message has at most 280 characters; this one has 281.')
+    const again = await visitor.submit(page, SIGN, { name: 'x'.repeat(41), message: 'y'.repeat(281) })
+    expect(again.text('[data-testid=error-name]')).toBe('A name has at most 40 characters; this one has 41.')
+    expect(again.text('[data-testid=error-message]')).toBe('A message has at most 280 characters; this one has 281.')
   })
 
-  test.for([{}, { name: 'x' }])('asks for fields that were not sent: %j', async (fields) => {
+  test.for([{}, { name: 'x' }])('asks for fields that were left empty: %j', async (fields: FieldValues) => {
     const visitor = newVisitor()
-    const page = await visitor.submit(await visitor.get('/lab/guestbook'), 'name="message"', fields)
+    const page = await visitor.submit(await visitor.get('/lab/guestbook'), SIGN, fields)
     expect(page.status).toBe(422)
-    expect(page.text('error-message')).toBe('Please write a message.')
+    expect(page.text('[data-testid=error-message]')).toBe('Please write a message.')
   })
 
   test("lets one's own entry be deleted, and nobody else's", async () => {
@@ -90,15 +74,15 @@ describe('the guestbook without script', () => {
     await sign(stranger, 'Stranger', 'to stay')
     const page = await sign(author, 'Author', 'to be deleted')
     expect(page.html.match(/data-testid="remove"/g)).toHaveLength(1)
-    expect((await newVisitor().get('/lab/guestbook')).html).not.toContain('data-testid="remove"')
+    expect((await newVisitor().get('/lab/guestbook')).html).not.toContain('form:has([data-testid=remove])')
     // The stranger sends the author's form, bound and signed as it is.
-    const refused = await stranger.submit(page, 'data-testid="remove"')
+    const refused = await stranger.submit(page, 'form:has([data-testid=remove])')
     expect(refused.status).toBe(200)
-    expect(refused.text('entries')).toContain('to be deleted')
-    const removed = await author.submit(await author.get('/lab/guestbook'), 'data-testid="remove"')
+    expect(refused.text('[data-testid=entries]')).toContain('to be deleted')
+    const removed = await author.submit(await author.get('/lab/guestbook'), 'form:has([data-testid=remove])')
     expect(removed.status).toBe(200)
-    expect(removed.text('entries')).not.toContain('to be deleted')
-    expect(removed.text('entries')).toContain('to stay')
+    expect(removed.text('[data-testid=entries]')).not.toContain('to be deleted')
+    expect(removed.text('[data-testid=entries]')).toContain('to stay')
     expect(removed.url).toBe('/lab/guestbook')
   })
 
@@ -107,7 +91,7 @@ describe('the guestbook without script', () => {
     const page = await sign(author, 'Author', 'signed')
     const html = page.html.replaceAll(/(name="\$ACTION_ARGS\d+" value="v1\.)\w/g, '$1x')
     expect(html).not.toBe(page.html)
-    expect((await author.submit({ ...page, html }, 'data-testid="remove"')).status).toBe(400)
+    expect((await author.submit({ ...page, html }, 'form:has([data-testid=remove])')).status).toBe(400)
   })
 
   test('shows twenty on a page and stays on the page that was signed from', async () => {
@@ -116,31 +100,33 @@ describe('the guestbook without script', () => {
     for (let at = 0; at < 20; at += 1) entries.sign({ name: 'Many', message: `entry ${at}`, visitor: 'v' }, at)
     const first = await visitor.get('/lab/guestbook')
     expect(first.html.match(/<li[^>]*>\s*<p[^>]*><bdi/g)).toHaveLength(20)
-    expect(first.text('page-number')).toMatch(/^Page 1 of \d/)
+    expect(first.text('[data-testid=page-number]')).toMatch(/^Page 1 of \d/)
     const second = await sign(visitor, 'Many', 'from the second page', '/lab/guestbook?page=2')
-    expect(second.text('page-number')).toMatch(/^Page 2 of \d/)
+    expect(second.text('[data-testid=page-number]')).toMatch(/^Page 2 of \d/)
     expect(second.html).toContain('Guestbook, page 2')
-    expect((await visitor.get('/lab/guestbook')).text('entries')).toMatch(/^Many.*from the second page/s)
-    expect((await visitor.get('/lab/guestbook?page=99')).text('page-number')).toMatch(/^Page (\d+) of \1$/)
-    expect((await visitor.get('/lab/guestbook?page=none')).text('page-number')).toMatch(/^Page 1 /)
+    expect((await visitor.get('/lab/guestbook')).text('[data-testid=entries]')).toMatch(/^Many.*from the second page/s)
+    expect((await visitor.get('/lab/guestbook?page=99')).text('[data-testid=page-number]')).toMatch(
+      /^Page (\d+) of \1$/,
+    )
+    expect((await visitor.get('/lab/guestbook?page=none')).text('[data-testid=page-number]')).toMatch(/^Page 1 /)
   })
 
   test('takes another entry from a page that was gone back to', async () => {
     const visitor = newVisitor()
     const page = await visitor.get('/lab/guestbook')
-    await visitor.submit(page, 'name="message"', { name: 'Back', message: 'the first' })
-    const after = await visitor.submit(page, 'name="message"', { name: 'Back', message: 'the second' })
-    expect(after.text('entries')).toMatch(/^Back.*the second.*the first/s)
+    await visitor.submit(page, SIGN, { name: 'Back', message: 'the first' })
+    const after = await visitor.submit(page, SIGN, { name: 'Back', message: 'the second' })
+    expect(after.text('[data-testid=entries]')).toMatch(/^Back.*the second.*the first/s)
   })
 
   test('takes an entry once that was sent twice', async () => {
     const visitor = newVisitor()
     const page = await visitor.get('/lab/guestbook')
-    const send = () => visitor.submit(page, 'name="message"', { name: 'Twice', message: 'only once' })
+    const send = () => visitor.submit(page, SIGN, { name: 'Twice', message: 'only once' })
     await Promise.all([send(), send()])
     const after = await send()
-    expect(after.text('sign-status')).toBe('Thank you, Twice.')
-    expect(after.text('entries')?.match(/only once/g)).toHaveLength(1)
+    expect(after.text('[data-testid=sign-status]')).toBe('Thank you, Twice.')
+    expect(after.text('[data-testid=entries]')?.match(/only once/g)).toHaveLength(1)
   })
 
   test('tells open pages of a change', async () => {
@@ -160,7 +146,7 @@ describe('the guestbook without script', () => {
 
 /** Entries by hand do not count against the limit of an address. */
 function openedGuestbook() {
-  const entries = openGuestbook(folder.path)
+  const entries = openGuestbook(app.dataDir)
   return { ...entries, [Symbol.dispose]: () => entries.dispose() }
 }
 
@@ -171,7 +157,7 @@ describe('the private page', () => {
     const signThere = async (message: string) => {
       const { html, ...page } = await visitor.get('/lab/guestbook')
       const moved = { ...page, html: html.replaceAll('/lab/guestbook?', '/lab/private?') }
-      return visitor.submit(moved, 'name="message"', { name: 'Ann', message })
+      return visitor.submit(moved, SIGN, { name: 'Ann', message })
     }
     const id = actionId('lab/guestbook/actions.server.ts', 'sign')
     const call = await fetch(`${origin}/_m/data/lab/private?_action=${id}`, {
@@ -180,9 +166,9 @@ describe('the private page', () => {
     })
     expect([call.status, await call.text()]).toEqual([401, expect.stringContaining('"unauthorized"')])
     expect((await signThere('by nobody')).status).toBe(401)
-    const guest = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-guest', { role: 'guest' })
+    const guest = await visitor.submit(await visitor.get('/lab/session'), '[data-testid=sign-in-guest]')
     expect((await signThere('by a guest')).status).toBe(403)
-    await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
+    await visitor.submit(guest, '[data-testid=sign-in-admin]')
     expect((await signThere('by an admin')).status).toBe(200)
     const { html } = await visitor.get('/lab/guestbook')
     expect(new Set(html.match(/by (?:nobody|a guest|an admin)/g))).toEqual(new Set(['by an admin']))
@@ -193,10 +179,10 @@ describe('the guestbook under pressure', () => {
   test('asks a visitor who sends too much to wait, and keeps what was typed', async () => {
     const visitor = newVisitor()
     let page = await visitor.get('/lab/guestbook')
-    for (let call = 0; call < 40 && page.text('sign-status')?.startsWith('So many') !== true; call += 1) {
-      page = await visitor.submit(page, 'name="message"', { name: 'Eager', message: `call ${call}` })
+    for (let call = 0; call < 40 && page.text('[data-testid=sign-status]')?.startsWith('So many') !== true; call += 1) {
+      page = await visitor.submit(page, SIGN, { name: 'Eager', message: `call ${call}` })
     }
-    expect(page.text('sign-status')).toMatch(
+    expect(page.text('[data-testid=sign-status]')).toMatch(
       /^So many entries have come from your address that this one was not taken\. Send it again in (?:a second|\d seconds)\.$/,
     )
     expect(page.html).toMatch(/<textarea[^>]*>call \d+<\/textarea>/)
@@ -210,43 +196,45 @@ describe('the session', () => {
     expect(await privatePage()).toBe(401)
 
     const start = await visitor.get('/lab/session')
-    expect(start.text('role')).toBe('nobody')
+    expect(start.text('[data-testid=role]')).toBe('nobody')
     expect(start.html).not.toContain('sign-out')
-    const guest = await visitor.submit(start, 'sign-in-guest', { role: 'guest' })
-    expect([guest.status, guest.text('role'), guest.text('flash')]).toEqual([
+    const guest = await visitor.submit(start, '[data-testid=sign-in-guest]')
+    expect([guest.status, guest.text('[data-testid=role]'), guest.text('[data-testid=flash]')]).toEqual([
       200,
       'guest',
       'You are signed in as guest.',
     ])
-    expect((await visitor.get('/lab/session')).text('flash')).toBe('')
+    expect((await visitor.get('/lab/session')).text('[data-testid=flash]')).toBe('')
     expect(await privatePage()).toBe(403)
 
-    const admin = await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
-    expect(admin.text('role')).toBe('admin')
+    const admin = await visitor.submit(guest, '[data-testid=sign-in-admin]')
+    expect(admin.text('[data-testid=role]')).toBe('admin')
     const page = await visitor.get('/lab/private')
-    expect([page.status, page.text('private')]).toEqual([200, 'admin'])
+    expect([page.status, page.text('[data-testid=private]')]).toEqual([200, 'admin'])
 
-    const out = await visitor.submit(admin, 'sign-out')
-    expect([out.text('role'), out.text('flash')]).toEqual(['nobody', 'You are signed out.'])
+    const out = await visitor.submit(admin, '[data-testid=sign-out]')
+    expect([out.text('[data-testid=role]'), out.text('[data-testid=flash]')]).toEqual(['nobody', 'You are signed out.'])
     expect(await privatePage()).toBe(401)
   })
 
   test('goes on in Safari, which keeps no Secure cookie of this machine', async () => {
     const userAgent = 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15'
-    const visitor = formVisitor(origin, { 'User-Agent': userAgent })
-    const guest = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-guest', { role: 'guest' })
-    expect(guest.text('flash')).toBe('You are signed in as guest.')
-    const { status, setCookies } = await visitor.submit(guest, 'sign-in-admin', { role: 'admin' })
+    const visitor = app.visitor({ headers: { 'User-Agent': userAgent } })
+    const guest = await visitor.submit(await visitor.get('/lab/session'), '[data-testid=sign-in-guest]')
+    expect(guest.text('[data-testid=flash]')).toBe('You are signed in as guest.')
+    const { status, setCookies } = await visitor.submit(guest, '[data-testid=sign-in-admin]')
     expect(status).toBe(200)
     expect(setCookies.filter((line) => /secure/i.test(line))).toEqual([])
-    expect((await visitor.get('/lab/private')).text('private')).toBe('admin')
+    expect((await visitor.get('/lab/private')).text('[data-testid=private]')).toBe('admin')
   })
 
   test('cannot be begun as anybody else', async () => {
     const visitor = newVisitor()
-    const page = await visitor.submit(await visitor.get('/lab/session'), 'sign-in-admin', { role: 'root' })
+    const { html, url } = await visitor.get('/lab/session')
+    const changed = { html: html.replaceAll('value="admin"', 'value="root"'), url }
+    const page = await visitor.submit(changed, '[data-testid=sign-in-admin]')
     expect(page.status).toBe(422)
-    expect(page.text('role')).toBe('nobody')
+    expect(page.text('[data-testid=role]')).toBe('nobody')
     expect((await visitor.get('/lab/private')).status).toBe(401)
   })
 })
@@ -257,53 +245,55 @@ describe('an upload without script', () => {
   test('is answered with the SHA-256 of the file', async () => {
     const visitor = newVisitor()
     const file = new File([bytes], 'wheel.bin')
-    const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file })
+    const page = await visitor.submit(await visitor.get('/lab/upload'), 'form:has([type=file])', { file })
     expect(page.status).toBe(200)
-    expect(page.text('sha256')).toBe(createHash('sha256').update(bytes).digest('hex'))
+    expect(page.text('[data-testid=sha256]')).toBe(createHash('sha256').update(bytes).digest('hex'))
     expect(page.html).toContain('SHA-256 of wheel.bin, 293 KiB')
   })
 
   test('of another file, from a page that was gone back to, is answered with that one', async () => {
     const visitor = newVisitor()
     const page = await visitor.get('/lab/upload')
-    await visitor.submit(page, 'type="file"', { file: new File(['one'], 'a.txt') })
-    const after = await visitor.submit(page, 'type="file"', { file: new File(['two'], 'a.txt') })
-    expect(after.text('sha256')).toBe(createHash('sha256').update('two').digest('hex'))
+    await visitor.submit(page, 'form:has([type=file])', { file: new File(['one'], 'a.txt') })
+    const after = await visitor.submit(page, 'form:has([type=file])', { file: new File(['two'], 'a.txt') })
+    expect(after.text('[data-testid=sha256]')).toBe(createHash('sha256').update('two').digest('hex'))
   })
 
   test('without a file asks for one', async () => {
     const visitor = newVisitor()
-    const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file: new File([], '') })
+    const page = await visitor.submit(await visitor.get('/lab/upload'), 'form:has([type=file])', { file: [] })
     expect(page.status).toBe(200)
-    expect(page.text('error-file')).toBe('Please choose a file.')
-    expect(page.text('sha256')).toBeUndefined()
+    expect(page.text('[data-testid=error-file]')).toBe('Please choose a file.')
+    expect(page.text('[data-testid=sha256]')).toBeUndefined()
   })
 
   test('of more than 32 MiB is refused', async () => {
     const visitor = newVisitor()
     const file = new File([Buffer.alloc(33_554_433)], 'large.bin')
-    const page = await visitor.submit(await visitor.get('/lab/upload'), 'type="file"', { file })
+    const page = await visitor.submit(await visitor.get('/lab/upload'), 'form:has([type=file])', { file })
     expect(page.status).toBe(413)
   })
 })
 
 describe('the shared value', () => {
   test('is the same for all visitors while the loader runs for each, until one of them drops it', async () => {
-    const [ann, bob] = [formVisitor(origin), formVisitor(origin)]
+    const [ann, bob] = [app.visitor(), app.visitor()]
     const first = await ann.get('/lab/shared/1')
     expect(first.headers.get('cache-control')).toBe('public, s-maxage=1, max-age=0')
-    const madeAt = first.text('made-at')
+    const madeAt = first.text('[data-testid=made-at]')
     expect(madeAt).toMatch(/^\d{13}$/)
     const second = await bob.get('/lab/shared/1')
-    expect(second.text('made-at')).toBe(madeAt)
-    expect(Number(second.text('rendered-at'))).toBeGreaterThanOrEqual(Number(first.text('rendered-at')))
-    const other = (await bob.get('/lab/shared/2')).text('made-at')
+    expect(second.text('[data-testid=made-at]')).toBe(madeAt)
+    expect(Number(second.text('[data-testid=rendered-at]'))).toBeGreaterThanOrEqual(
+      Number(first.text('[data-testid=rendered-at]')),
+    )
+    const other = (await bob.get('/lab/shared/2')).text('[data-testid=made-at]')
     // So that the next one cannot have the same.
     await expect.poll(() => Date.now()).toBeGreaterThan(Number(madeAt))
-    const dropped = await bob.submit(second, 'Drop the value')
+    const dropped = await bob.submit(second, 'form:contains("Drop the value")')
     expect([dropped.url, dropped.status]).toEqual(['/lab/shared/1', 200])
-    expect(Number(dropped.text('made-at'))).toBeGreaterThan(Number(madeAt))
-    expect((await ann.get('/lab/shared/1')).text('made-at')).toBe(dropped.text('made-at'))
-    expect((await ann.get('/lab/shared/2')).text('made-at')).toBe(other)
+    expect(Number(dropped.text('[data-testid=made-at]'))).toBeGreaterThan(Number(madeAt))
+    expect((await ann.get('/lab/shared/1')).text('[data-testid=made-at]')).toBe(dropped.text('[data-testid=made-at]'))
+    expect((await ann.get('/lab/shared/2')).text('[data-testid=made-at]')).toBe(other)
   })
 })

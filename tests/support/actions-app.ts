@@ -1,9 +1,9 @@
 /** `browserTest` for the pages of tests/fixtures/actions-app, built and served as an application is. */
+import { untilAlive } from 'millrace/testing'
 import { randomUUID } from 'node:crypto'
 import type { Page, Route } from 'playwright-core'
 import { browserTest } from './browser.ts'
 import { openDeployment, startEdition } from './router-app.ts'
-import { untilAlive } from './router-page.ts'
 
 /** Its `server` is the first edition, `next` the second one, and `deployment` an address that begins with the first. */
 export const actionTest = browserTest

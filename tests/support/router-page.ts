@@ -1,19 +1,6 @@
 /** What tests of the client router do with a page and look at in it. */
 import type { Page, Request } from 'playwright-core'
 
-/** Waits until the client router follows the links of a page that was loaded, and marks its document. */
-export async function untilAlive(page: Page): Promise<void> {
-  await page.waitForFunction(() => history.state?.millrace !== undefined)
-  // React hydrates at once what is clicked.
-  await page.locator('h1').first().click()
-  await page.evaluate(() => Object.assign(window, { sameDocument: true }))
-}
-
-/** Whether no document has been loaded since `untilAlive`. */
-export function isSameDocument(page: Page): Promise<boolean> {
-  return page.evaluate(() => 'sameDocument' in window)
-}
-
 /** Waits for a page by its name. */
 export async function heading(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
