@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** Programs that tests run beside the server, with the package that brings each on Debian. */
@@ -6,6 +6,8 @@ const DEBIAN_PACKAGES = {
   nginx: 'nginx-light',
   'redis-server': 'redis-server',
   slowhttptest: 'slowhttptest',
+  initdb: 'postgresql',
+  postgres: 'postgresql',
 } as const
 
 /** A program that some tests need and npm does not bring. */
@@ -24,13 +26,17 @@ export function findProgram(name: Program): string | undefined {
 
 /** As `findProgram`, for what no test of this suite must have. */
 export function findExecutable(name: string): string | undefined {
-  const places = [...(process.env['PATH'] ?? '').split(delimiter), ...MORE_PLACES]
+  const places = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...MORE_PLACES,
+    ...globSync('/usr/lib/postgresql/*/bin'),
+  ]
   return places.map((place) => join(place, name)).find((path) => existsSync(path))
 }
 
 /** One line for whoever has none of these. */
 export function howToGet(programs: readonly Program[]): string {
-  return `Install ${programs.join(', ')} (Debian: \`apt-get install ${programs.map((name) => DEBIAN_PACKAGES[name]).join(' ')}\`).`
+  return `Install ${programs.join(', ')} (Debian: \`apt-get install ${[...new Set(programs.map((name) => DEBIAN_PACKAGES[name]))].join(' ')}\`).`
 }
 
 /**

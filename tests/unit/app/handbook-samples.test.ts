@@ -60,6 +60,10 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ],
     ['onClick={blocked.proceed}', 'onClick={blocked.leave}', `Property 'leave' does not exist`],
   ],
+  'docs/postgres.md': [
+    ['retryAfter: 5', 'retry: 5', `'retry' does not exist in type 'UnavailableOptions'`],
+    ['input: { from, to, cents }', 'input: { from, to, amount }', `Property 'amount' does not exist`],
+  ],
   'docs/routes.md': [
     ['layoutLoader: ', 'layoutData: ', `to type 'never'`],
     ['page: search.page + 1', 'page: search.pages', `Property 'pages' does not exist`],

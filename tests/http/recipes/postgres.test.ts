@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestApp, type TestApp } from 'millrace/testing'
+import { findProgram } from '../../support/programs.ts'
+import { startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
+import application from '../../fixtures/recipes/postgres/app.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../../..')
+const RECIPE = join(PROJECT, 'tests/fixtures/recipes/postgres')
+
+test('the chapter shows what the tests below run', async () => {
+  const blocks = fencedBlocks(await readFile(join(PROJECT, 'docs/postgres.md'), 'utf8'))
+  const shown = blocks.flatMap(({ code }) => {
+    const [line, path] = /^\/\/ src\/app\/(\S+)\n/.exec(code) ?? []
+    return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
+  })
+  expect(shown.map(({ path }) => path)).toHaveLength(5)
+  for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPE, path), 'utf8'))
+})
+
+const missing = (['initdb', 'postgres'] as const).filter((name) => findProgram(name) === undefined)
+
+// Where PostgreSQL is not installed; REQUIRE_PROGRAMS=1 makes that a failure, in scripts/test.ts.
+describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
+  let postgres: PostgresServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  }, 60_000)
+  afterAll(() => postgres[Symbol.asyncDispose]())
+
+  /** The application on a database of its own, and a query beside it. */
+  async function opened() {
+    const name = `shop_${crypto.randomUUID().replaceAll('-', '')}`
+    await sql(postgres.url, `CREATE DATABASE ${name}`)
+    const url = new URL(name, `${postgres.url.slice(0, postgres.url.lastIndexOf('/'))}/`).href
+    vi.stubEnv('DATABASE_URL', url)
+    const app = createTestApp(application)
+    onTestFinished(() => app.stop())
+    return { app, url }
+  }
+
+  const accounts = async (app: TestApp): Promise<readonly string[]> =>
+    (await app.visitor().get('/accounts')).all('li').map(({ text }) => text)
+
+  const pay = async (app: TestApp, values: Readonly<Record<string, string | number>>) => {
+    const page = await app.visitor().get('/accounts')
+    return page.submit('form', values)
+  }
+
+  test('start makes the tables, once for all that start at the same time, and stop closes the pool', async () => {
+    const { app, url } = await opened()
+    const others = [createTestApp(application), createTestApp(application)]
+    await Promise.all([app, ...others].map((one) => one.start()))
+    expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+    for (const other of others) await other.stop()
+    await app.stop()
+    const open = `SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+    await expect.poll(async () => (await sql(url, open))[0]?.['open'], { timeout: 10_000 }).toBe(0)
+  })
+
+  test('a transaction happens in whole or not at all', async () => {
+    const { app } = await opened()
+    expect((await pay(app, { from: 'ada', to: 'grace', cents: 300 })).text('output')).toBe('Paid.')
+    expect((await pay(app, { from: 'ada', to: 'grace', cents: 701 })).text('output')).toBe('There is not enough money.')
+    expect((await pay(app, { from: 'ada', to: `x'; DROP TABLE accounts; --`, cents: 1 })).text('output')).toMatch(
+      /^Nobody/,
+    )
+    expect(await accounts(app)).toEqual(['ada: 700', 'grace: 300'])
+    const many = await Promise.all(Array.from({ length: 12 }, () => pay(app, { from: 'ada', to: 'grace', cents: 100 })))
+    expect(many.map((page) => page.text('output')).filter((text) => text === 'Paid.')).toHaveLength(7)
+    expect(await accounts(app)).toEqual(['ada: 0', 'grace: 1000'])
+  })
+
+  test('while the database is down visitors get 503 and when to try again; afterwards all goes on', async () => {
+    const { app } = await opened()
+    const visitor = app.visitor()
+    const before = await visitor.get('/accounts')
+    expect((await visitor.get('/status')).status).toBe(200)
+    await postgres.stop()
+    try {
+      const page = await visitor.get('/accounts')
+      expect([page.status, page.headers.get('retry-after'), page.text('h1')]).toEqual([
+        503,
+        '5',
+        'Please try again in a moment',
+      ])
+      expect((await visitor.get('/status')).status).toBe(503)
+      expect((await before.submit('form', { from: 'ada', to: 'grace', cents: 1 })).status).toBe(503)
+      expect(page.html).not.toContain('ECONNREFUSED')
+    } finally {
+      await postgres.start()
+    }
+    expect((await visitor.get('/status')).status).toBe(200)
+    expect((await before.submit('form', { from: 'ada', to: 'grace', cents: 1 })).text('output')).toBe('Paid.')
+    expect(await accounts(app)).toEqual(['ada: 999', 'grace: 1'])
+  })
+
+  test('a server without its database does not start', async () => {
+    vi.stubEnv('DATABASE_URL', `${postgres.url}_missing`)
+    await using app = createTestApp(application)
+    await expect(app.start()).rejects.toThrow('does not exist')
+  })
+})
+
+async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
