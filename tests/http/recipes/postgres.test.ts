@@ -90,6 +90,8 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
       expect((await visitor.get('/status')).status).toBe(503)
       expect((await before.submit('form', { from: 'ada', to: 'grace', cents: 1 })).status).toBe(503)
       expect(page.html).not.toContain('ECONNREFUSED')
+      // Idle connections have ended as well, and the process goes on.
+      expect(JSON.stringify(app.logs)).toContain('a connection to the database has ended')
     } finally {
       await postgres.start()
     }

@@ -41,6 +41,10 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   'docs/getting-started.md': [
     [`import('./mills/loader.server.ts')`, `import('./mills/mills.server.ts')`, 'Cannot find module'],
   ],
+  'docs/image-sizes.md': [
+    ['{ root, type: ', '{ root, kind: ', `'kind' does not exist in type 'SendFileOptions'`],
+    ['limitInputPixels: MOST', 'limitPixels: MOST', `'limitPixels' does not exist in type 'SharpOptions'`],
+  ],
   'docs/libraries.md': [['<ClientOnly fallback', '<ClientOnly placeholder', `Property 'placeholder' does not exist`]],
   'docs/loaders.md': [
     ["context.once('account'", 'context.once(7', `'number' is not assignable to parameter of type 'string | object'`],

@@ -1,0 +1,188 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { deflateSync, crc32 } from 'node:zlib'
+import request from 'supertest'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestApp, renderRoute, type TestDefinition } from 'millrace/testing'
+import { createElement } from 'react'
+import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+import { imageProps, WIDTHS } from '../../fixtures/recipes/images/images/widths.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../../..')
+const RECIPE = join(PROJECT, 'tests/fixtures/recipes/images')
+
+test('the chapter shows what the tests below run', async () => {
+  const blocks = fencedBlocks(await readFile(join(PROJECT, 'docs/image-sizes.md'), 'utf8'))
+  const shown = blocks.flatMap(({ code }) => {
+    const [line, path] = /^\/\/ src\/app\/(\S+)\n/.exec(code) ?? []
+    return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
+  })
+  expect(shown.map(({ path }) => path)).toHaveLength(3)
+  for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPE, path), 'utf8'))
+})
+
+let folder: TempDir
+let routes: TestDefinition['routes']
+
+beforeAll(async () => {
+  folder = await makeTempDir('images')
+  vi.stubEnv('IMAGES_DIR', folder.path)
+  const handler = await import('../../fixtures/recipes/images/images/handler.server.ts')
+  const noise = randomBytes(1_000 * 600 * 3)
+  const photo = sharp(noise, { raw: { width: 1_000, height: 600, channels: 3 } })
+  // Taken with the camera held upright, at a place that nobody is to know.
+  await photo
+    .withMetadata({ orientation: 6 })
+    .withExifMerge({ IFD3: { GPSLatitude: '51/1 30/1 0/1' } })
+    .jpeg()
+    .toFile(original('mill.jpg'))
+  routes = { '/images/[width]/[name]': { handler: () => Promise.resolve(handler) } }
+})
+afterAll(() => folder.remove())
+
+const original = (name: string): string => join(folder.path, name)
+
+/** An application on the originals, and a way to ask it. */
+function opened() {
+  const app = createTestApp({ routes })
+  onTestFinished(() => app.stop())
+  const get = (path: string, accept = 'image/webp,*/*') =>
+    request(app).get(path).set('Accept', accept).buffer(true).parse(bytesOf)
+  return { app, get }
+}
+
+describe('an image', () => {
+  test('has the width of its URL, upright, without the place where it was taken', async () => {
+    const { get } = opened()
+    const answer = await get('/images/320/mill.jpg').expect(200)
+    const { format, width, height, exif, orientation } = await sharp(answer.body).metadata()
+    expect({ format, width, height, exif, orientation }).toEqual({
+      format: 'webp',
+      width: 320,
+      height: 533,
+      exif: undefined,
+      orientation: undefined,
+    })
+    const large = await sharp((await get('/images/1920/mill.jpg')).body).metadata()
+    expect(large.width).toBe(600) // not made larger
+  })
+
+  test.for([
+    ['image/avif,image/webp,*/*', 'image/avif'],
+    ['image/webp,*/*', 'image/webp'],
+    ['*/*', 'image/jpeg'],
+  ] as const)('for a browser that accepts %s is %s, and caches know why', async ([accept, type]) => {
+    const { headers, body } = await opened().get('/images/320/mill.jpg', accept).expect(200)
+    expect(headers['content-type']).toBe(type)
+    expect(headers['vary']).toMatch(/\bAccept\b/)
+    expect(headers['cache-control']).toBe('public, max-age=86400')
+    expect(`image/${(await sharp(body).metadata()).format}`).toBe(type === 'image/avif' ? 'image/heif' : type)
+  })
+
+  test('is made once for all who ask, and then answered by its ETag', async () => {
+    const { app, get } = opened()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => get('/images/640/mill.jpg').expect(200)))
+    const sums = answers.map(({ body }) => createHash('sha256').update(body).digest('hex'))
+    expect(new Set(sums).size).toBe(1)
+    const [first] = answers
+    const again = await get('/images/640/mill.jpg')
+      .set('If-None-Match', first?.headers['etag'] ?? '')
+      .expect(304)
+    expect(again.headers['vary']).toMatch(/\bAccept\b/)
+    // What is made is on the disk: a changed file is what visitors get.
+    const [version = ''] = await readdir(join(app.dataDir, 'images/mill.jpg'))
+    await writeFile(join(app.dataDir, 'images/mill.jpg', version, '640.webp'), 'kept')
+    expect(String((await get('/images/640/mill.jpg')).body)).toBe('kept')
+  })
+
+  test('is made again when its original has changed, and the former sizes are gone', async () => {
+    const { app, get } = opened()
+    await sharp({ create: { width: 400, height: 400, channels: 3, background: 'red' } })
+      .png()
+      .toFile(original('sign.png'))
+    const before = await get('/images/320/sign.png').expect(200)
+    await sharp({ create: { width: 400, height: 200, channels: 3, background: 'blue' } })
+      .png()
+      .toFile(original('sign.png'))
+    await utimes(original('sign.png'), new Date(), new Date(Date.now() + 5_000))
+    const after = await get('/images/320/sign.png').expect(200)
+    expect(after.headers['etag']).not.toBe(before.headers['etag'])
+    expect((await sharp(after.body).metadata()).height).toBe(160)
+    expect(await readdir(join(app.dataDir, 'images/sign.png'))).toHaveLength(1)
+  })
+})
+
+describe('what is refused', () => {
+  test.for([
+    ['another width', '/images/321/mill.jpg'],
+    ['no width', '/images/NaN/mill.jpg'],
+    ['an image that is not there', '/images/320/none.jpg'],
+    ['a path', '/images/320/..%2Fmill.jpg'],
+    ['a hidden file', '/images/320/.mill.jpg'],
+    ['another kind of file', '/images/320/mill.svg'],
+  ] as const)('%s is 404', async ([, path]) => {
+    await opened().get(path).expect(404)
+  })
+
+  test('an image of a billion pixels, before it is decoded', async () => {
+    await writeFile(original('bomb.png'), claimingPng(40_000, 40_000))
+    expect((await stat(original('bomb.png'))).size).toBeLessThan(200)
+    const { app, get } = opened()
+    await get('/images/320/bomb.png').expect(404)
+    expect(JSON.stringify(app.logs)).toContain('pixel limit')
+  })
+
+  test('a drawing under the name of a photo, which could load other files', async () => {
+    const svg =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="400"><image href="file:///etc/passwd"/></svg>'
+    await writeFile(original('drawing.png'), svg)
+    await opened().get('/images/320/drawing.png').expect(404)
+  })
+
+  test('a file that breaks off, which leaves no half image behind', async () => {
+    const whole = await readFile(original('mill.jpg'))
+    await writeFile(original('half.jpg'), whole.subarray(0, whole.length / 2))
+    const { app, get } = opened()
+    await get('/images/320/half.jpg').expect(404)
+    const [version = ''] = await readdir(join(app.dataDir, 'images/half.jpg'))
+    expect(await readdir(join(app.dataDir, 'images/half.jpg', version))).toEqual([])
+  })
+})
+
+test('a page offers browsers all widths', async () => {
+  const page = () => createElement('img', { ...imageProps('mill.jpg', '100vw'), alt: 'The mill' })
+  const app = { routes: { ...routes, '/': { page: () => Promise.resolve({ default: page }) } } }
+  const image = (await renderRoute('/', { app })).find('img')
+  expect(image?.attributes['src']).toBe('/images/640/mill.jpg')
+  const offered = image?.attributes['srcset']?.split(', ')
+  expect(offered).toHaveLength(WIDTHS.length)
+  const { get } = opened()
+  for (const one of offered ?? []) await get(one.split(' ')[0] ?? '').expect(200)
+})
+
+/** A PNG that says how large it is and has next to nothing in it. */
+function claimingPng(width: number, height: number): Buffer {
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(width, 0)
+  head.writeUInt32BE(height, 4)
+  head.set([8, 2, 0, 0, 0], 8)
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data])
+    const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+    size.writeUInt32BE(data.length)
+    sum.writeUInt32BE(crc32(body))
+    return Buffer.concat([size, body, sum])
+  }
+  const parts = [chunk('IHDR', head), chunk('IDAT', deflateSync(Buffer.alloc(16))), chunk('IEND', Buffer.alloc(0))]
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ...parts])
+}
+
+/** Bytes of an answer; supertest takes some types for text. */
+function bytesOf(answer: NodeJS.ReadableStream, done: (error: Error | null, body: Buffer) => void): void {
+  const parts: Buffer[] = []
+  answer.on('data', (part: Buffer) => parts.push(part))
+  answer.on('end', () => done(null, Buffer.concat(parts)))
+}
