@@ -1,0 +1,293 @@
+/** The accounts of the handbook's chapter: passwords, reset by mail, OAuth and roles, against stand-ins. */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createApp } from '../../src/server/app.ts'
+import { readConfig } from '../../src/server/config/config.ts'
+import { hashPassword, isPassword } from '../fixtures/accounts-app/accounts/passwords.server.ts'
+import { may } from '../fixtures/accounts-app/accounts/roles.ts'
+import { usersIn, type User } from '../fixtures/accounts-app/accounts/users.server.ts'
+import application from '../fixtures/accounts-app/app.ts'
+import * as signInActions from '../fixtures/accounts-app/sign-in/actions.server.ts'
+import { startOpenid, type OpenidProvider } from '../support/openid-provider.ts'
+import { startSmtp, type SmtpServer } from '../support/smtp-server.ts'
+import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
+import { formVisitor, type FormVisitor } from './form-visitor.ts'
+
+/** Options of each hash. The tests hash at a fraction of the cost. */
+const { costs } = vi.hoisted(() => ({ costs: [] as { N: number; r: number; p: number }[] }))
+vi.mock('node:crypto', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:crypto')>()
+  const scrypt = (...[password, salt, length, options, done]: Parameters<typeof original.scrypt>) => {
+    costs.push(options as (typeof costs)[number])
+    original.scrypt(password, salt, length, { ...options, N: 2 ** 10 }, done)
+  }
+  return { ...original, default: original, scrypt }
+})
+
+const PASSWORD = 'correct horse battery'
+const ROOT = join(import.meta.dirname, '../..')
+const PRINTED = [
+  'accounts/passwords.server.ts',
+  'accounts/users.server.ts',
+  'accounts/session.server.ts',
+  'accounts/roles.ts',
+  'accounts/mail.server.ts',
+  'sign-in/actions.server.ts',
+  'sign-in/page.tsx',
+  'sign-in/reset-page.tsx',
+  'oauth/middleware.server.ts',
+  'oauth/callback.server.ts',
+]
+
+let folder: TempDir
+let smtp: SmtpServer
+let provider: OpenidProvider
+let origin: string
+let stop: () => Promise<void>
+
+beforeEach(async () => {
+  folder = await makeTempDir('accounts')
+  smtp = await startSmtp()
+  provider = await startOpenid()
+  const app = createApp({
+    app: application,
+    config: readConfig({ DATA_DIR: folder.path }),
+    log: pino({ level: 'silent' }),
+    actions: { 'sign-in/actions.server.ts': signInActions },
+  })
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const environment = {
+    SMTP_URL: smtp.url,
+    ORIGIN: origin,
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: 'mills',
+    OIDC_CLIENT_SECRET: 'secret',
+  }
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  stop = async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+    app.dispose()
+  }
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await stop()
+  await smtp[Symbol.asyncDispose]()
+  await provider[Symbol.asyncDispose]()
+  await folder.remove()
+})
+
+const addUser = async (email: string, role: User['role'] = 'member'): Promise<User> =>
+  usersIn({ dataDir: folder.path }).add(email, await hashPassword(PASSWORD), role)
+const who = async (visitor: FormVisitor): Promise<string | undefined> => (await visitor.get('/')).text('who')
+async function signIn(visitor: FormVisitor, email: string, password = PASSWORD) {
+  return visitor.submit(await visitor.get('/sign-in'), 'id="sign-in"', { email, password })
+}
+
+describe('the chapter on accounts', () => {
+  test.for(PRINTED)('prints %s as it is run here', (file) => {
+    const chapter = readFileSync(join(ROOT, 'docs/accounts.md'), 'utf8')
+    const [, code] = new RegExp(`^\`\`\`tsx?\n// src/app/${file}\n(.*?)^\`\`\``, 'ms').exec(chapter) ?? []
+    expect(code).toBe(readFileSync(join(ROOT, 'tests/fixtures/accounts-app', file), 'utf8'))
+  })
+})
+
+describe('signing in with a password', () => {
+  test('works without JavaScript, in any spelling of the address', async () => {
+    await addUser('Ann@example.com')
+    const visitor = formVisitor(origin)
+    const page = await signIn(visitor, 'ann@EXAMPLE.com')
+    expect([page.status, page.url, page.text('who')]).toEqual([200, '/', 'ann@example.com member'])
+  })
+
+  test('says the same of a wrong password, of no account, and of an account without a password', async () => {
+    await addUser('ann@example.com')
+    usersIn({ dataDir: folder.path }).add('oauth@example.com', null)
+    for (const email of ['ann@example.com', 'nobody@example.com', 'oauth@example.com']) {
+      const page = await signIn(formVisitor(origin), email, 'wrong password')
+      expect([page.status, page.html.includes('Address or password is wrong.')]).toEqual([200, true])
+      expect(page.setCookies).toEqual([])
+    }
+  })
+
+  test('is limited for an account and for a client, also with the right password', async () => {
+    await addUser('ann@example.com')
+    const visitor = formVisitor(origin)
+    for (let count = 0; count < 10; count += 1) await signIn(visitor, 'ann@example.com', 'x')
+    const page = await signIn(visitor, 'ann@example.com')
+    expect(page.html).toContain('Too many attempts.')
+    for (let count = 0; count < 9; count += 1) await signIn(visitor, `bot${count}@example.com`, 'x')
+    expect((await signIn(visitor, 'other@example.com')).html).toContain('Too many attempts.')
+  })
+
+  test('bounds what it hashes, and hashes two at once', async () => {
+    const page = await signIn(formVisitor(origin), 'ann@example.com', 'x'.repeat(201))
+    expect(page.status).toBe(422)
+    const before = costs.length
+    const hashes = Array.from({ length: 23 }, () => hashPassword(PASSWORD))
+    expect(costs.length - before).toBe(2)
+    await expect(hashes.pop()).rejects.toMatchObject({ name: 'UnavailableError' })
+    await Promise.all(hashes)
+    expect(costs.length - before).toBe(22)
+    expect(costs.at(-1)).toMatchObject({ N: 131_072, r: 8, p: 1 })
+  })
+
+  test('knows its passwords by a salted hash', async () => {
+    const [one, other] = await Promise.all([hashPassword(PASSWORD), hashPassword(PASSWORD)])
+    expect(one).not.toBe(other)
+    expect([await isPassword(PASSWORD, one), await isPassword('x', one), await isPassword(PASSWORD)]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+})
+
+describe('a new password by mail', () => {
+  const ask = async (email: string) => {
+    const visitor = formVisitor(origin)
+    return visitor.submit(await visitor.get('/sign-in'), 'id="ask-reset"', { email })
+  }
+  const linkOf = (text: string): string => /\/reset\?token=[\w-]+/.exec(text)?.[0] ?? ''
+
+  test('is set by a link that works once, and ends all sessions of the user', async () => {
+    await addUser('ann@example.com')
+    const signedIn = formVisitor(origin)
+    await signIn(signedIn, 'ann@example.com')
+    await ask('ann@example.com')
+    const mail = await smtp.nextMail()
+    expect(mail.to).toEqual(['ann@example.com'])
+    const link = linkOf(mail.text)
+    expect(mail.text).toContain(`${origin}${link}`)
+    const rows = new DatabaseSync(join(folder.path, 'users.sqlite')).prepare('SELECT * FROM resets').all()
+    expect(JSON.stringify(rows)).not.toContain(link.split('=')[1])
+
+    // Programs that look at links in mails do not use it up.
+    for (const _ of [1, 2]) expect((await formVisitor(origin).get(link)).status).toBe(200)
+    const visitor = formVisitor(origin)
+    const short = await visitor.submit(await visitor.get(link), 'id="reset"', { password: 'short' })
+    expect([short.status, short.html.includes('Use ten characters or more.')]).toEqual([422, true])
+    const done = await visitor.submit(await visitor.get(link), 'id="reset"', { password: 'another long one' })
+    expect(done.url).toBe('/sign-in')
+    expect(await who(signedIn)).toBe('nobody')
+    expect((await signIn(visitor, 'ann@example.com')).html).toContain('is wrong')
+    expect((await signIn(visitor, 'ann@example.com', 'another long one')).text('who')).toBe('ann@example.com member')
+    const again = await visitor.submit(await visitor.get(link), 'id="reset"', { password: 'a third long one' })
+    expect(again.html).toContain('was used or is too old')
+  })
+
+  test('says the same for an address without an account, and sends nothing there', async () => {
+    await addUser('ann@example.com')
+    const [known, unknown] = [await ask('ann@example.com'), await ask('nobody@example.com')]
+    const said = 'If there is an account, a mail is on its way.'
+    for (const page of [known, unknown]) expect([page.status, page.html.includes(said)]).toEqual([200, true])
+    await smtp.nextMail()
+    expect(smtp.count).toBe(1)
+  })
+
+  test('is refused by a link that is too old, that a later one has replaced, or that nobody sent', async () => {
+    const user = await addUser('ann@example.com')
+    const users = usersIn({ dataDir: folder.path })
+    const old = users.startReset(user, Date.now() - 31 * 60_000)
+    expect(users.finishReset(old)).toBeUndefined()
+    const first = users.startReset(user)
+    const second = users.startReset(user)
+    expect([users.finishReset(first), users.finishReset('x')]).toEqual([undefined, undefined])
+    expect(users.finishReset(second)?.id).toBe(user.id)
+  })
+})
+
+describe('signing in by another service', () => {
+  /** Follows the visitor's way to the provider and back. @returns the callback's URL, and the cookie of the start. */
+  async function visitProvider(): Promise<{ callback: string; cookie: string }> {
+    const start = await fetch(`${origin}/oauth/start`, { redirect: 'manual' })
+    const cookie = start.headers.getSetCookie()[0] ?? ''
+    expect(cookie).toMatch(/^__Host-oauth=[\w-]+\.[\w-]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+    const away = new URL(start.headers.get('location') ?? '')
+    expect(away.searchParams.get('code_challenge_method')).toBe('S256')
+    const back = await fetch(away, { redirect: 'manual' })
+    return { callback: back.headers.get('location') ?? '', cookie: cookie.split(';')[0] ?? '' }
+  }
+  const finish = (url: string, cookie = '') => fetch(url, { redirect: 'manual', headers: { Cookie: cookie } })
+  const homeAs = async (answer: Response): Promise<string> => {
+    const cookies = answer.headers.getSetCookie().map((line) => line.split(';')[0])
+    return (await fetch(origin, { headers: { Cookie: cookies.join('; ') } })).text()
+  }
+
+  test('makes an account the first time, and finds it the second time, whatever the address is then', async () => {
+    provider.user = { sub: '7', email: 'eve@example.com', email_verified: true }
+    for (const _ of [1, 2]) {
+      const { callback, cookie } = await visitProvider()
+      const answer = await finish(callback, cookie)
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/'])
+      expect(await homeAs(answer)).toContain('eve@example.com member')
+      provider.user = { sub: '7', email: 'other@example.com', email_verified: true }
+    }
+  })
+
+  test('never takes over an account with the same address, nor trusts one that was not verified', async () => {
+    await addUser('ann@example.com', 'admin')
+    for (const user of [
+      { sub: '8', email: 'ann@example.com', email_verified: true },
+      { sub: '9', email: 'bob@example.com', email_verified: false },
+      { sub: '10' },
+    ]) {
+      provider.user = user
+      const { callback, cookie } = await visitProvider()
+      const answer = await finish(callback, cookie)
+      expect(answer.headers.get('location')).toBe('/sign-in?oauth=known')
+      expect(answer.headers.getSetCookie().join()).not.toContain('__Host-session=')
+    }
+  })
+
+  test('refuses an answer of another browser, another state, and one that is used twice', async () => {
+    provider.user = { sub: '7', email: 'eve@example.com', email_verified: true }
+    const mallory = await visitProvider()
+    const victim = await visitProvider()
+    const failed = [303, '/sign-in?oauth=failed']
+    // The victim follows Mallory's link, and would be signed in as Mallory.
+    for (const cookie of [undefined, victim.cookie, '__Host-oauth=', '__Host-oauth=a.b.c']) {
+      const answer = await finish(mallory.callback, cookie)
+      expect([answer.status, answer.headers.get('location')]).toEqual(failed)
+    }
+    expect(provider.exchanged).toEqual([])
+    expect((await finish(victim.callback, victim.cookie)).headers.get('location')).toBe('/')
+    const twice = await finish(victim.callback, victim.cookie)
+    expect([twice.status, twice.headers.get('location')]).toEqual(failed)
+    const denied = await finish(`${origin}/oauth/callback?error=access_denied&state=x`, mallory.cookie)
+    expect([denied.status, denied.headers.get('location')]).toEqual(failed)
+  })
+})
+
+describe('roles', () => {
+  test('are read at each request: 401 without a user, 403 without the right, and a change counts at once', async () => {
+    const user = await addUser('ann@example.com')
+    const visitor = formVisitor(origin)
+    expect((await visitor.get('/admin')).status).toBe(401)
+    await signIn(visitor, 'ann@example.com')
+    expect((await visitor.get('/admin')).status).toBe(403)
+    const file = new DatabaseSync(join(folder.path, 'users.sqlite'))
+    file.prepare('UPDATE users SET role = ? WHERE id = ?').run('admin', user.id)
+    file.close()
+    expect((await visitor.get('/admin')).status).toBe(200)
+  })
+
+  test('have the rights of their row and no others', () => {
+    expect([
+      may('member', 'comment'),
+      may('member', 'publish'),
+      may('editor', 'manage'),
+      may('admin', 'manage'),
+    ]).toEqual([true, false, false, true])
+  })
+})

@@ -1,0 +1,102 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+
+/** What a provider says of somebody. */
+export interface ProviderUser {
+  readonly sub: string
+  readonly email?: string
+  readonly email_verified?: boolean
+}
+
+/** An OpenID provider of a test's own, on the loopback: whoever comes is `user`. */
+export interface OpenidProvider extends AsyncDisposable {
+  readonly issuer: string
+  /** Who signs in next. */
+  user: ProviderUser
+  /** Codes that were exchanged for tokens. */
+  readonly exchanged: readonly string[]
+}
+
+interface Grant {
+  readonly challenge: string
+  readonly user: ProviderUser
+  readonly clientId: string
+}
+
+/** Speaks the authorization code flow with PKCE (S256) as far as a client can tell. */
+export async function startOpenid(): Promise<OpenidProvider> {
+  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'RS256', use: 'sig' }
+  const grants = new Map<string, Grant>()
+  const exchanged: string[] = []
+  const provider = { user: { sub: 'nobody' } as ProviderUser }
+
+  async function exchange(req: IncomingMessage): Promise<object | undefined> {
+    let body = ''
+    for await (const part of req) body += String(part)
+    const form = new URLSearchParams(body)
+    const code = form.get('code') ?? ''
+    const grant = grants.get(code)
+    grants.delete(code)
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    if (grant === undefined || grant.challenge !== challenge) return undefined
+    exchanged.push(code)
+    const { sub, ...claims } = grant.user
+    const idToken = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', kid: 'test' })
+      .setIssuer(issuer)
+      .setAudience(grant.clientId)
+      .setSubject(sub)
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .sign(privateKey)
+    return { access_token: randomUUID(), token_type: 'Bearer', expires_in: 300, id_token: idToken }
+  }
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(req.url ?? '/', issuer)
+    const json = (value: object, status = 200): unknown =>
+      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
+    if (pathname === '/.well-known/openid-configuration') {
+      return void json({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+      })
+    }
+    if (pathname === '/keys') return void json({ keys: [jwk] })
+    if (pathname === '/token') {
+      const tokens = await exchange(req)
+      return void json(tokens ?? { error: 'invalid_grant' }, tokens === undefined ? 400 : 200)
+    }
+    const code = randomUUID()
+    const challenge = searchParams.get('code_challenge') ?? ''
+    grants.set(code, { challenge, user: provider.user, clientId: searchParams.get('client_id') ?? '' })
+    const back = new URL(searchParams.get('redirect_uri') ?? '')
+    back.search = String(new URLSearchParams({ code, state: searchParams.get('state') ?? '' }))
+    res.writeHead(303, { Location: back.href }).end()
+  }
+
+  const server = createServer((req, res) => void answer(req, res))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return Object.assign(provider, {
+    issuer,
+    exchanged,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  })
+}
