@@ -17,7 +17,7 @@ import * as signInActions from '../fixtures/accounts-app/sign-in/actions.server.
 import { startOpenid, type OpenidProvider } from '../support/openid-provider.ts'
 import { startSmtp, type SmtpServer } from '../support/smtp-server.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
-import { formVisitor, type FormVisitor } from './form-visitor.ts'
+import { createVisitor, type Visitor } from 'millrace/testing'
 
 /** Options of each hash. The tests hash at a fraction of the cost. */
 const { costs } = vi.hoisted(() => ({ costs: [] as { N: number; r: number; p: number }[] }))
@@ -89,9 +89,10 @@ afterEach(async () => {
 
 const addUser = async (email: string, role: User['role'] = 'member'): Promise<User> =>
   usersIn({ dataDir: folder.path }).add(email, await hashPassword(PASSWORD), role)
-const who = async (visitor: FormVisitor): Promise<string | undefined> => (await visitor.get('/')).text('who')
-async function signIn(visitor: FormVisitor, email: string, password = PASSWORD) {
-  return visitor.submit(await visitor.get('/sign-in'), 'id="sign-in"', { email, password })
+const who = async (visitor: Visitor): Promise<string | undefined> =>
+  (await visitor.get('/')).text('[data-testid="who"]')
+async function signIn(visitor: Visitor, email: string, password = PASSWORD) {
+  return visitor.submit(await visitor.get('/sign-in'), '#sign-in', { email, password })
 }
 
 describe('the chapter on accounts', () => {
@@ -105,16 +106,16 @@ describe('the chapter on accounts', () => {
 describe('signing in with a password', () => {
   test('works without JavaScript, in any spelling of the address', async () => {
     await addUser('Ann@example.com')
-    const visitor = formVisitor(origin)
+    const visitor = createVisitor(origin)
     const page = await signIn(visitor, 'ann@EXAMPLE.com')
-    expect([page.status, page.url, page.text('who')]).toEqual([200, '/', 'ann@example.com member'])
+    expect([page.status, page.url, page.text('[data-testid="who"]')]).toEqual([200, '/', 'ann@example.com member'])
   })
 
   test('says the same of a wrong password, of no account, and of an account without a password', async () => {
     await addUser('ann@example.com')
     usersIn({ dataDir: folder.path }).add('oauth@example.com', null)
     for (const email of ['ann@example.com', 'nobody@example.com', 'oauth@example.com']) {
-      const page = await signIn(formVisitor(origin), email, 'wrong password')
+      const page = await signIn(createVisitor(origin), email, 'wrong password')
       expect([page.status, page.html.includes('Address or password is wrong.')]).toEqual([200, true])
       expect(page.setCookies).toEqual([])
     }
@@ -122,7 +123,7 @@ describe('signing in with a password', () => {
 
   test('is limited for an account and for a client, also with the right password', async () => {
     await addUser('ann@example.com')
-    const visitor = formVisitor(origin)
+    const visitor = createVisitor(origin)
     for (let count = 0; count < 10; count += 1) await signIn(visitor, 'ann@example.com', 'x')
     const page = await signIn(visitor, 'ann@example.com')
     expect(page.html).toContain('Too many attempts.')
@@ -131,7 +132,7 @@ describe('signing in with a password', () => {
   })
 
   test('bounds what it hashes, and hashes two at once', async () => {
-    const page = await signIn(formVisitor(origin), 'ann@example.com', 'x'.repeat(201))
+    const page = await signIn(createVisitor(origin), 'ann@example.com', 'x'.repeat(201))
     expect(page.status).toBe(422)
     const before = costs.length
     const hashes = Array.from({ length: 23 }, () => hashPassword(PASSWORD))
@@ -155,14 +156,14 @@ describe('signing in with a password', () => {
 
 describe('a new password by mail', () => {
   const ask = async (email: string) => {
-    const visitor = formVisitor(origin)
-    return visitor.submit(await visitor.get('/sign-in'), 'id="ask-reset"', { email })
+    const visitor = createVisitor(origin)
+    return visitor.submit(await visitor.get('/sign-in'), '#ask-reset', { email })
   }
   const linkOf = (text: string): string => /\/reset\?token=[\w-]+/.exec(text)?.[0] ?? ''
 
   test('is set by a link that works once, and ends all sessions of the user', async () => {
     await addUser('ann@example.com')
-    const signedIn = formVisitor(origin)
+    const signedIn = createVisitor(origin)
     await signIn(signedIn, 'ann@example.com')
     await ask('ann@example.com')
     const mail = await smtp.nextMail()
@@ -173,16 +174,18 @@ describe('a new password by mail', () => {
     expect(JSON.stringify(rows)).not.toContain(link.split('=')[1])
 
     // Programs that look at links in mails do not use it up.
-    for (const _ of [1, 2]) expect((await formVisitor(origin).get(link)).status).toBe(200)
-    const visitor = formVisitor(origin)
-    const short = await visitor.submit(await visitor.get(link), 'id="reset"', { password: 'short' })
+    for (const _ of [1, 2]) expect((await createVisitor(origin).get(link)).status).toBe(200)
+    const visitor = createVisitor(origin)
+    const short = await visitor.submit(await visitor.get(link), '#reset', { password: 'short' })
     expect([short.status, short.html.includes('Use ten characters or more.')]).toEqual([422, true])
-    const done = await visitor.submit(await visitor.get(link), 'id="reset"', { password: 'another long one' })
+    const done = await visitor.submit(await visitor.get(link), '#reset', { password: 'another long one' })
     expect(done.url).toBe('/sign-in')
     expect(await who(signedIn)).toBe('nobody')
     expect((await signIn(visitor, 'ann@example.com')).html).toContain('is wrong')
-    expect((await signIn(visitor, 'ann@example.com', 'another long one')).text('who')).toBe('ann@example.com member')
-    const again = await visitor.submit(await visitor.get(link), 'id="reset"', { password: 'a third long one' })
+    expect((await signIn(visitor, 'ann@example.com', 'another long one')).text('[data-testid="who"]')).toBe(
+      'ann@example.com member',
+    )
+    const again = await visitor.submit(await visitor.get(link), '#reset', { password: 'a third long one' })
     expect(again.html).toContain('was used or is too old')
   })
 
@@ -272,7 +275,7 @@ describe('signing in by another service', () => {
 describe('roles', () => {
   test('are read at each request: 401 without a user, 403 without the right, and a change counts at once', async () => {
     const user = await addUser('ann@example.com')
-    const visitor = formVisitor(origin)
+    const visitor = createVisitor(origin)
     expect((await visitor.get('/admin')).status).toBe(401)
     await signIn(visitor, 'ann@example.com')
     expect((await visitor.get('/admin')).status).toBe(403)
