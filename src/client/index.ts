@@ -19,9 +19,11 @@ export {
 export type { Fetcher, Navigate } from './hooks/use-router.ts'
 export { useEvents, type EventHandlers } from './hooks/use-events.ts'
 export { allowReports } from './reports/page-reports.ts'
+export { useField, type ControlProps, type FieldOptions, type FieldParts } from './hooks/use-field.ts'
+export { Field, FieldError, type FieldErrorProps, type FieldProps } from './hooks/field.tsx'
 export { useUploadProgress } from './hooks/use-action.ts'
 export type { Action, ActionState } from '../shared/action-types.ts'
-export { isInvalidInput, type InvalidInput } from '../shared/action-result.ts'
+export { isInvalidInput, type FailedAction, type InvalidInput } from '../shared/action-result.ts'
 export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'
 export type { RouteMatchInfo, SearchOptions, SetSearch } from './hooks/use-view.ts'
 export type {

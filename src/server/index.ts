@@ -9,7 +9,7 @@ export { action } from './routes/actions/action.ts'
 export type { UploadedFile } from './http/body/uploaded-file.ts'
 export type { Action, ActionState } from '../shared/action-types.ts'
 export type { ActionCall, ActionDefinition, UploadLimits } from './routes/actions/action.ts'
-export type { InvalidInput } from '../shared/action-result.ts'
+export type { FailedAction, InvalidInput } from '../shared/action-result.ts'
 export {
   defineSession,
   type Session,

@@ -9,7 +9,23 @@ export interface InvalidInput {
   readonly omitted: readonly string[]
 }
 
+/** Result of a call whose handler has failed, of an action that declares `failure: 'state'`. */
+export interface FailedAction extends Pick<InvalidInput, 'values' | 'omitted'> {
+  readonly kind: 'failed'
+  /** Identifies the failure in the log and in the report; nothing else of it reaches the browser. */
+  readonly digest: string
+}
+
 /** Whether an action's state is a refused input. */
 export function isInvalidInput(state: unknown): state is InvalidInput {
-  return typeof state === 'object' && state !== null && 'kind' in state && state.kind === 'invalid' && 'errors' in state
+  return isState(state, 'invalid', 'errors')
+}
+
+/** Whether a state has what was typed: it is shown, and never sent back to the server. */
+export function hasTypedInput(state: unknown): state is InvalidInput | FailedAction {
+  return isInvalidInput(state) || isState(state, 'failed', 'digest')
+}
+
+function isState(state: unknown, kind: string, member: string): boolean {
+  return typeof state === 'object' && state !== null && 'kind' in state && state.kind === kind && member in state
 }

@@ -1,4 +1,4 @@
-import { isInvalidInput, type InvalidInput } from '../../shared/action-result.ts'
+import type { FailedAction, InvalidInput } from '../../shared/action-result.ts'
 import { isPasswordName } from '../../shared/password-name.ts'
 import {
   ARGUMENTS_FIELD,
@@ -21,8 +21,9 @@ export interface CallBody {
 export function callBody(args: readonly unknown[]): CallBody {
   const input = args.at(-1)
   const leading = args.slice(0, -1)
-  // A refused input as the state contains everything that was typed, and no handler reads it.
-  if (isInvalidInput(leading.at(-1))) leading.splice(-1, 1, null)
+  // Such a state contains everything that was typed, and no handler reads it.
+  const { kind, omitted } = Object(leading.at(-1)) as Partial<InvalidInput | FailedAction>
+  if (omitted && (kind === 'invalid' || kind === 'failed')) leading.splice(-1, 1, null)
   if (!(input instanceof FormData)) {
     const call: ActionArguments = { args: leading, input }
     return { body: JSON.stringify(call), type: 'application/json' }
@@ -40,16 +41,16 @@ export function callBody(args: readonly unknown[]): CallBody {
 const SECRET_FIELDS = '[type=password],[autocomplete*=password],[autocomplete*=one-time-code],[autocomplete*=cc-]'
 
 /**
- * The state for a form whose input was refused: the faults from the server, and the typed values from the form. The
- * state is rendered into the document, so it contains no passwords, secret fields of the action, or fields of the
- * runtime.
+ * The state for a form whose input was refused, or whose action has failed: the faults from the server, and the typed
+ * values from the form. The state is rendered into the document, so it contains no passwords, secret fields of the action,
+ * or fields of the runtime.
  * @param document of the form: a field may be a password by its type.
  */
 export function invalidInput(
   input: unknown,
-  { errors = {}, secret = [] }: Pick<ActionAnswer, 'errors' | 'secret'>,
+  { errors = {}, secret = [], failed }: Pick<ActionAnswer, 'errors' | 'secret' | 'failed'>,
   document?: Document,
-): InvalidInput {
+): InvalidInput | FailedAction {
   const values = Object.create(null) as Record<string, string | readonly string[]>
   const omitted: string[] = []
   if (input instanceof FormData) {
@@ -65,5 +66,5 @@ export function invalidInput(
       } else if (!isSecret) values[name] = texts.length === 1 ? (texts[0] ?? '') : texts
     }
   }
-  return { kind: 'invalid', errors, values, omitted }
+  return { kind: 'invalid', errors, values, omitted, ...failed } as InvalidInput | FailedAction
 }

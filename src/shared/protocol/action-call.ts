@@ -9,6 +9,8 @@
  * `ACTION_RESULT_ID`, is an `ActionAnswer`.
  */
 
+import type { FailedAction } from '../action-result.ts'
+
 /** Query parameter that names the action. Pages cannot use this name. */
 export const ACTION_PARAM = '_action'
 
@@ -52,6 +54,8 @@ export interface ActionAnswer {
   readonly value?: unknown
   /** Faults of the input: messages by name of the field. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
+  /** With empty `errors`: the handler has failed, and the caller shows that as its state. */
+  readonly failed?: Pick<FailedAction, 'kind' | 'digest'>
   /** With `errors`: names of the action's secret fields. */
   readonly secret?: readonly string[]
   /** Targets that the action wants dropped from caches. */

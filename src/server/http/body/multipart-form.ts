@@ -1,5 +1,5 @@
 import type { UploadedFile } from './uploaded-file.ts'
-import { BodyError, overLimit } from './body-error.ts'
+import { BodyError, ofFile, overLimit } from './body-error.ts'
 import { MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
 import { decodeUtf8 } from './body-text.ts'
 import type { PartReader } from './part-reader.ts'
@@ -19,9 +19,14 @@ export interface MultipartForm {
 
 /**
  * Reads a form into memory.
+ * @param over set if the body is known to be too large: its first file is refused unread.
  * @throws {BodyError} 413 for too many or too large files, and every error of the reader.
  */
-export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimits): Promise<FormField[]> {
+export async function holdForm(
+  parts: PartReader,
+  { files, fileBytes }: BodyLimits,
+  over?: BodyError,
+): Promise<FormField[]> {
   const fields: FormField[] = []
   let count = 0
   for (let part = await parts.nextPart(); part !== undefined; part = await parts.nextPart()) {
@@ -30,15 +35,21 @@ export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimi
       fields.push([name, decodeUtf8(await readAll(parts, () => undefined))])
       continue
     }
-    let length = 0
-    const bytes = await readAll(parts, (more) => {
-      length += more
-      if (length > fileBytes) throw overLimit('fileBytes', fileBytes)
-    })
-    if (filename !== '' || bytes.length > 0) count += 1
-    if (count > files) throw overLimit('files', files)
-    fields.push([name, new File([bytes], filename, { type })])
+    try {
+      if (over !== undefined && filename !== '') throw over
+      let length = 0
+      const bytes = await readAll(parts, (more) => {
+        length += more
+        if (length > fileBytes) throw overLimit('fileBytes', fileBytes)
+      })
+      if (filename !== '' || bytes.length > 0) count += 1
+      if (count > files) throw overLimit('files', files)
+      fields.push([name, new File([bytes], filename, { type })])
+    } catch (error) {
+      throw ofFile(error, { field: name, fields })
+    }
   }
+  if (over !== undefined) throw over
   return fields
 }
 
@@ -50,7 +61,7 @@ export async function holdForm(parts: PartReader, { files, fileBytes }: BodyLimi
  */
 export async function streamForm(
   parts: PartReader,
-  limits: BodyLimits,
+  limits: BodyLimits & { readonly over?: BodyError | undefined },
   signal: AbortSignal,
   onHold: (bytes: number) => void = () => undefined,
 ): Promise<MultipartForm> {
@@ -96,6 +107,8 @@ export async function streamForm(
 
   let ahead = await found()
   if (ahead === undefined) over = true
+  const { over: excess } = limits
+  if (excess !== undefined) throw ahead === undefined ? excess : ofFile(excess, { field: ahead.head.name, fields })
 
   const iterator: AsyncIterableIterator<UploadedFile> = {
     [Symbol.asyncIterator]: () => iterator,

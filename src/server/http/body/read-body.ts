@@ -15,6 +15,9 @@ export { BodyError } from './body-error.ts'
 export { bodyKind } from './body-kind.ts'
 export type { BodyLimits } from './body-limits.ts'
 
+/** Bytes that one read of a request may return: fields and the head of a file that is too large may arrive with its start. */
+const FIRST_READ_BYTES = 131_072
+
 /** A form's fields in the order in which they were sent. */
 export interface FormBody {
   readonly kind: 'form'
@@ -60,14 +63,18 @@ export async function readBody(
   // Only multipart bodies can be streamed.
   const inMemory = limits.streamed && type.kind !== 'multipart'
   const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
-  if (Number(req.headers['content-length'] ?? 0) > bytes) throw overLimit('bytes', bytes)
-  const source = openBodySource(req, { bytes, timeoutMs: limits.timeoutMs }, signal)
+  const over = Number(req.headers['content-length'] ?? 0) > bytes ? overLimit('bytes', bytes) : undefined
+  // The fields before the first file tell where to show the fault. A client that asks first is told at once.
+  if (over !== undefined && (type.kind !== 'multipart' || req.headers.expect !== undefined)) throw over
+  const most = over === undefined ? bytes : bytes + FIRST_READ_BYTES
+  const source = openBodySource(req, { bytes: most, timeoutMs: limits.timeoutMs }, signal)
   const held = heldSource(source, hold)
   if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held), hold) }
   if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))
   if (type.boundary === undefined) throw new BodyError(400, 'A multipart body without a boundary')
-  if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits))
-  return { kind: 'form', ...(await streamForm(createPartReader(source, type.boundary), limits, signal, hold)) }
+  if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits, over))
+  const parts = createPartReader(source, type.boundary)
+  return { kind: 'form', ...(await streamForm(parts, { ...limits, over }, signal, hold)) }
 }
 
 /** Counts all of its chunks as kept. */
@@ -82,7 +89,8 @@ function heldSource(source: BodySource, hold: (bytes: number) => void): BodySour
   }
 }
 
-function formOf(fields: readonly FormField[]): FormBody {
+/** A form whose fields are all in memory. */
+export function formOf(fields: readonly FormField[]): FormBody {
   return { kind: 'form', fields, files: noFiles(), discard: () => undefined }
 }
 

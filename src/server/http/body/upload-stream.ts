@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { UploadedFile } from './uploaded-file.ts'
-import { overLimit } from './body-error.ts'
+import { ofFile, overLimit } from './body-error.ts'
 import type { PartHead } from './part-head.ts'
 import type { PartReader } from './part-reader.ts'
 
@@ -33,7 +33,7 @@ export function openUpload(parts: PartReader, { head, first }: FilePart, maximum
     ahead = undefined
     received += bytes?.length ?? 0
     if (received > maximum) {
-      const error = overLimit('fileBytes', maximum)
+      const error = ofFile(overLimit('fileBytes', maximum), { field: head.name })
       parts.fail(error)
       throw error
     }

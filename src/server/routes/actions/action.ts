@@ -1,3 +1,4 @@
+import type { FailedAction } from '../../../shared/action-result.ts'
 import type { Action } from '../../../shared/action-types.ts'
 import type { Schema } from '../../../shared/schema.ts'
 import type { LoaderContext } from '../../api/loader-types.ts'
@@ -43,7 +44,12 @@ export interface ActionCall<Input = unknown, Args extends readonly unknown[] = r
 }
 
 /** Definition of an action. */
-export interface ActionDefinition<Input, Args extends readonly unknown[], Result> {
+export interface ActionDefinition<
+  Input,
+  Args extends readonly unknown[],
+  Result,
+  Failure extends 'page' | 'state' = 'page' | 'state',
+> {
   /** Validates the input before the handler runs. Without one, the handler gets the raw input as `unknown`. */
   readonly input?: Schema<Input>
   /** A tuple schema: the arguments that the page binds before the input (`remove.bind(null, id)`). */
@@ -59,6 +65,14 @@ export interface ActionDefinition<Input, Args extends readonly unknown[], Result
    * 401: the guards are then skipped. Default: `true`.
    */
   readonly guarded?: boolean
+  /**
+   * What a failure of the handler does. `'page'`: the nearest `error` page replaces the page. `'state'`: a form with
+   * `useActionState` gets a `FailedAction` as its state, and its page stays; calls without a state fail as with `'page'`.
+   * The failure is logged and reported in both cases. Default: `'page'`.
+   */
+  readonly failure?: Failure
+  /** Error text at the field of a file that is over a limit. Default: an English one that names the limit. */
+  readonly tooLarge?: string
   /** Streams files to the handler. Without it they are held in memory, as part of the body. */
   readonly upload?: UploadLimits
   /** May throw what a loader may: `redirect()`, `notFound()` and so on. */
@@ -77,9 +91,12 @@ export interface DeclaredAction extends NamedAction {
  * Declares an action: a function that runs on the server when a form is sent or a script in the browser calls it.
  * Export it by name, from a file called `actions.server.ts`.
  */
-export function action<Input = unknown, Args extends readonly unknown[] = readonly [], Result = void>(
-  definition: ActionDefinition<Input, Args, Result>,
-): Action<Input, Args, Result> {
+export function action<
+  Input = unknown,
+  Args extends readonly unknown[] = readonly [],
+  Result = void,
+  Failure extends 'page' | 'state' = 'page',
+>(definition: ActionDefinition<Input, Args, Result, Failure>): Action<Input, Args, ResultOf<Result, Failure>> {
   const declared: DeclaredAction = {
     definition: definition as unknown as DeclaredAction['definition'],
     id: undefined,
@@ -87,8 +104,13 @@ export function action<Input = unknown, Args extends readonly unknown[] = readon
   }
   const reference = createFormReference(declared, [])
   Object.defineProperty(reference, ACTION, { value: declared })
-  return reference as unknown as Action<Input, Args, Result>
+  return reference as unknown as Action<Input, Args, ResultOf<Result, Failure>>
 }
+
+/** With `failure: 'state'` the state may be a failure too. */
+type ResultOf<Result, Failure> = Failure extends 'state'
+  ? ([Result] extends [void] ? undefined : Result) | FailedAction
+  : Result
 
 /** The declaration of an action; `undefined` for anything else. */
 export function declaredAction(value: unknown): DeclaredAction | undefined {

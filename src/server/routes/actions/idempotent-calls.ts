@@ -102,14 +102,14 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
   }
 }
 
-/** `undefined` for a failure and a refused input: they may be retried. */
+/** `undefined` for a failure, shown as a state or not, and for a refused input: they may be retried. */
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
   const headers = [...(context.givenHeaders ?? [])]
   if (outcome.kind === 'thrown') {
     const verdict = controlFlowDigest(outcome.thrown)
     return verdict === undefined ? undefined : { kind: 'thrown', verdict, revalidate, headers }
   }
-  if (outcome.kind === 'invalid') return undefined
+  if (outcome.kind !== 'value') return undefined
   return { kind: 'value', value: await textOf(outcome.value), revalidate, headers }
 }
 

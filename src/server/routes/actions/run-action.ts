@@ -1,21 +1,43 @@
-import { isInvalidInput, type InvalidInput } from '../../../shared/action-result.ts'
+import { hasTypedInput, type InvalidInput } from '../../../shared/action-result.ts'
 import { isPasswordName } from '../../../shared/password-name.ts'
 import { checkValueAsync, issuePath, type CheckedValue, type Schema, type SchemaIssue } from '../../../shared/schema.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction } from './action.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
-import { BodyError } from '../../http/body/body-error.ts'
+import { judgeThrown } from '../../request/answer/judge-thrown.ts'
+import { BodyError, type PassedLimit } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
 import type { ReceivedCall } from './read-call.ts'
 
 /** Outcome of a call. */
 export type ActionOutcome =
   | { readonly kind: 'value'; readonly value: unknown }
-  /** `secret`: names of fields that the browser must not show again either. */
-  | { readonly kind: 'invalid'; readonly state: InvalidInput; readonly secret?: readonly string[] }
+  /**
+   * `secret`: names of fields that the browser must not show again either. The status is 422, or 413 for a file that is too
+   * large.
+   */
+  | RefusedInput
+  /** The handler has failed, and the form shows that as its state. */
+  | {
+      readonly kind: 'failed'
+      readonly thrown: unknown
+      readonly typed: TypedInput
+      readonly secret: readonly string[]
+    }
   /** Control flow, or a failure. */
   | { readonly kind: 'thrown'; readonly thrown: unknown }
+
+/** An input that is not taken. */
+export interface RefusedInput {
+  readonly kind: 'invalid'
+  readonly status?: 413
+  readonly state: InvalidInput
+  readonly secret?: readonly string[]
+}
+
+/** What the form holds again. */
+export type TypedInput = Pick<InvalidInput, 'values' | 'omitted'>
 
 /** A finished call. */
 export interface FinishedCall {
@@ -56,8 +78,10 @@ export async function runAction(
     return { outcome, revalidate }
   }
   const { handler, secret = [] } = definition
+  let hasState = false
   try {
-    const { args, state } = await splitArguments(definition.args, call)
+    const { args, state, ...split } = await splitArguments(definition.args, call)
+    hasState = split.hasState
     const checked = await check(definition.input, call.input)
     if (checked.issues !== undefined) {
       return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret), secret })
@@ -73,6 +97,9 @@ export async function runAction(
     const thrown = normalizeThrown(met)
     if (thrown instanceof BodyError) throw thrown
     await dropShared()
+    if (hasState && definition.failure === 'state' && judgeThrown(thrown).kind === 'failure') {
+      return done({ kind: 'failed', thrown, typed: typedInput(call, secret), secret })
+    }
     return done({ kind: 'thrown', thrown })
   }
 }
@@ -123,6 +150,8 @@ const ownCall = ownGetters(HandlerCall.prototype, ['request'])
 interface SplitArguments {
   readonly args: readonly unknown[]
   readonly state: unknown
+  /** Whether the caller shows the next state. */
+  readonly hasState: boolean
 }
 
 /** Separates bound arguments from the state after them. */
@@ -130,23 +159,24 @@ async function splitArguments(
   schema: Schema<readonly unknown[]> | undefined,
   { leading, hasState }: ReceivedCall,
 ): Promise<SplitArguments> {
-  const withState: SplitArguments = { args: leading.slice(0, -1), state: stateOf(leading.at(-1)) }
-  const withoutState: SplitArguments = { args: leading, state: undefined }
+  const withState: SplitArguments = { args: leading.slice(0, -1), state: stateOf(leading.at(-1)), hasState: true }
+  const withoutState: SplitArguments = { args: leading, state: undefined, hasState: false }
   const readings = hasState === undefined ? [withoutState, withState] : [hasState ? withState : withoutState]
-  for (const { args, state } of readings) {
+  for (const reading of readings) {
+    const { args } = reading
     if (schema === undefined) {
-      if (args.length === 0) return { args, state }
+      if (args.length === 0) return reading
       continue
     }
     const checked = await check(schema, args)
-    if (checked.issues === undefined) return { args: checked.value as readonly unknown[], state }
+    if (checked.issues === undefined) return { ...reading, args: checked.value as readonly unknown[] }
   }
   throw new BodyError(400, 'arguments that the action does not take')
 }
 
-/** A refused input is not passed on as the previous state. */
+/** A refused input and a failure are not passed on as the previous state. */
 function stateOf(value: unknown): unknown {
-  return value === null || isInvalidInput(value) ? undefined : value
+  return value === null || hasTypedInput(value) ? undefined : value
 }
 
 async function check(schema: Schema | undefined, input: unknown): Promise<CheckedValue> {
@@ -159,7 +189,39 @@ function tooManyIssues(thrown: unknown): CheckedValue {
   return { issues: [{ message: 'Too much of this does not fit.' }] }
 }
 
-function invalidInput(issues: readonly SchemaIssue[], { form }: ReceivedCall, secret: readonly string[]): InvalidInput {
+/**
+ * The fault of a file that is too large, for the state of its form.
+ * @returns `undefined` for any other error, and for a call that shows no state.
+ */
+export async function tooLargeInput(
+  { definition }: DeclaredAction,
+  call: ReceivedCall,
+  { file, limit }: BodyError,
+): Promise<RefusedInput | undefined> {
+  if (file === undefined || limit === undefined) return undefined
+  const { field } = file
+  const split = await splitArguments(definition.args, call).catch(() => undefined)
+  if (split?.hasState !== true) return undefined
+  const { secret = [], tooLarge = limitInWords(limit) } = definition
+  const errors = Object.create(null) as Record<string, string[]>
+  errors[field] = [tooLarge]
+  const { values, omitted } = typedInput(call, secret)
+  const state: InvalidInput = { kind: 'invalid', errors, values, omitted: [...new Set([...omitted, field])] }
+  return { kind: 'invalid', status: 413, state, secret }
+}
+
+const MEGABYTE = 1_000_000
+
+function limitInWords({ name, maximum }: PassedLimit): string {
+  if (name === 'files') return `Too many files: at most ${maximum}.`
+  const [unit, bytes] = maximum < MEGABYTE ? ['kilobyte', 1_000] : ['megabyte', MEGABYTE]
+  // Rounded down: what it says must fit.
+  const size = Math.floor((maximum / bytes) * 10) / 10
+  return `Too large: at most ${size.toLocaleString('en', { style: 'unit', unit })}.`
+}
+
+function invalidInput(issues: readonly SchemaIssue[], call: ReceivedCall, secret: readonly string[]): InvalidInput {
+  const { form } = call
   const errors = Object.create(null) as Record<string, string[]>
   for (const issue of issues.slice(0, MOST_FAULTS)) {
     const { message } = issue
@@ -168,6 +230,11 @@ function invalidInput(issues: readonly SchemaIssue[], { form }: ReceivedCall, se
     const messages = (errors[name] ??= [])
     if (!messages.includes(message)) messages.push(message)
   }
+  return { kind: 'invalid', errors, ...typedInput(call, secret) }
+}
+
+/** What was typed, without secrets. */
+function typedInput({ form }: ReceivedCall, secret: readonly string[]): TypedInput {
   const values = Object.create(null) as Record<string, string | string[]>
   const omitted = new Set<string>()
   for (const [name, value] of form?.fields ?? []) {
@@ -179,5 +246,5 @@ function invalidInput(issues: readonly SchemaIssue[], { form }: ReceivedCall, se
       else values[name] = Array.isArray(known) ? [...known, value] : [known, value]
     }
   }
-  return { kind: 'invalid', errors, values, omitted: [...omitted] }
+  return { values, omitted: [...omitted] }
 }

@@ -16,11 +16,11 @@ import type { IdempotentCalls } from './idempotent-calls.ts'
 import type { HeldBodies } from '../../http/body/held-bodies.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
 import { idempotencyKey } from './idempotency-key.ts'
-import { readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
+import { formOf, readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
 import { readCall, type ReceivedCall } from './read-call.ts'
 import { refuseCall, type CallRefusal } from '../../request/answer/refuse-call.ts'
 import type { ActionRegistry } from './registry.ts'
-import { runAction, type FinishedCall } from './run-action.ts'
+import { runAction, tooLargeInput, type FinishedCall } from './run-action.ts'
 
 /** Parts for serving calls. */
 export interface ActionParts {
@@ -87,6 +87,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes,
     clientKey(context.clientAddress.address),
   )
+  let called: Called | undefined
   try {
     const body = await readBody(context.req, limits, context.signal, held.hold)
     const declared = named ?? namedInBody(body, registry)
@@ -96,11 +97,8 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     if (shed !== undefined) return refuse(503)
     held.run()
     const { id } = declared
-    const received = readCall(
-      body,
-      { id, form: byScript ? undefined : (context.action?.form ?? ''), once: idempotencyHeader(context) },
-      context.services.secrets,
-    )
+    const received = readReceived(body, id, context)
+    called = { declared, received, hasPlace: declared.definition.upload === undefined }
     const run = (): Promise<FinishedCall> =>
       runAction(declared, received, {
         params: page.params,
@@ -120,9 +118,55 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     return { kind: 'finished', id, call, received }
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return ANSWERED
-    if (thrown instanceof BodyError) return refuse(thrown.status, thrown.message)
+    if (!(thrown instanceof BodyError)) throw thrown
+    const shown = await showTooLarge(parts, called ?? callBefore(thrown, named, context), thrown, context)
+    return shown ?? refuse(thrown.status, thrown.message)
+  }
+}
+
+function readReceived(body: FormBody | JsonBody, id: string, context: RequestContext): ReceivedCall {
+  const form = context.data === undefined ? (context.action?.form ?? '') : undefined
+  return readCall(body, { id, form, once: idempotencyHeader(context) }, context.services.secrets)
+}
+
+/** A call whose action and fields are known. */
+interface Called {
+  readonly declared: DeclaredAction
+  readonly received: ReceivedCall
+  /** Its page may be rendered: the call has a place among those that are. */
+  readonly hasPlace: boolean
+}
+
+/** What is known of a call whose body ended at a file that is too large. */
+function callBefore(
+  { file }: BodyError,
+  declared: DeclaredAction | undefined,
+  context: RequestContext,
+): Called | undefined {
+  if (file?.fields === undefined || declared?.id === undefined) return undefined
+  try {
+    const received = readReceived(formOf(file.fields), declared.id, context)
+    return { declared, received, hasPlace: false }
+  } catch (thrown) {
+    if (thrown instanceof BodyError) return undefined
     throw thrown
   }
+}
+
+/** Shows a file that is too large at its field, if the caller shows states and the server has a place for its page. */
+async function showTooLarge(
+  { admission }: ActionParts,
+  called: Called | undefined,
+  thrown: BodyError,
+  context: RequestContext,
+): Promise<CallResult | undefined> {
+  if (called?.declared.id === undefined) return undefined
+  const { declared, received, hasPlace } = called
+  const outcome = await tooLargeInput(declared, received, thrown)
+  if (outcome === undefined || (!hasPlace && admission.enter(context) !== undefined)) return undefined
+  context.refusal = thrown.message
+  dropBody(context.req, context.res)
+  return { kind: 'finished', id: called.declared.id, call: { outcome, revalidate: [] }, received }
 }
 
 function limitsOf(declared: DeclaredAction | undefined, bodyLimit: number): Parameters<typeof readBody>[1] {

@@ -6,6 +6,7 @@ import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { performCall, type ActionParts, type CalledPage } from './serve-action.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
+import { failedState } from './failed-state.ts'
 import type { AfterForm } from '../render/form-state.ts'
 
 /**
@@ -42,7 +43,12 @@ function answerForm(
   const { key, leading } = received
   const args = key === undefined ? leading : leading.slice(0, -1)
   if (outcome.kind === 'invalid') {
-    return showPage({ kind: 'state', status: 422, state: [outcome.state, key ?? '', id, args.length], args })
+    const { status = 422, state } = outcome
+    return showPage({ kind: 'state', status, state: [state, key ?? '', id, args.length], args })
+  }
+  if (outcome.kind === 'failed') {
+    const { state, status } = failedState(outcome, context)
+    return showPage({ kind: 'state', status, state: [state, key ?? '', id, args.length], args })
   }
   if (outcome.value === undefined || key === undefined) {
     // Redirect to the page's own URL: a reload sends nothing again.

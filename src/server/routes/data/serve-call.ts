@@ -3,7 +3,8 @@ import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { performCall, type ActionParts } from '../actions/serve-action.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer } from './data-answer.ts'
+import { failedState } from '../actions/failed-state.ts'
+import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
 import { sendStopped, type RunningPage, type Stopped } from './deliver-segments.ts'
 import type { MatchedPage } from '../load/matched-page.ts'
 import { findDataPage, headOf, sendPageData, type DataParts } from './serve-data.ts'
@@ -24,11 +25,18 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
   const { outcome, revalidate } = result.call
   const shared: ActionAnswer = revalidate.length === 0 ? {} : { revalidate }
   if (outcome.kind === 'invalid') {
-    const { state, secret = [] } = outcome
-    const answer = createDataAnswer(context, NO_PROGRESS)
-    answer.open(422, headOf(parts, page))
-    putResult(answer, { ...shared, errors: state.errors, ...(secret.length > 0 && { secret }) })
-    return answer.finish()
+    const { state, secret, status = 422 } = outcome
+    return sendRefused(status, { ...shared, errors: state.errors, ...secretOf(secret) }, headOf(parts, page), context)
+  }
+  if (outcome.kind === 'failed') {
+    const { state, status } = failedState(outcome, context)
+    const failed = { kind: state.kind, digest: state.digest }
+    return sendRefused(
+      status,
+      { ...shared, errors: {}, failed, ...secretOf(outcome.secret) },
+      headOf(parts, page),
+      context,
+    )
   }
   if (outcome.kind === 'value') {
     return sendPage(parts, page, context, (answer, head) => {
@@ -40,6 +48,18 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
   if (judged.kind === 'redirect') return sendRedirected(redirectTo(judged.location), shared, parts, context)
   const boundaryFrom = page.route.chain.length - 1
   return sendThrown({ thrown: outcome.thrown, boundaryFrom, place: 'action' }, shared, shownOf(parts, page), context)
+}
+
+function secretOf(secret: readonly string[] = []): Pick<ActionAnswer, 'secret'> {
+  return secret.length > 0 ? { secret } : {}
+}
+
+/** The browser has what was typed. The page stays, and its data: after a failure, loaders may fail too. */
+function sendRefused(status: number, result: ActionAnswer, head: Head, context: RequestContext): Promise<void> {
+  const answer = createDataAnswer(context, NO_PROGRESS)
+  answer.open(status, head)
+  putResult(answer, result)
+  return answer.finish()
 }
 
 /**

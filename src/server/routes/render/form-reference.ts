@@ -7,8 +7,8 @@ import {
   REFERENCE_FIELD,
 } from '../../../shared/protocol/action-call.ts'
 import { withBasePath } from '../../../shared/base-path.ts'
-import { isInvalidInput } from '../../../shared/action-result.ts'
 import type { NamedAction } from '../../request/named-action.ts'
+import { hasTypedInput } from '../../../shared/action-result.ts'
 import { currentForms } from './form-target.ts'
 import { listOf } from './bound-arguments.ts'
 
@@ -86,9 +86,9 @@ function formAttributes(declared: NamedAction, bound: readonly unknown[], prefix
   }
 }
 
-/** A refused input as the previous state is never read, and contains everything that was typed: send `null` instead. */
+/** Such a state is never read as the previous one, and contains everything that was typed: send `null` instead. */
 function withoutRefusal(bound: readonly unknown[]): readonly unknown[] {
-  return isInvalidInput(bound.at(-1)) ? [...bound.slice(0, -1), null] : bound
+  return hasTypedInput(bound.at(-1)) ? [...bound.slice(0, -1), null] : bound
 }
 
 /**

@@ -6,7 +6,7 @@ export type AfterForm =
   /** The state for React's `useActionState`, and the arguments that are bound in the posted form. */
   | {
       readonly kind: 'state'
-      readonly status: 200 | 422
+      readonly status: 200 | 413 | 422 | 500 | 503
       readonly state: PostedState
       readonly args: readonly unknown[]
     }

@@ -188,7 +188,8 @@ class DocumentRendering {
       tree: routeTree({ document, view: { ...view, location: forms }, modules, metadata }),
       forms,
       partsOf: (posted, streamed) => ({
-        status: failure?.status ?? (posted?.status === 422 ? 422 : statusOf(view.outcome)),
+        status:
+          failure?.status ?? (posted !== undefined && posted.status > 200 ? posted.status : statusOf(view.outcome)),
         retryAfter: failure?.retryAfter,
         view,
         metadata,

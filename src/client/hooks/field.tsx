@@ -1,0 +1,54 @@
+import type { HTMLAttributes, ReactNode } from 'react'
+import { useField, type ControlProps, type FieldOptions, type FieldParts } from './use-field.ts'
+
+/** Props of `FieldError`: those of a paragraph. */
+export interface FieldErrorProps extends HTMLAttributes<HTMLParagraphElement> {
+  /** From `useField`. */
+  readonly field: Pick<FieldParts, 'error' | 'errorId'>
+}
+
+/** The fault of a field, with the id by which its control refers to it. Nothing without a fault. */
+export function FieldError({ field, ...rest }: FieldErrorProps): ReactNode {
+  const { error, errorId } = field
+  return error === undefined ? null : (
+    <p {...rest} id={errorId}>
+      {error}
+    </p>
+  )
+}
+
+/** Props of `Field`. */
+export interface FieldProps extends Omit<FieldOptions, 'hint'> {
+  /** Of the field, as the form has it. */
+  readonly name: string
+  /** Of the form's `useActionState`. */
+  readonly state: unknown
+  readonly label: ReactNode
+  /** What fits, below the control. */
+  readonly hint?: ReactNode
+  /** Most characters: what was typed is counted behind the hint. It is not enforced; the action's schema does that. */
+  readonly most?: number
+  readonly className?: string
+  /** Makes the control. Default: a text input. */
+  readonly children?: (control: ControlProps, field: FieldParts) => ReactNode
+}
+
+/** A label, its control, a hint and the fault, tied together. For another order of these, use `useField`. */
+export function Field({ name, state, label, hint, most, className, children, ...options }: FieldProps): ReactNode {
+  const hasHint = hint !== undefined || most !== undefined
+  const field = useField(name, state, { ...options, hint: hasHint })
+  const { control, hintId, length } = field
+  return (
+    <div className={className}>
+      <label htmlFor={control.id}>{label}</label>
+      {children === undefined ? <input {...control} /> : children(control, field)}
+      {hasHint && (
+        <small id={hintId}>
+          {hint}
+          {most !== undefined && length !== undefined && ` ${length} / ${most}`}
+        </small>
+      )}
+      <FieldError field={field} />
+    </div>
+  )
+}

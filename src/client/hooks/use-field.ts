@@ -1,0 +1,98 @@
+import { useId, useState } from 'react'
+import { hasTypedInput } from '../../shared/action-result.ts'
+
+/** Options of `useField`. */
+export interface FieldOptions {
+  /** Id of the control; those of hint and error follow from it. Default: a generated one. */
+  readonly id?: string
+  /** Value before anything was typed; a list for boxes of one name. */
+  readonly value?: string | readonly string[]
+  /** Whether the page shows a hint with `hintId`. Default: `false`. */
+  readonly hint?: boolean
+  /** Counts what is typed, for `length`. Default: UTF-16 units, as `maxLength` and schemas count. */
+  readonly count?: (text: string) => number
+}
+
+/** Props of an input, a select or a text area. */
+export interface ControlProps {
+  readonly id: string
+  readonly name: string
+  /** What was typed, after a refusal; else the first value. */
+  readonly defaultValue: string
+  readonly 'aria-invalid'?: true
+  readonly 'aria-describedby'?: string
+  /** On the first wrong field: without JavaScript, the browser begins there. */
+  readonly autoFocus?: true
+  readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void
+}
+
+/** A field of a form with an action. */
+export interface FieldParts {
+  readonly control: ControlProps
+  readonly hintId: string
+  readonly errorId: string
+  /** First message of its fault; `undefined` without one. */
+  readonly error: string | undefined
+  /** All messages. */
+  readonly errors: readonly string[]
+  /** Its values: what was typed, after a refusal; else the first ones. */
+  readonly values: readonly string[]
+  /** Whether files of this field have to be chosen again. */
+  readonly omitted: boolean
+  /** How much was typed; `undefined` before that, and without JavaScript. */
+  readonly length: number | undefined
+}
+
+/**
+ * Ties a field to the state of its form: value, fault, and the ids that connect them for screen readers.
+ * @param name of the field, as the form has it.
+ * @param state of `useActionState`. Besides refused inputs and failures, any state whose `values` hold what was typed.
+ */
+export function useField(name: string, state: unknown, options: FieldOptions = {}): FieldParts {
+  const { value = '', hint = false, count = lengthOf } = options
+  const generated = useId()
+  const id = options.id ?? generated
+  const [typed, setTyped] = useState<{ readonly length: number; readonly state: unknown }>()
+  const { errors: all, values: kept, omitted } = Object(state) as FormState
+  const errors = ownOf(all, name) ?? []
+  // A box that is not ticked sends nothing: once something was sent, the first value is over.
+  const values = [hasTypedInput(state) ? (ownOf(kept, name) ?? []) : (ownOf(kept, name) ?? value)].flat()
+  const isWrong = errors.length > 0
+  const [hintId, errorId] = [`${id}-hint`, `${id}-error`]
+  const described = [isWrong && errorId, hint && hintId].filter(Boolean).join(' ')
+  const isFirst = isWrong && Object.keys(all ?? {}).find((one) => one !== '') === name
+  return {
+    control: {
+      id,
+      name,
+      defaultValue: values[0] ?? '',
+      ...(isWrong && { 'aria-invalid': true }),
+      ...(described !== '' && { 'aria-describedby': described }),
+      ...(isFirst && { autoFocus: true }),
+      onInput: ({ currentTarget }) => setTyped({ length: count(currentTarget.value), state }),
+    },
+    hintId,
+    errorId,
+    error: errors[0],
+    errors,
+    values,
+    omitted: omitted?.includes(name) === true,
+    // React resets the form with the next state.
+    length: typed?.state === state ? typed?.length : undefined,
+  }
+}
+
+interface FormState {
+  readonly errors?: Readonly<Record<string, readonly string[]>>
+  readonly values?: Readonly<Record<string, string | readonly string[]>>
+  readonly omitted?: readonly string[]
+}
+
+/** Values that have been decoded have a prototype, whose members are no fields. */
+function ownOf<Value>(members: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
+  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined
+}
+
+function lengthOf(text: string): number {
+  return text.length
+}
