@@ -2,6 +2,7 @@
 export { defineApp, type AppDefinition, type AppStart, type AppStop } from './api/define-app.ts'
 export { millrace, type EmbeddedApp, type MillraceOptions } from './api/millrace.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
+export { redirectBack, type ReferredRequest } from './api/redirect-back.ts'
 export { external } from '../shared/external.ts'
 export { href } from '../shared/href.ts'
 export type { Href, LinkTarget } from '../shared/link-target.ts'

@@ -8,6 +8,7 @@ import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
 import { action, type ActionCall } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
+import { redirectBack } from '../../src/server/api/redirect-back.ts'
 import { filledForm, formIn } from '../support/html-forms.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
@@ -260,5 +261,48 @@ describe('a form with fields that nobody declared', () => {
     const { status, text } = await send('fail', { other: 'x', toString: 'y' })
     expect([400, 500]).toContain(status)
     expect(text).not.toContain('[native code]')
+  })
+})
+
+describe('redirectBack', () => {
+  async function backApp() {
+    const folder = await makeTempDir('back')
+    const leave = action({ handler: ({ request: page }) => redirectBack(page, '/otherwise') })
+    const { app } = tinyApp({
+      routes: {
+        '/': fallbacks('root'),
+        '/list': { page: page(() => <form id="leave" action={leave as never} />) },
+        '/theme': { handler: moduleOf({ POST: ({ request: sent }: LoaderArgs) => redirectBack(sent, '/otherwise') }) },
+      } as never,
+      environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test' },
+      actions: { [MODULE]: { leave } },
+    })
+    onTestFinished(async () => {
+      app.dispose()
+      await folder.remove()
+    })
+    return app
+  }
+
+  test.for([
+    ['http://good.test/list?page=2', '/list?page=2'],
+    ['http://evil.test/list', '/otherwise'],
+    ['http://good.test//evil.test', '/otherwise'],
+    ['http://good.test/\\evil.test', '/otherwise'],
+  ])('of a resource route, with the Referer %s, leads to %s', async ([referer, to]) => {
+    const app = await backApp()
+    const { status, headers } = await request(app).post('/theme').set({ Host: 'good.test', Referer: referer })
+    expect([status, headers['location']]).toEqual([303, to])
+  })
+
+  test('of an action leads to the page with the form', async () => {
+    const app = await backApp()
+    const send = async (referer: string) => {
+      const { text } = await request(app).get('/list?page=2').set('Host', 'good.test').expect(200)
+      const { action: path, type, body } = filledForm(formIn(text, 'leave'), {})
+      return request(app).post(path).set({ Host: 'good.test', Referer: referer, 'Content-Type': type }).send(body)
+    }
+    expect((await send('http://good.test/list?page=2')).headers['location']).toBe('/list?page=2')
+    expect((await send('http://evil.test/')).headers['location']).toBe('/otherwise')
   })
 })

@@ -13,6 +13,12 @@ const PRINTED = [
   'mill-list/mill-filter.tsx',
   'mill-list/oldest-first.tsx',
   'mill-list/page.tsx',
+  'photo/actions.server.ts',
+  'photo/page.tsx',
+  'shelf/actions.server.ts',
+  'shelf/remove-button.tsx',
+  'sign-up/actions.server.ts',
+  'sign-up/page.tsx',
   'yard/layout.tsx',
 ]
 

@@ -92,6 +92,37 @@ function coreOf(keys: readonly string[]): string[] {
   return inputs.map((input) => basename(input)).toSorted()
 }
 
+// What a page loads to show faults at its fields, with what of it other pages load too.
+const FIELDS_LIMIT_BYTES = 2000
+const FORM_LIMIT_BYTES = 1100
+const LOCATION_LIMIT_BYTES = 600
+
+describe('what a page loads of the runtime for a feature, gzip', () => {
+  /** What the browser loads of the runtime for these names of `millrace`, without React. */
+  async function weightOfNames(...names: readonly string[]): Promise<number> {
+    const { outputFiles } = await build({
+      stdin: { contents: `export { ${names.join(', ')} } from 'millrace'`, resolveDir: ROOT },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      conditions: ['millrace-source'],
+      external: ['react', 'react/jsx-runtime', 'react-dom'],
+      jsx: 'automatic',
+      write: false,
+    })
+    return gzipSync(outputFiles[0]?.contents ?? '', { level: GZIP_LEVEL }).byteLength
+  }
+
+  test('fields with their faults', async () => {
+    expect(await weightOfNames('useField', 'Field', 'FieldError')).toBeLessThanOrEqual(FIELDS_LIMIT_BYTES)
+  })
+
+  test('a form for search params, and the location', async () => {
+    expect(await weightOfNames('Form')).toBeLessThanOrEqual(FORM_LIMIT_BYTES)
+    expect(await weightOfNames('useLocation')).toBeLessThanOrEqual(LOCATION_LIMIT_BYTES)
+  })
+})
+
 describe('what the browser loads of the runtime, gzip, over React', () => {
   test('before a page is alive', () => {
     expect(weightOf(firstLoad())).toBeGreaterThan(FIRST_LOAD_LIMIT_BYTES / 2)
