@@ -4,6 +4,7 @@ import { displayPath } from './build-options.ts'
 import { styleOptions, type BundleContext } from './bundle-options.ts'
 import { CSS_MODULE, type CssModules } from './css-modules.ts'
 import { pluginsOf } from './customization.ts'
+import { STYLE_GROUP } from './esbuild-messages.ts'
 import type { StyleGroup } from './style-groups.ts'
 
 /** The stylesheets of a build. */
@@ -20,7 +21,6 @@ export interface BuiltStyles {
   readonly warnings: readonly Message[]
 }
 
-const GROUP = 'style-group'
 const MODULE = 'css-module'
 
 /** Bundles each group of stylesheets into one file; the assets plugin resolves `url()`. */
@@ -31,7 +31,7 @@ export async function buildStyles(
   assets: Plugin,
 ): Promise<BuiltStyles> {
   if (groups.length === 0) return { outputFiles: [], outputs: new Map(), warnings: [] }
-  const entries = groups.map(({ name }, index) => ({ in: `${GROUP}:${index}`, out: name }))
+  const entries = groups.map(({ name }, index) => ({ in: `${STYLE_GROUP}:${index}`, out: name }))
   const {
     outputFiles = [],
     metafile,
@@ -57,14 +57,14 @@ function groupedStyles(root: string, groups: readonly StyleGroup[], modules: Css
     name: 'grouped-styles',
     setup(build) {
       build.onResolve({ filter: /^style-group:/ }, ({ path }) => ({
-        path: path.slice(GROUP.length + 1),
-        namespace: GROUP,
+        path: path.slice(STYLE_GROUP.length + 1),
+        namespace: STYLE_GROUP,
       }))
       build.onResolve({ filter: CSS_MODULE }, ({ path, resolveDir }) => ({
         path: displayPath(root, resolve(resolveDir, path)),
         namespace: MODULE,
       }))
-      build.onLoad({ filter: /.*/, namespace: GROUP }, ({ path }) => ({
+      build.onLoad({ filter: /.*/, namespace: STYLE_GROUP }, ({ path }) => ({
         contents: (groups[Number(path)]?.files ?? [])
           .map((file) => `@import ${JSON.stringify(`./${file}`)};`)
           .join('\n'),

@@ -3,7 +3,9 @@ import type { BuildOptions as EsbuildOptions, Plugin } from 'esbuild'
 import { actionRegistry } from './action-modules.ts'
 import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
 import { aliasOf, basePathDefine, constantsOf } from './customization.ts'
+import { defaultImports } from './default-imports.ts'
 import { firstLoad } from './first-load.ts'
+import { reactOfProject } from './one-react.ts'
 import { REACT_ENTRY, reactModule } from './react-module.ts'
 import { requiredHttp } from './required-http.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
@@ -78,7 +80,9 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     // In development, React's files are in a separate bundle.
-    plugins: isProduction ? [reactModule(context.root, common), firstLoad(context), ...plugins] : [...plugins],
+    plugins: isProduction
+      ? [reactModule(context.root, common), firstLoad(context), ...plugins]
+      : [reactOfProject(context.root, context.runtime), ...plugins],
   }
 }
 
@@ -181,7 +185,14 @@ export function nodeOptions(
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
-    plugins: [applicationAlias(context.app), actionRegistry(context.app), requiredHttp(), ...plugins],
+    plugins: [
+      applicationAlias(context.app),
+      actionRegistry(context.app),
+      requiredHttp(),
+      reactOfProject(context.root, context.runtime),
+      ...plugins,
+      defaultImports(),
+    ],
   }
 }
 

@@ -1,7 +1,10 @@
 import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatMessages, type BuildFailure, type Message } from 'esbuild'
+import { formatMessages, type BuildFailure, type Message, type Note } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
+
+/** esbuild's namespace for the lists of stylesheets that become one file. */
+export const STYLE_GROUP = 'style-group'
 
 /** Whether esbuild itself refused the sources: its messages then have file and line. */
 export function isEsbuildFailure(thrown: unknown): thrown is BuildFailure {
@@ -15,6 +18,11 @@ export async function describeMessages(messages: readonly Message[], kind: 'erro
     { kind, color: false, terminalWidth: 120 },
   )
   return [...new Set(formatted.map((text) => text.trim()))].join('\n\n')
+}
+
+/** Whether a note is about what somebody has written: a list of stylesheets that the build has made is not. */
+function isInSource({ location }: Note): boolean {
+  return location?.file.startsWith(`${STYLE_GROUP}:`) !== true
 }
 
 /**
@@ -35,7 +43,9 @@ const FRAME = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm
  * @param root folder that paths are shown from.
  */
 export function withoutStack(message: Message, root: string): Message {
-  const notes = message.notes.filter(({ location }) => location === null || !STACK.test(location.lineText))
+  const notes = message.notes
+    .filter(isInSource)
+    .filter(({ location }) => location === null || !STACK.test(location.lineText))
   const stack = message.location?.lineText ?? ''
   if (message.pluginName === '' || !STACK.test(stack)) return { ...message, notes }
   const [place] = [...stack.matchAll(FRAME)].flatMap(([, file = '', line, column]) =>

@@ -32,16 +32,16 @@ export function commonJsEntries(root: string): Plugin {
       }))
       build.onLoad({ filter: /.*/, namespace: 'cjs-entry' }, ({ path }) => {
         const names = exportedNames(() => load(path)).filter(
-          (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default',
+          (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default' && name !== '__esModule',
         )
         // A local name for each: an export may be a reserved word, such as `static` of Express.
         const locals = names.map((name, at) => `${name}: export${at}`)
         const exported = names.map((name, at) => `export${at} as ${name}`)
         return {
-          // `require` gives what a module of the project gets as the default export: everything, also with `__esModule`.
+          // The default is what modules of the project get in a production build: `exports.default` with `__esModule`.
           contents: [
-            `const all = require(${JSON.stringify(path)})`,
-            'export default all',
+            `import * as all from ${JSON.stringify(path)}`,
+            'export default all.default',
             `const { ${locals.join(', ')} } = all`,
             `export { ${exported.join(', ')} }`,
           ].join('\n'),

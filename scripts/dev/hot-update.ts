@@ -10,6 +10,8 @@ export interface ModuleGraph {
   /** Modules that import this one, statically or not. */
   importersOf(key: string): readonly string[]
   has(key: string): boolean
+  /** The modules that are made of a file: that of its path, and those with a query behind it. */
+  madeOf(file: string): readonly string[]
   /** Stylesheets in it. */
   readonly styles: ReadonlySet<string>
 }
@@ -45,6 +47,7 @@ export function moduleGraph(metafile: Metafile): ModuleGraph {
   return {
     importersOf: (key) => importers.get(key) ?? [],
     has: (key) => keys.has(key),
+    madeOf: (file) => [...keys].filter((key) => key === file || key.startsWith(`${file}?`)),
     styles,
   }
 }

@@ -57,9 +57,9 @@ const TYPES: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
 }
 
-/** URL path of a single stylesheet; `file` is its path in the project. */
+/** URL path of a single stylesheet; `file` is its path in the project. Browsers tell styles by the ending `.css`. */
 export function stylePath(file: string): string {
-  return modulePath(STYLES + file)
+  return modulePath(STYLES + file) + (file.endsWith('.css') ? '' : '.css')
 }
 
 /**
@@ -165,9 +165,11 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
   }
 }
 
-async function loadStyle(generation: DevGeneration, file: string): Promise<string | undefined> {
+async function loadStyle(generation: DevGeneration, name: string): Promise<string | undefined> {
   const { context, modules, assets, browser } = generation
-  if (!Object.hasOwn(browser.inputs, `${CSS_FILE}:${file}`)) return undefined
+  const isKnown = (name: string): boolean => Object.hasOwn(browser.inputs, `${CSS_FILE}:${name}`)
+  const file = [name, name.replace(/\.css$/, '')].find(isKnown)
+  if (file === undefined) return undefined
   const { outputFiles } = await buildStyles(context, [{ name: 'style', files: [file] }], modules, assets.plugin)
   return outputFiles.find(({ path }) => path.endsWith('.css'))?.text
 }

@@ -38,10 +38,13 @@ export async function planReaction(
   const ofServer = sources.filter((key) => !ofPages(key))
   const newStyles = [...after.styles].some((file) => !before.styles.has(file))
 
+  const inlined = [...changed, ...changed.flatMap(madeFrom)]
+    .flatMap((file) => after.madeOf(file))
+    .filter((key) => !SOURCE.test(key))
   const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(sources), modules)
   // What pages cannot apply piece by piece: images and texts, another table, a stylesheet without a link.
-  if (ofServer.some((key) => !SOURCE.test(key))) {
-    modules.forgetAll() // the URL of an image is part of the modules that import it
+  if (inlined.length > 0 || ofServer.some((key) => !SOURCE.test(key))) {
+    modules.forgetAll() // the URL of an image is part of the modules that import it, and so are modules that a plugin makes
     return RELOAD
   }
   if (newStyles || changed.some((key) => OF_DOCUMENTS.has(displayPath(app, join(root, key))))) return RELOAD

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { PUBLIC_PATH } from '../build/build-options.ts'
 import { basePathDefine } from '../build/customization.ts'
+import { reactOfProject } from '../build/one-react.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
 import { commonJsEntries } from './commonjs-entries.ts'
 
@@ -58,7 +59,7 @@ export async function bundleVendors(
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     define: { 'process.env.NODE_ENV': '"development"', ...basePathDefine(basePath) },
-    plugins: [commonJsEntries(root)],
+    plugins: [reactOfProject(root), commonJsEntries(root)],
   })
   const urls = new Map<string, string>()
   for (const [output, { entryPoint }] of Object.entries(metafile.outputs)) {

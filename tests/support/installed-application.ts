@@ -1,6 +1,7 @@
 /** The package as its users get it: packed, and installed into an application in a folder outside of this project. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -97,6 +98,34 @@ export async function makeOutsideFolder(): Promise<OutsideFolder> {
     },
     [Symbol.asyncDispose]: temp.remove,
   }
+}
+
+/**
+ * Copies an example of the project into a folder and installs it: the package from the archive, all others as its lock file
+ * names them.
+ * @returns the example's folder below the other one.
+ * @throws {Error} with what npm has said.
+ */
+export async function installExample(folder: OutsideFolder, archive: string, name: string): Promise<string> {
+  const here = join(PROJECT, 'examples', name)
+  const there = join(folder.path, name)
+  await cp(here, there, { recursive: true, filter: (path) => !/[\\/](?:node_modules|dist|data)$/.test(path) })
+  const [manifest, lock] = await Promise.all(['package.json', 'package-lock.json'].map((file) => readJson(there, file)))
+  manifest.dependencies.millrace = `file:${archive}`
+  lock.packages[''].dependencies.millrace = `file:${archive}`
+  delete lock.packages['../..']
+  delete lock.packages['node_modules/millrace']
+  await writeFile(join(there, 'package.json'), JSON.stringify(manifest))
+  await writeFile(join(there, 'package-lock.json'), JSON.stringify(lock))
+  const install = ['npm', 'install', '--no-audit', '--no-fund', '--prefer-offline']
+  const { code, out, errors } = await folder.run(install, { cwd: name })
+  if (code !== 0) throw new Error(`${name} cannot be installed.\n${out}${errors}`)
+  return there
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- npm's files
+async function readJson(folder: string, file: string): Promise<any> {
+  return JSON.parse(await readFile(join(folder, file), 'utf8'))
 }
 
 /** Packs the project into a folder. @returns the path of the archive. */

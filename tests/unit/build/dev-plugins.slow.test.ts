@@ -10,7 +10,7 @@ import { copyProject, type FixtureProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const STYLES = '/_m/assets/styles/src/app/site.pcss'
+const STYLES = '/_m/assets/styles/src/app/site.pcss.css'
 
 let project: FixtureProject
 let dev: DevServer
@@ -30,10 +30,18 @@ function paint(root: string): Plugin {
   }
 }
 
+const poem: Plugin = {
+  name: 'poem',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.verse$/ }, async ({ path }) => ({ contents: await readFile(path, 'utf8'), loader: 'text' }))
+  },
+}
+
 beforeEach(async () => {
   project = await copyProject({
-    'src/app/home-page.tsx': `import './site.pcss'\nexport default () => <p>Home</p>\n`,
+    'src/app/home-page.tsx': `import './site.pcss'\nimport verse from './poem.verse'\nexport default () => <p>{verse}</p>\n`,
     'src/app/site.pcss': 'p { color: NEAR; background: FAR }',
+    'src/app/poem.verse': 'A first verse',
     'src/app/_near.pcss': 'teal',
     'theme/far.txt': 'white',
   })
@@ -44,7 +52,7 @@ beforeEach(async () => {
     env: { ...process.env },
     session: 'one',
     print: () => undefined,
-    customization: { plugins: { browser: [paint(project.options.root)] } },
+    customization: { plugins: { browser: [paint(project.options.root), poem], server: [poem] } },
   })
 })
 
@@ -81,4 +89,10 @@ test('a source in a folder that a stylesheet was made from replaces the styleshe
     type: 'update',
     styles: [STYLES],
   })
+})
+
+test('a saved file that a plugin makes a module of is in the page that is loaded again', async () => {
+  expect(await read('/_m/assets/src/app/home-page.tsx')).toContain('A first verse')
+  expect(await reactionTo({ 'src/app/poem.verse': 'A second verse' })).toEqual({ type: 'reload' })
+  expect(await read('/_m/assets/src/app/home-page.tsx')).toContain('A second verse')
 })

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test, vi } from 'vitest'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
-import { copyProject } from './fixture-project.ts'
+import { copyProject, type FixtureProject } from './fixture-project.ts'
 
 const FIXTURE_MANIFEST = resolve(import.meta.dirname, '../../fixtures/build-project/package.json')
 
@@ -29,6 +29,21 @@ async function manifest(more: object): Promise<string> {
   return JSON.stringify({ ...(JSON.parse(await readFile(FIXTURE_MANIFEST, 'utf8')) as object), ...more })
 }
 
+/** The first line that a built server prints. */
+async function firstLine({ options }: FixtureProject): Promise<unknown> {
+  const server = spawn(process.execPath, [join(options.out, 'server/main.js')], {
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [line] = await once(createInterface({ input: server.stdout }), 'line')
+    return line
+  } finally {
+    server.kill('SIGKILL')
+    await once(server, 'close')
+  }
+}
+
 test('the built server imports packages of either format from where they are installed', async () => {
   await using project = await copyProject({
     'package.json': await manifest({ dependencies: { pino: '*', jose: '*' } }),
@@ -45,16 +60,7 @@ test('the built server imports packages of either format from where they are ins
   const code = (await Promise.all(scripts.map((file) => project.read(`dist/server/${file}`)))).join('\n')
   expect(code).toContain('from"pino"')
   expect(code).toContain('from"jose"')
-  const server = spawn(process.execPath, [join(project.options.out, 'server/main.js')], {
-    env: { ...process.env, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    expect(await once(createInterface({ input: server.stdout }), 'line')).toEqual(['packages function function'])
-  } finally {
-    server.kill('SIGKILL')
-    await once(server, 'close')
-  }
+  expect(await firstLine(project)).toBe('packages function function')
 })
 
 test('a dependency of the project is left to Node, unless it is built on React, directly or not', async () => {
@@ -84,4 +90,40 @@ test('a dependency of the project is left to Node, unless it is built on React, 
   expect(code).toContain('code of ui-kit')
   expect(code).toContain('code of on-ui-kit')
   expect(code).not.toMatch(/(?:from|require\() ?"react/)
+})
+
+const TAG = {
+  'src/app/node_modules/tag/package.json': JSON.stringify({ name: 'tag', peerDependencies: { react: '*' } }),
+  'src/app/node_modules/tag/index.js': `Object.defineProperty(exports, '__esModule', { value: true })
+    exports.named = require('react').version && 'named'
+    exports.default = 'the default of tag'`,
+}
+
+test('a default import of a CommonJS package is its default, as TypeScript types it', async () => {
+  await using project = await copyProject({
+    ...TAG,
+    'src/app/home.server.ts': `
+      import tag, { named } from 'tag'
+      export const loader = () => console.log('tag', tag, named)`,
+    'src/app/app.ts': `
+      import { defineApp } from 'millrace/server'
+      import { Document } from './document.tsx'
+      import { loader } from './home.server.ts'
+      import { routes } from './routes.ts'
+      loader()
+      export default defineApp({ routes, document: Document })`,
+  })
+  await buildApplication(project.options, {})
+  expect(await firstLine(project)).toBe('tag the default of tag named')
+})
+
+test('a runtime that has a React beside it, as where it is a link, gets that of the application', async () => {
+  await using project = await copyProject({
+    'src/server/node_modules/react/package.json': JSON.stringify({ name: 'react', main: 'index.js' }),
+    'src/server/node_modules/react/index.js': `exports.createElement = () => 'another React'`,
+  })
+  await buildApplication(project.options, {})
+  const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
+  const texts = await Promise.all(scripts.map((file) => readFile(join(project.options.out, 'server', file), 'utf8')))
+  expect(texts.join('\n')).not.toContain('another React')
 })
