@@ -14,7 +14,7 @@ function sinkOver(options: { readonly addsLater?: boolean } = {}) {
     destroy: () => void (state.destroyed += 1),
     onDrain: (listener) => void (state.drain = listener),
   }
-  const sink = new DocumentSink(body, { head: '<HEAD>', tail: '<TAIL>' }, options.addsLater ?? false)
+  const sink = new DocumentSink(body, { head: '<HEAD>', tail: '<TAIL>', before: () => '' }, options.addsLater ?? false)
   return { sink, sent, state, html: () => sent.join('') }
 }
 

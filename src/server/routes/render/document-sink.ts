@@ -8,6 +8,8 @@ export interface SinkAdditions {
   readonly head: string
   /** Markup after the shell: hydration data and bootstrap script. */
   readonly tail: string
+  /** Elements that belong before the next flush; the first are put into the head. */
+  before(): string
 }
 
 const END = Buffer.from(DOCUMENT_END)
@@ -50,7 +52,9 @@ export class DocumentSink extends EventEmitter {
     let chunk = this.#parts.length === 1 ? asBuffer(this.#parts[0]) : Buffer.concat(this.#parts)
     this.#parts = []
     if (endsWith(chunk, END)) chunk = chunk.subarray(0, chunk.length - END.length)
+    const before = this.#additions.before()
     if (this.#shellSent) {
+      if (before !== '') this.#body.write(before)
       if (chunk.length > 0) this.#body.write(chunk)
       return
     }
@@ -61,7 +65,7 @@ export class DocumentSink extends EventEmitter {
     this.#body.write(
       Buffer.concat([
         chunk.subarray(0, at),
-        Buffer.from(this.#additions.head),
+        Buffer.from(this.#additions.head + before),
         chunk.subarray(at),
         Buffer.from(this.#additions.tail + waiting),
       ]),

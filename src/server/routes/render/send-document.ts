@@ -18,6 +18,7 @@ import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
 import type { HydrationData } from './hydration-data-writer.ts'
+import type { InsertedHtml } from './inserted-html.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
@@ -37,6 +38,8 @@ export interface DocumentParts {
   readonly keep?: ((document: SentDocument) => void) | undefined
   /** The hydration data for the kept document, if it differs. */
   readonly hydrationDataForAll?: () => HydrationData | undefined
+  /** Elements beside React's. */
+  readonly inserted: Pick<InsertedHtml, 'take' | 'hasNonce'>
   /** Seconds after which a visitor who gets this failure may retry. */
   readonly retryAfter?: number | undefined
 }
@@ -56,21 +59,23 @@ function sendFinished(
   parts: DocumentParts,
   context: RequestContext,
 ): Promise<void> | undefined {
-  const { assets, hydrationData, metadata, status } = parts
+  const { assets, hydrationData, inserted, metadata, status } = parts
   const caching = documentCaching(parts, context)
   const nonce = caching.shared ? '' : context.nonce
-  const jsonLd = jsonLdTags(metadata)
+  const besides = inserted.take() + jsonLdTags(metadata)
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   const stable = chunks === '' ? hydrationData.element : hydrationData.element + chunks.replaceAll(context.nonce, '')
-  const tagOf = (handedOver: string): string => documentTag(html, jsonLd + handedOver, assets.build)
+  const withoutNonce = (text: string): string => (inserted.hasNonce() ? text.replaceAll(context.nonce, '') : text)
+  const tagOf = (handedOver: string): string =>
+    documentTag(withoutNonce(html), withoutNonce(besides) + handedOver, assets.build)
   const etag = status === 200 ? tagOf(stable) : undefined
   const whole = (handedOver = hydrationData.element): readonly string[] => {
     const head =
       (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
       html.slice(0, at) +
       assets.head(nonce, hydrationData.start !== undefined) +
-      jsonLd
+      besides
     const content = html.slice(at, -DOCUMENT_END.length)
     const end = handedOver + chunks + assets.bootstrap(nonce) + DOCUMENT_END
     return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
@@ -167,7 +172,7 @@ function endWith({ req, res }: RequestContext, body: readonly string[], lengths:
 
 /** Sends a document with pending boundaries, each as it completes. */
 export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
-  const { assets, hydrationData, metadata } = parts
+  const { assets, hydrationData, inserted, metadata } = parts
   const { nonce, req, res } = context
   const encoding = negotiate(context)
   const caching = privateCaching(documentCaching(parts, context))
@@ -184,6 +189,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     {
       head: assets.head(nonce, hydrationData.start !== undefined) + holeStyles(nonce) + jsonLdTags(metadata),
       tail: hydrationData.element + assets.bootstrap(nonce),
+      before: inserted.take,
     },
     hydrationData.start !== undefined,
   )
@@ -234,12 +240,12 @@ function negotiate(context: RequestContext): Encoding | undefined {
   return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
 }
 
-function documentCaching({ status, hydrationData }: DocumentParts, context: RequestContext): Caching {
+function documentCaching({ status, hydrationData, inserted }: DocumentParts, context: RequestContext): Caching {
   if (context.req.method === 'POST') return NO_STORE
   const ruled = takeRuledCaching(context)
   const wanted = context.givenHeaders?.get('cache-control') ?? ruled
   const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context) })
-  return hydrationData.start === undefined ? caching : privateCaching(caching)
+  return hydrationData.start === undefined && !inserted.hasNonce() ? caching : privateCaching(caching)
 }
 
 /** A streamed document contains inline scripts and so a nonce, which makes it private. */

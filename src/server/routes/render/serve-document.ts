@@ -30,6 +30,7 @@ import {
   type JudgedThrown,
 } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
+import { createInsertedHtml } from './inserted-html.ts'
 import { giveUp, idPrefix, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
@@ -184,8 +185,9 @@ class DocumentRendering {
     const { meta: metas, route, timings, keep } = request
     const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
     const forms = formTarget(context)
+    const inserted = createInsertedHtml(context)
     return {
-      tree: routeTree({ document, view: { ...view, location: forms }, modules, metadata }),
+      tree: routeTree({ document, view: { ...view, location: forms }, modules, metadata, server: inserted.document }),
       forms,
       partsOf: (posted, streamed) => ({
         status:
@@ -207,6 +209,7 @@ class DocumentRendering {
         },
         timings,
         keep,
+        inserted,
       }),
     }
   }

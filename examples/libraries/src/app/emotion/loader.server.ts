@@ -1,0 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+export function loader() {
+  return { level: wait(200, 40) }
+}

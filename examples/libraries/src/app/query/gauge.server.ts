@@ -1,0 +1,5 @@
+const state = { centimetres: 40 }
+
+export function readGauge() {
+  return { centimetres: state.centimetres++ }
+}
