@@ -1,11 +1,11 @@
 /** Fields with their faults, failures as states, and files that are too large, as the handbook prints them. */
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { JAVASCRIPT, type OpenPage } from '../support/browser.ts'
 import { handbookTest as browserTest } from '../support/handbook-app.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
 import { press } from '../support/actions-app.ts'
-import { isSameDocument, untilAlive } from '../support/router-page.ts'
 
 const KNOWN = [statusComplaint(422), statusComplaint(500), statusComplaint(413)]
 
