@@ -113,6 +113,7 @@ export function createAppParts(options: CreateAppOptions) {
     onRevalidate,
     now,
     adoptAction: adoption?.adopt,
+    dataLifetime: definition.dataLifetime,
   })
   const reporting = createReporting(options, config, services, log)
   const visitorLimits = limitVisitors(definition.security?.limits)

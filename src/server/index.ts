@@ -52,6 +52,7 @@ export type {
   ReportSide,
 } from './api/report-inbox.ts'
 export { clientKey } from './http/client-key.ts'
+export type { DataLifetime } from './api/define-app.ts'
 export type { PolicySources } from './api/define-app.ts'
 export type { VisitorLimits } from './api/define-app.ts'
 export type { RuleSet } from '../shared/rules/rule-types.ts'

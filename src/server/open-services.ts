@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { basePath } from '../shared/base-path.ts'
+import type { DataLifetime } from './api/define-app.ts'
 import { createDataCache, type DataCache, type DataCacheOptions } from './stores/cache/data-cache.ts'
 import type { Config } from './config/config.ts'
 import type { Readiness } from './process/readiness.ts'
@@ -30,6 +31,8 @@ export interface Services extends RequestServices {
 /** Facts about build and process that services use. */
 export interface ServiceOptions
   extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now'>, Pick<RequestServices, 'adoptAction'> {
+  /** Default: the runtime's own. */
+  readonly dataLifetime?: DataLifetime | undefined
   /** Absolute path of the source maps of this build, if any. */
   readonly mapsFolder?: string | undefined
 }
@@ -40,12 +43,21 @@ function limitsOfBase(limits: RateLimits): RateLimits {
   return base === '' ? limits : { take: (key, ...rest) => limits.take(`${base} ${key}`, ...rest) }
 }
 
+/** @throws {RangeError} for what is not a number of seconds. */
+function checkedLifetime(lifetime: DataLifetime): DataLifetime {
+  for (const [name, seconds] of Object.entries(lifetime) as [string, unknown][]) {
+    if (seconds === undefined || (typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds))) continue
+    throw new RangeError(`dataLifetime.${name}: ${String(seconds)} is not a number of seconds, 0 or more`)
+  }
+  return lifetime
+}
+
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  { mapsFolder, adoptAction, ...cache }: ServiceOptions,
+  { mapsFolder, adoptAction, dataLifetime = {}, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
@@ -82,6 +94,7 @@ export function createServices(
 
   return {
     dataDir,
+    dataLifetime: checkedLifetime(dataLifetime),
     secrets,
     sessions,
     applicationSecrets: new ApplicationSecrets(secrets),

@@ -34,6 +34,7 @@ export interface TinyAppOptions {
   readonly reports?: AppDefinition['reports']
   readonly security?: AppDefinition['security']
   readonly start?: AppDefinition['start']
+  readonly dataLifetime?: AppDefinition['dataLifetime']
 }
 
 /** Makes a server for one test. */
@@ -51,6 +52,7 @@ export function tinyApp(options: TinyAppOptions): TinyApp {
     ...(options.reports === undefined ? {} : { reports: options.reports }),
     ...(options.security === undefined ? {} : { security: options.security }),
     ...(options.start === undefined ? {} : { start: options.start }),
+    ...(options.dataLifetime === undefined ? {} : { dataLifetime: options.dataLifetime }),
     ...(options.middleware === undefined ? {} : { middleware: options.middleware }),
   }
   const app = createApp({

@@ -39,6 +39,8 @@ export interface AppDefinition {
    * returns runs after the last answer, within `SHUTDOWN_GRACE_MS`. The build does not run it.
    */
   readonly start?: (server: AppStart) => AppStop | void | Promise<AppStop | void>
+  /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. */
+  readonly dataLifetime?: DataLifetime
   /** Error reports. */
   readonly reports?: {
     /**
@@ -88,6 +90,14 @@ export interface AppDefinition {
 /** Defines the application: the default export of its `app.ts`. Checked by the build and by `createApp`. */
 export function defineApp(app: AppDefinition): AppDefinition {
   return app
+}
+
+/** Seconds for which browsers treat data as fresh; with 0 each navigation loads it again. */
+export interface DataLifetime {
+  /** Default: 60. */
+  readonly seconds?: number
+  /** For loaders that open a session. Default: `seconds`. */
+  readonly session?: number
 }
 
 /** Limits per visitor, by kind of request. A visitor is an address, or an IPv6 network of 64 bits. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
+import type { DataLifetime } from '../api/define-app.ts'
 import type { LoaderContext } from '../api/loader-types.ts'
 import { purposeOf, type ShedReason } from './request-kind.ts'
 import type { RequestKind, DataRequest, HeadTiming, ActionTarget } from './request-kind.ts'
@@ -329,6 +330,8 @@ export interface RequestServices {
   readonly limits: RateLimits
   /** Sessions kept on the server. */
   readonly sessions: SessionStore
+  /** Defaults for how long browsers keep loaders' data. */
+  readonly dataLifetime: DataLifetime
   /** The shared data cache, and its revalidations. */
   readonly data: DataCache
   /** As `data`, if it is open. */

@@ -7,6 +7,7 @@ import type { ReportInbox } from '../api/report-inbox.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import { noteSession, watchSessions, type SessionListener } from '../secrets/session-reads.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
@@ -48,7 +49,7 @@ export class RequestLoaderContext implements LoaderContext {
   #headers: Headers | undefined = undefined
   #cacheTags: Set<string> | undefined = undefined
   /** By key of `once`. */
-  #reads: Map<string | object, Promise<unknown>> | undefined = undefined
+  #reads: Map<string | object, SharedRead> | undefined = undefined
 
   constructor(request: LoaderRequest) {
     this.#request = request
@@ -158,12 +159,16 @@ export class RequestLoaderContext implements LoaderContext {
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
     refuseInReadScope('context.once()')
     const reads = (this.#reads ??= new Map())
-    const known = reads.get(key) as Promise<Value> | undefined
-    if (known !== undefined) return known
-    const value = readNow(read)
-    reads.set(key, value)
-    // It also keeps a failure that nobody awaits from ending the process.
-    value.catch(() => reads.get(key) === value && reads.delete(key))
+    let shared = reads.get(key)
+    if (shared === undefined) {
+      const made = new SharedRead(read)
+      reads.set(key, made)
+      made.value.catch(() => reads.get(key) === made && reads.delete(key))
+      shared = made
+    }
+    const value = shared.use() as Promise<Value>
+    // A failure that nobody awaits must not end the process.
+    value.catch(() => undefined)
     return value
   }
 
@@ -199,7 +204,24 @@ export class RequestLoaderContext implements LoaderContext {
   }
 }
 
-/** What it throws becomes a rejection. */
-async function readNow<Value>(read: () => Value | Promise<Value>): Promise<Value> {
-  return read()
+/** One read of `once`. All loaders that use it count as having opened the sessions that it opens. */
+class SharedRead implements SessionListener {
+  readonly value: Promise<unknown>
+  #hasSession = false
+
+  constructor(read: () => unknown) {
+    this.value = watchSessions(this, async () => read())
+  }
+
+  useSession(): void {
+    this.#hasSession = true
+  }
+
+  async use(): Promise<unknown> {
+    try {
+      return await this.value
+    } finally {
+      if (this.#hasSession) noteSession()
+    }
+  }
 }

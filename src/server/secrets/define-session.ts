@@ -1,4 +1,5 @@
 import { checkValueAsync, issuePath, type Schema } from '../../shared/schema.ts'
+import { noteSession } from './session-reads.ts'
 import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
 
 export type { SessionContext } from './sealed-cookie.ts'
@@ -90,6 +91,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
 
   return {
     open(context: SessionContext & { [opened]?: Promise<Session<Data>> }) {
+      noteSession()
       return (context[opened] ??= openFor(context))
     },
   }

@@ -3,6 +3,7 @@ import type { SessionStore } from '../stores/session-store.ts'
 import { checkAge, checkName, type SessionContext, type SessionKind, type SessionOptions } from './define-session.ts'
 import { openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
 import { cookieBase } from './sealed-cookie.ts'
+import { noteSession } from './session-reads.ts'
 
 const DEFAULT_MAX_AGE_SECONDS = 30 * 86_400
 const DEFAULT_IDLE_SECONDS = 14 * 86_400
@@ -84,6 +85,7 @@ export function defineStoredSession<Data>(
 
   return {
     open(context: SessionContext & { [opened]?: Promise<StoredSession<Data>> }) {
+      noteSession()
       return (context[opened] ??= openStoredSession(context, storeOf(context), rules))
     },
     async endAll(context, user) {

@@ -48,6 +48,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   'docs/libraries.md': [['<ClientOnly fallback', '<ClientOnly placeholder', `Property 'placeholder' does not exist`]],
   'docs/loaders.md': [
     ["context.once('account'", 'context.once(7', `'number' is not assignable to parameter of type 'string | object'`],
+    ['session: 0 }', 'sessions: 0 }', `'sessions' does not exist in type 'DataLifetime'`],
     ['export const guards', 'export const guard', `to type 'never'`],
     ['of={data.level}', 'of={data.gauge}', `Property 'gauge' does not exist`],
   ],

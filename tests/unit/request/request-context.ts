@@ -26,7 +26,7 @@ export function detachedRequest(): DetachedRequest {
       { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
     ),
     newNonce: () => 'test-nonce',
-    services: {} as RequestServices,
+    services: { dataLifetime: {} } as RequestServices,
     startedAt: 0,
   })
   return { context, logs }

@@ -1,6 +1,7 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { ownGetters } from '../../http/own-getters.ts'
+import { watchSessions } from '../../secrets/session-reads.ts'
 import type { Schema } from '../../../shared/schema.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import { checkParams } from './check-params.ts'
@@ -66,7 +67,9 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   const { run, schema, facts, context } = call
   const params = schema === undefined ? call.params : await checkParams(schema, call.params)
   const args = new Arguments(call, params as LoaderArgs['params'])
-  const result = deferMembers(await run(args), context)
+  const begin = (): unknown => run(args)
+  const returned = context.services.dataLifetime.session === undefined ? begin() : watchSessions(facts, begin)
+  const result = deferMembers(await returned, context)
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.
   if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()

@@ -2,15 +2,17 @@ import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { CacheOptions } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { SearchListener } from '../../http/track-search.ts'
+import type { SessionListener } from '../../secrets/session-reads.ts'
 
 /**
  * Facts about a segment's data for the browser's route cache, collected while its loader runs. Read them after the
  * loader has settled.
  */
-export class SegmentFacts implements SearchListener {
+export class SegmentFacts implements SearchListener, SessionListener {
   #uses: Set<string> | true | undefined = undefined
   #lifetime: number | undefined = undefined
   #tags: Set<string> | undefined = undefined
+  #hasSession = false
 
   useParam(key: string): void {
     if (this.#uses === true) return
@@ -20,6 +22,10 @@ export class SegmentFacts implements SearchListener {
 
   useAll(): void {
     this.#uses = true
+  }
+
+  useSession(): void {
+    this.#hasSession = true
   }
 
   /** @throws {RangeError} for an invalid lifetime. */
@@ -40,9 +46,10 @@ export class SegmentFacts implements SearchListener {
    * The facts in the form of the protocol, without defaults.
    * @returns `undefined` if all have their defaults.
    */
-  meta({ givenHeaders }: RequestContext): SegmentMeta | undefined {
+  meta({ givenHeaders, services }: RequestContext): SegmentMeta | undefined {
     const noStore = NO_STORE.test(givenHeaders?.get('cache-control') ?? '')
-    const lifetime = noStore ? 0 : this.#lifetime
+    const { seconds, session = seconds } = services.dataLifetime
+    const lifetime = noStore ? 0 : (this.#lifetime ?? (this.#hasSession ? session : seconds))
     if (this.#uses === undefined && lifetime === undefined && this.#tags === undefined) return undefined
     return {
       ...(this.#uses === undefined ? {} : { uses: this.#uses === true || [...this.#uses].toSorted() }),
