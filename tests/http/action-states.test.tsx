@@ -205,7 +205,7 @@ describe('a file that is too large is the fault of its field', () => {
       omitted: ['file'],
     })
     expect(text).toMatch(/<p id="upload-file-error">Too large: at most 2 kB.<\/p>/)
-    expect(text).toMatch(/id="upload-file"[^>]*aria-invalid="true" aria-describedby="upload-file-error"/)
+    expect(text).toMatch(/id="upload-file"[^>]*aria-describedby="upload-file-error" aria-invalid="true"/)
     expect(ran).toEqual([])
   })
 

@@ -272,6 +272,7 @@ describe('an upload without script', () => {
     const file = new File([Buffer.alloc(33_554_433)], 'large.bin')
     const page = await visitor.submit(await visitor.get('/lab/upload'), 'form:has([type=file])', { file })
     expect(page.status).toBe(413)
+    expect(page.text('[data-testid=error-file]')).toBe('That file is too large; at most 32 MiB are taken.')
   })
 })
 

@@ -19,8 +19,8 @@ export interface ControlProps {
   readonly name: string
   /** What was typed, after a refusal; else the first value. */
   readonly defaultValue: string
-  readonly 'aria-invalid'?: true
   readonly 'aria-describedby'?: string
+  readonly 'aria-invalid'?: true
   /** On the first wrong field: without JavaScript, the browser begins there. */
   readonly autoFocus?: true
   readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void
@@ -66,8 +66,8 @@ export function useField(name: string, state: unknown, options: FieldOptions = {
       id,
       name,
       defaultValue: values[0] ?? '',
-      ...(isWrong && { 'aria-invalid': true }),
       ...(described !== '' && { 'aria-describedby': described }),
+      ...(isWrong && { 'aria-invalid': true }),
       ...(isFirst && { autoFocus: true }),
       onInput: ({ currentTarget }) => setTyped({ length: count(currentTarget.value), state }),
     },

@@ -21,9 +21,6 @@ export function SignForm({ onDraft }: SignFormProps) {
   const [state, formAction, pending] = useActionState(sign, null)
   const form = useRef<HTMLFormElement>(null)
   const refused = state?.kind === 'invalid' ? state : undefined
-  const values = state?.kind === 'signed' ? undefined : state?.values
-  const nameError = refused?.errors['name']?.[0]
-  const messageError = refused?.errors['message']?.[0]
 
   useEffect(() => {
     if (refused !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
@@ -41,24 +38,10 @@ export function SignForm({ onDraft }: SignFormProps) {
   return (
     // The browser's own bubbles would show one fault at a time, and none to a screen reader that has moved on.
     <form ref={form} action={formAction} onSubmit={showDraft} noValidate className={styles['form']}>
-      <Field
-        name="name"
-        label="Name"
-        hint={`Up to ${LONGEST_NAME} characters.`}
-        error={nameError}
-        first={nameError !== undefined}
-        value={textIn(values?.['name'])}
-      >
+      <Field name="name" label="Name" hint={`Up to ${LONGEST_NAME} characters.`} state={state}>
         {(control) => <input {...control} autoComplete="name" />}
       </Field>
-      <Field
-        name="message"
-        label="Message"
-        hint={`Up to ${LONGEST_MESSAGE} characters.`}
-        error={messageError}
-        first={nameError === undefined && messageError !== undefined}
-        value={textIn(values?.['message'])}
-      >
+      <Field name="message" label="Message" hint={`Up to ${LONGEST_MESSAGE} characters.`} state={state}>
         {(control) => <textarea {...control} rows={4} />}
       </Field>
       <div className={styles['send']}>
@@ -91,9 +74,4 @@ function statusOf(state: Awaited<ReturnType<typeof sign>>): ReactNode {
 function textOf(fields: FormData, name: string): string {
   const value = fields.get(name)
   return typeof value === 'string' ? value : ''
-}
-
-/** What was typed comes back by name; a name that was sent twice has a list. */
-function textIn(value: string | readonly string[] | undefined): string {
-  return typeof value === 'string' ? value : (value?.[0] ?? '')
 }

@@ -1,5 +1,5 @@
 import { useActionState, useState, type SubmitEvent } from 'react'
-import { useUploadProgress } from 'millrace'
+import { useField, useUploadProgress } from 'millrace'
 import { Readout } from '../readout.tsx'
 import { upload } from './actions.server.ts'
 import { LARGEST_FILE_BYTES, sizeInWords } from './largest-file.ts'
@@ -11,7 +11,9 @@ export function UploadForm() {
   const progress = useUploadProgress(upload)
   const [fault, setFault] = useState<string>()
   const [sending, setSending] = useState('')
-  const shownFault = fault ?? (state?.kind === 'empty' && !pending ? 'Please choose a file.' : undefined)
+  const { error } = useField('file', state)
+  const answered = state?.kind === 'empty' ? 'Please choose a file.' : error
+  const shownFault = fault ?? (pending ? undefined : answered)
 
   function check(event: SubmitEvent<HTMLFormElement>): void {
     if (pending) return event.preventDefault()
