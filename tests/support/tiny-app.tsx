@@ -1,25 +1,18 @@
 import type { ComponentType } from 'react'
-import { pino, type Logger } from 'pino'
 import type { DocumentProps, TypedSegment } from '../../src/client/module-types.ts'
-import { createApp, type CreateAppOptions, type MillraceApp } from '../../src/server/app.ts'
-import { readConfig, type Config } from '../../src/server/config/config.ts'
+import type { CreateAppOptions, MillraceApp } from '../../src/server/app.ts'
 import type { AppDefinition } from '../../src/server/api/define-app.ts'
+import { openTestApp } from '../../src/testing/open-test-app.ts'
+import { PlainDocument } from '../../src/testing/plain-document.ts'
 
 /** A document with nothing of its own. */
-export function TinyDocument({ head, children }: DocumentProps) {
-  return (
-    <html lang="en">
-      <head>{head}</head>
-      <body>{children}</body>
-    </html>
-  )
-}
+export const TinyDocument = PlainDocument
 
 /** A server of a few lines, and the lines it logs. */
 export interface TinyApp {
   readonly app: MillraceApp
   /** Log entries so far, parsed. */
-  readonly logs: readonly Record<string, unknown>[]
+  readonly logs: readonly Readonly<Record<string, unknown>>[]
 }
 
 /** Options of `tinyApp`; what is left out is as plain as it can be. */
@@ -37,32 +30,14 @@ export interface TinyAppOptions {
   readonly dataLifetime?: AppDefinition['dataLifetime']
 }
 
-/** Makes a server for one test. */
-export function tinyApp(options: TinyAppOptions): TinyApp {
-  const logs: Record<string, unknown>[] = []
-  const log: Logger = pino(
-    { level: 'trace', base: null },
-    { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
-  )
-  const config: Config = readConfig(options.environment ?? {})
-  const definition: AppDefinition = {
-    routes: options.routes,
-    document: options.document ?? TinyDocument,
-    ...(options.rules === undefined ? {} : { rules: options.rules }),
-    ...(options.reports === undefined ? {} : { reports: options.reports }),
-    ...(options.security === undefined ? {} : { security: options.security }),
-    ...(options.start === undefined ? {} : { start: options.start }),
-    ...(options.dataLifetime === undefined ? {} : { dataLifetime: options.dataLifetime }),
-    ...(options.middleware === undefined ? {} : { middleware: options.middleware }),
-  }
-  const app = createApp({
-    app: definition,
-    config,
-    log,
-    ...(options.assets === undefined ? {} : { assets: options.assets }),
-    ...(options.actions === undefined ? {} : { actions: options.actions }),
+/** `createTestApp`, with what only tests of the runtime give it: files of a build, and actions by their modules. */
+export function tinyApp({ environment, assets, actions, ...definition }: TinyAppOptions): TinyApp {
+  const app = openTestApp(definition, {
+    ...(environment === undefined ? {} : { environment }),
+    ...(assets === undefined ? {} : { assets }),
+    ...(actions === undefined ? {} : { actions }),
   })
-  return { app, logs }
+  return { app, logs: app.logs }
 }
 
 /** A lazy import of a module that stands in the test. */
