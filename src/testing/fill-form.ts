@@ -106,10 +106,15 @@ function offers(value: string, options: readonly string[]): string {
 }
 
 function unknown(title: string, name: string, fields: readonly FormField[]): string {
-  const names = fields.flatMap((field) => (field.name === '' || field.kind === 'button' ? [] : field.name))
+  const names = fields.flatMap((field) => (isNamed(field) ? field.name : []))
   const known = [...new Set(names)]
   const has = known.length === 0 ? 'It has no fields' : `Its fields are ${listed(known)}`
   return `${title} has no field ${quoted(name)}. ${has}.`
+}
+
+/** Fields of the runtime, such as the id of an action, are not what a test has mistyped. */
+function isNamed({ name, kind }: FormField): boolean {
+  return name !== '' && kind !== 'button' && !name.startsWith('$ACTION_')
 }
 
 function disabled(title: string, name: string): string {

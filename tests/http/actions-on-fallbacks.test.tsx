@@ -1,4 +1,5 @@
 /** Forms that stand where a page was refused: in the layouts around it, and in the fallback itself. */
+import { submitForm } from 'millrace/testing'
 import { useActionState } from 'react'
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -8,7 +9,6 @@ import { isInvalidInput } from '../../src/shared/action-result.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -42,6 +42,7 @@ async function membersApp({ closed = false } = {}) {
     const said = isInvalidInput(state) ? state.errors['password']?.[0] : state?.refused
     return (
       <form action={submit} id="sign-in">
+        <input name="password" />
         <output>{said}</output>
       </form>
     )
@@ -52,6 +53,7 @@ async function membersApp({ closed = false } = {}) {
     return (
       <main>
         <form action={submit} id="subscribe">
+          <input name="email" />
           <output>{said}</output>
         </form>
         <form action={actions.quiet as never} id="quiet" />
@@ -89,8 +91,8 @@ async function membersApp({ closed = false } = {}) {
 
   async function send(path: string, id: string, fields: Record<string, string> = {}) {
     const { text } = await request(app).get(path)
-    const form = filledForm(formIn(text, id), fields)
-    return request(app).post(form.action).set('Content-Type', form.type).send(form.body)
+    const form = await submitForm(text, `#${id}`, fields)
+    return request(app).post(form.url).set(form.headers).send(form.body)
   }
   const read = (path: string) => request(app).get(path)
   const post = (path: string, name: string, body = '') =>

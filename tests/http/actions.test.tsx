@@ -1,3 +1,4 @@
+import { submitForm } from 'millrace/testing'
 import { useActionState } from 'react'
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -7,7 +8,6 @@ import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '
 import { action } from '../../src/server/routes/actions/action.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { makeTempDir } from '../support/temp-dir.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
 import { withServer } from '../support/listening.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 
@@ -52,6 +52,7 @@ async function actionApp() {
       <main>
         <form action={save} id="save">
           <input name="name" defaultValue={isInvalidInput(state) ? String(state.values['name']) : ''} />
+          <input name="password" />
           <output>{JSON.stringify(state)}</output>
         </form>
         {Object.entries(actions).map(([name, one]) => (
@@ -106,8 +107,8 @@ async function actionApp() {
   })
   const get = async (path = '/form?page=2') => (await request(app).get(path).set('Host', 'good.test').expect(200)).text
   const send = async (id: string, fields: Record<string, string>, path = '/form?page=2') => {
-    const form = filledForm(formIn(await get(path), id), fields)
-    return request(app).post(form.action).set('Host', 'good.test').set('Content-Type', form.type).send(form.body)
+    const form = await submitForm(await get(path), `#${id}`, fields)
+    return request(app).post(form.url).set('Host', 'good.test').set(form.headers).send(form.body)
   }
   return { app, logs, ran, passed, get, send }
 }
@@ -188,25 +189,24 @@ describe('a form that is sent without script', () => {
 
   test('to the plain URL of its page is known by its hidden field', async () => {
     const { app, get, ran } = await actionApp()
-    const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })
-    await request(app).post('/form').set('Host', 'good.test').set('Content-Type', form.type).send(form.body).expect(303)
+    const form = await submitForm(await get(), '#plain-quiet', { name: 'ann' })
+    await request(app).post('/form').set('Host', 'good.test').set(form.headers).send(form.body).expect(303)
     expect(ran).toEqual(['ann'])
   })
 
   test('twice runs once; changed, it is another', async () => {
     const { app, get, ran } = await actionApp()
-    const form = formIn(await get(), 'plain-quiet')
+    const html = await get()
     for (const name of ['ann', 'ann', 'bob']) {
-      const { action: to, type, body } = filledForm(form, { name })
-      await request(app).post(to).set('Host', 'good.test').set('Content-Type', type).send(body).expect(303)
+      const { url, headers, body } = await submitForm(html, '#plain-quiet', { name })
+      await request(app).post(url).set('Host', 'good.test').set(headers).send(body).expect(303)
     }
     expect(ran).toEqual(['ann', 'bob'])
   })
 
   test('with the key and the input of another visitor, runs for this one, and gives nobody else’s cookie', async () => {
     const { app, get, ran } = await actionApp()
-    const form = formIn(await get(), 'plain-quiet')
-    const { action: to, type, body } = filledForm(form, { name: 'ann' })
+    const { url, headers, body } = await submitForm(await get(), '#plain-quiet', { name: 'ann' })
     for (const cookie of [
       'user=ann',
       'theme=dark; user=ann',
@@ -215,14 +215,14 @@ describe('a form that is sent without script', () => {
       '',
       'theme=dark',
     ]) {
-      await request(app).post(to).set('Host', 'good.test').set('Content-Type', type).set('Cookie', cookie).send(body)
+      await request(app).post(url).set('Host', 'good.test').set(headers).set('Cookie', cookie).send(body)
     }
     expect(ran).toHaveLength(3)
   })
 
   test('twice runs once with files as well; another file is another', async () => {
     const { app, get, ran } = await actionApp()
-    const { action: to, hidden } = formIn(await get(), 'plain-quiet')
+    const { url: to, entries } = await submitForm(await get(), '#plain-quiet', { name: 'ann' })
     for (const [content, name] of [
       ['', ''], // as browsers send a field for files that was left empty
       ['', ''],
@@ -232,7 +232,7 @@ describe('a form that is sent without script', () => {
       ['two', 'b.txt'],
     ] as const) {
       const form = new FormData()
-      for (const [field, value] of [...hidden, ['name', 'ann'] as const]) form.append(field, value)
+      for (const [field, value] of entries) form.append(field, value)
       form.append('photo', new File([content], name))
       const sent = new Response(form)
       await request(app)
@@ -247,9 +247,9 @@ describe('a form that is sent without script', () => {
 
   test('meets the guards of its page before it runs', async () => {
     const { app, get, ran } = await actionApp()
-    const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })
-    const to = form.action.replace('/form?page=2', '/guarded?')
-    const answer = await request(app).post(to).set('Host', 'good.test').set('Content-Type', form.type).send(form.body)
+    const form = await submitForm(await get(), '#plain-quiet', { name: 'ann' })
+    const to = form.url.replace('/form?page=2', '/guarded?')
+    const answer = await request(app).post(to).set('Host', 'good.test').set(form.headers).send(form.body)
     expect(answer.status).toBe(401)
     expect(answer.text).toContain('root unauthorized')
     expect(ran).toEqual([])
@@ -259,9 +259,9 @@ describe('a form that is sent without script', () => {
 describe('a form is never sent on to another page, whoever leads there:', () => {
   test('a guard of its page, in front of the action', async () => {
     const { app, get, ran } = await actionApp()
-    const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })
-    const to = form.action.replace('/form?page=2', '/guarded/away?')
-    const answer = await request(app).post(to).set('Host', 'good.test').set('Content-Type', form.type).send(form.body)
+    const form = await submitForm(await get(), '#plain-quiet', { name: 'ann' })
+    const to = form.url.replace('/form?page=2', '/guarded/away?')
+    const answer = await request(app).post(to).set('Host', 'good.test').set(form.headers).send(form.body)
     expect([answer.status, answer.headers['location'], ran]).toEqual([303, '/sign-in', []])
   })
 
@@ -287,10 +287,10 @@ describe('a call is refused, and has not run,', () => {
     ['as JSON', { 'Content-Type': 'application/json' }, 415],
   ] as const)('%s', async ([, headers, status]) => {
     const { app, get, ran, passed } = await actionApp()
-    const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'ann' })
+    const form = await submitForm(await get(), '#plain-quiet', { name: 'ann' })
     const answer = await request(app)
-      .post(form.action)
-      .set({ Host: 'good.test', 'Content-Type': form.type, ...headers })
+      .post(form.url)
+      .set({ Host: 'good.test', ...form.headers, ...headers })
       .send(form.body)
     expect(answer.status).toBe(status)
     expect(ran).toEqual([])
@@ -311,19 +311,24 @@ describe('a call is refused, and has not run,', () => {
 
   test('with arguments that somebody has altered', async () => {
     const { app, get, ran } = await actionApp()
-    const form = filledForm(formIn(await get(), 'plain-remove'), {})
-    const altered = form.body.replace(/(name="\$ACTION_ARGS\d+"\r\n\r\n)(.)(.)/, '$1$3$2x')
-    expect(altered).not.toBe(form.body)
-    await request(app).post(form.action).set({ Host: 'good.test', 'Content-Type': form.type }).send(altered).expect(400)
+    const form = await submitForm(await get(), '#plain-remove', {})
+    const body = String(form.body)
+    const altered = body.replace(/(name="\$ACTION_ARGS\d+"\r\n\r\n)(.)(.)/, '$1$3$2x')
+    expect(altered).not.toBe(body)
+    await request(app)
+      .post(form.url)
+      .set({ Host: 'good.test', ...form.headers })
+      .send(altered)
+      .expect(400)
     expect(ran).toEqual([])
   })
 
   test('that is too large: 413', async () => {
     const { app, get, ran } = await actionApp()
-    const form = filledForm(formIn(await get(), 'plain-quiet'), { name: 'x'.repeat(1_100_000) })
+    const form = await submitForm(await get(), '#plain-quiet', { name: 'x'.repeat(1_100_000) })
     const answer = await request(app)
-      .post(form.action)
-      .set({ Host: 'good.test', 'Content-Type': form.type })
+      .post(form.url)
+      .set({ Host: 'good.test', ...form.headers })
       .send(form.body)
     expect(answer.status).toBe(413)
     expect(ran).toEqual([])

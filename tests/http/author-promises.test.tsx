@@ -1,3 +1,4 @@
+import { submitForm } from 'millrace/testing'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Suspense, use } from 'react'
 import request from 'supertest'
@@ -6,7 +7,6 @@ import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { notFound } from '../../src/shared/control-flow.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
-import { filledForm, formIn } from '../support/html-forms.ts'
 
 const still = page(() => <h1>Still here</h1>)
 const CRAWLER = 'Googlebot/2.1'
@@ -111,8 +111,8 @@ describe('a promise that fails somewhere in what an author returns ends no proce
     })
     const lost = await unheard(async () => {
       if (way === 'sent away') {
-        const form = filledForm(formIn((await request(app).get('/')).text, 'save'), {})
-        await request(app).post(form.action).type(form.type).send(form.body).expect(303)
+        const form = await submitForm((await request(app).get('/')).text, '#save', {})
+        await request(app).post(form.url).set(form.headers).send(form.body).expect(303)
         return
       }
       const call = request(app).post(`/_m/data/?_action=${actionId('actions.server.ts', 'save')}`)

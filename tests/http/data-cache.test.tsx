@@ -1,3 +1,4 @@
+import { submitForm } from 'millrace/testing'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +9,6 @@ import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
-import { filledForm, formIn } from '../support/html-forms.ts'
 
 const shown = page(({ data }: { data: { shown: unknown } }) => <p id="shown">{String(data.shown)}</p>)
 const shownIn = ({ text }: { text: string }): string | undefined => /<p id="shown">([^<]*)</.exec(text)?.[1]
@@ -157,8 +157,8 @@ describe('what is dropped', () => {
   ] as const)('by an action that names %s is shown by the next page', async ([, targets, expected]) => {
     const { app } = await withAction(targets)
     expect(shownIn(await request(app).get('/mills/1'))).toBe('1')
-    const form = filledForm(formIn((await request(app).get('/')).text, 'save'), {})
-    await request(app).post(form.action).set('Content-Type', form.type).send(form.body).expect(303)
+    const form = await submitForm((await request(app).get('/')).text, '#save', {})
+    await request(app).post(form.url).set(form.headers).send(form.body).expect(303)
     expect(shownIn(await request(app).get('/mills/1'))).toBe(expected)
   })
 

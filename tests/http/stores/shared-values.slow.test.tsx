@@ -1,3 +1,4 @@
+import { submitForm } from 'millrace/testing'
 import { createClient } from '@redis/client'
 import { once } from 'node:events'
 import { createServer, type Socket, connect } from 'node:net'
@@ -7,7 +8,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { action } from '../../../src/server/routes/actions/action.ts'
 import type { CachedOptions } from '../../../src/server/stores/cache/cached-read.ts'
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
-import { filledForm, formIn } from '../../support/html-forms.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -66,8 +66,8 @@ async function instance(url: string, source: Source, options: CachedOptions = { 
     logs,
     shown: async () => /<p id="shown">(.*?) 5</.exec((await request(app).get('/news/today').expect(200)).text)?.[1],
     save: async () => {
-      const form = filledForm(formIn((await request(app).get('/')).text, 'save'), {})
-      await request(app).post(form.action).set('Content-Type', form.type).send(form.body).expect(303)
+      const form = await submitForm((await request(app).get('/')).text, '#save', {})
+      await request(app).post(form.url).set(form.headers).send(form.body).expect(303)
     },
     drop: (target: string) => request(app).get('/drop').query({ target }).expect(200),
   }

@@ -133,7 +133,7 @@ describe('the request', () => {
 
 describe('filling in', () => {
   const html = form(
-    '<input name=name><input type=checkbox name=news><input type=checkbox name=tag value=a checked><input type=checkbox name=tag value=b>' +
+    '<input type=hidden name=$ACTION_ID value=x><input name=name><input type=checkbox name=news><input type=checkbox name=tag value=a checked><input type=checkbox name=tag value=b>' +
       '<input type=radio name=size value=s><input type=radio name=size value=l><select name=colour><option>red<option value=b>blue</select>' +
       '<input type=file name=file><input name=off disabled><input name=twice><input name=twice value=2>',
     'id=order action=/ method=post',
@@ -141,7 +141,17 @@ describe('filling in', () => {
 
   test('sets what a visitor sets', async () => {
     const values = { name: 7, news: true, tag: ['b'], size: 'l', colour: 'b', twice: ['1', '3'] }
-    const expected = ['name=7', 'news=on', 'tag=b', 'size=l', 'colour=b', 'file=[]', 'twice=1', 'twice=3']
+    const expected = [
+      '$ACTION_ID=x',
+      'name=7',
+      'news=on',
+      'tag=b',
+      'size=l',
+      'colour=b',
+      'file=[]',
+      'twice=1',
+      'twice=3',
+    ]
     expect(await sent(html, '#order', values)).toEqual(expected)
     expect(await sent(html, '#order', { tag: [] })).not.toContain('tag=a')
   })
