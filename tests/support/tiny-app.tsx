@@ -31,7 +31,8 @@ export interface TinyAppOptions {
 }
 
 /** `createTestApp`, with what only tests of the runtime give it: files of a build, and actions by their modules. */
-export function tinyApp({ environment, assets, actions, ...definition }: TinyAppOptions): TinyApp {
+export function tinyApp({ environment, assets, actions, document = PlainDocument, ...rest }: TinyAppOptions): TinyApp {
+  const definition = { ...rest, document } as AppDefinition
   const app = openTestApp(definition, {
     ...(environment === undefined ? {} : { environment }),
     ...(assets === undefined ? {} : { assets }),
