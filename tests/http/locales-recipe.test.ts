@@ -1,0 +1,88 @@
+/** The languages of the handbook's chapter on routes: start page, alternates, `lang`, and locales that are none. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import request from 'supertest'
+import { describe, expect, test } from 'vitest'
+import { createApp } from '../../src/server/app.ts'
+import { readConfig } from '../../src/server/config/config.ts'
+import application from '../fixtures/locales-app/app.ts'
+import { chooseLocale } from '../fixtures/locales-app/locales.ts'
+import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { withServer } from '../support/listening.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const app = createApp({
+  app: application,
+  config: readConfig({ ORIGIN: 'https://mills.example' }),
+  log: pino({ level: 'silent' }),
+})
+const get = (path: string) => request(app).get(path).set('Host', 'mills.example')
+
+describe('the chapter on routes', () => {
+  const files = ['locales.ts', 'start-loader.server.ts', 'layout-loader.server.ts', 'layout.tsx', 'document.tsx']
+  test.for(files)('prints %s as it is run here', (file) => {
+    const chapter = readFileSync(join(ROOT, 'docs/routes.md'), 'utf8')
+    const code = readFileSync(join(ROOT, 'tests/fixtures/locales-app', file), 'utf8')
+    expect(chapter).toContain(`\n${code}\`\`\``)
+  })
+})
+
+describe('the start page', () => {
+  test.each([
+    ['de', 'de'],
+    ['de-AT, en;q=0.5', 'de'],
+    ['fr, pt;q=0.8, en;q=0.9', 'en'],
+    ['PT-br', 'pt-BR'],
+    ['de;q=0, *', 'en'],
+    ['', 'en'],
+    ['../, //evil.example', 'en'],
+    [`${'x,'.repeat(2_000)}de`, 'en'],
+  ])('leads a browser of %j to /%s', async (accepted, locale) => {
+    const answer = await get('/').set('Accept-Language', accepted).expect(307)
+    expect(answer.headers['location']).toBe(`/${locale}`)
+    // No cache keeps it, so it need not vary.
+    expect(answer.headers['cache-control']).toContain('no-store')
+  })
+
+  test('takes no time for headers that are made to', () => {
+    expect(chooseLocale(` ;q=${' '.repeat(100_000)}`)).toBe('en')
+    expect(chooseLocale(null)).toBe('en')
+  })
+})
+
+describe('a page in a language', () => {
+  test('has its language, and links to itself in the others and to the start page', async () => {
+    const { text } = await get('/pt-BR/mills').expect(200)
+    expect(text).toContain('<html lang="pt-BR">')
+    const head = text.slice(0, text.indexOf('</head>'))
+    for (const [lang, path] of Object.entries({ en: '/en/mills', de: '/de/mills', 'x-default': '/' })) {
+      expect(head).toContain(`<link rel="alternate" hrefLang="${lang}" href="https://mills.example${path}"/>`)
+    }
+  })
+
+  test.each([
+    '/fr',
+    '/EN',
+    '/en%2Fmills',
+    '/%2e%2e%2fmills',
+    '/%5C%5Cevil.example',
+    '/..%2f..%2fetc',
+    '/%2Fevil.example/mills',
+  ])('is not found at %s, which names none of them', async (path) => {
+    const answer = await get(path).expect(404)
+    expect(answer.text).not.toContain('hrefLang')
+    expect(answer.text).not.toContain('evil.example/')
+  })
+
+  test.each(['/../mills', '/en/../../mills'])('is not found at %s as it is on the wire', async (path) => {
+    const answer = await withServer(app, (port) => requestRaw(port, getRequest(path, { Host: 'mills.example' })))
+    expect(answer.status).toBe(404)
+  })
+
+  test('is never on another host: //evil is a path of this site', async () => {
+    const answer = await get('//evil.example/mills').expect(308)
+    expect(answer.headers['location']).toBe('/evil.example/mills')
+    await get('/evil.example/mills').expect(404)
+  })
+})
