@@ -14,7 +14,6 @@ import { HeadTags } from './head-tags.tsx'
 import type { ModuleCache } from './module-cache.ts'
 import { layoutId, leafModule, pageId, shownChain, type RouteView } from './route-view.ts'
 import { SegmentBoundary } from './boundaries.tsx'
-import { ServerDocumentContext, type ServerDocument } from './server-document.ts'
 
 /** Input of one render of the whole document. */
 export interface RouteTreeInput {
@@ -26,8 +25,6 @@ export interface RouteTreeInput {
   readonly metadata: Metadata
   /** Absent on the server, which renders once. */
   readonly client?: ClientTree
-  /** Absent in browsers. */
-  readonly server?: ServerDocument
 }
 
 /** Parts that let a tree change into another one. */
@@ -44,7 +41,7 @@ export interface ClientTree {
  * The tree of a document, the same on the server and in the browser: a pure function of its input, built from the
  * innermost node outwards, so that it adds little cost to the application's components.
  */
-export function routeTree({ document: Document, view, modules, metadata, client, server }: RouteTreeInput): ReactNode {
+export function routeTree({ document: Document, view, modules, metadata, client }: RouteTreeInput): ReactNode {
   let key = client?.keyOf(leafId(view))
   let node = leafNode(view, modules, key, client)
   const chain = shownChain(view)
@@ -79,7 +76,7 @@ export function routeTree({ document: Document, view, modules, metadata, client,
       )
     }
   }
-  const tree = (
+  return (
     <ViewContext value={view}>
       <Document head={<HeadTags metadata={metadata} origin={view.origin} />}>
         <SegmentBoundary chain={chain} at={-1} visit={client?.visit}>
@@ -88,7 +85,6 @@ export function routeTree({ document: Document, view, modules, metadata, client,
       </Document>
     </ViewContext>
   )
-  return server ? <ServerDocumentContext value={server}>{tree}</ServerDocumentContext> : tree
 }
 
 /** The table types each page and layout by its own pattern; here they are all treated alike. */

@@ -1,8 +1,9 @@
-import type { ComponentType, ReactNode } from 'react'
+import { createElement, type ComponentType, type ReactNode } from 'react'
 import { isCrawler } from './crawler.ts'
 import type { DocumentProps } from '../../../client/module-types.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { routeTree } from '../../../client/react/route-tree.tsx'
+import { ServerDocumentContext } from '../../../client/react/server-document.ts'
 import { findBoundary } from '../../../client/react/find-boundary.ts'
 import {
   layoutId,
@@ -187,7 +188,12 @@ class DocumentRendering {
     const forms = formTarget(context)
     const inserted = createInsertedHtml(context)
     return {
-      tree: routeTree({ document, view: { ...view, location: forms }, modules, metadata, server: inserted.document }),
+      // Around the tree, and not in it: browsers do without.
+      tree: createElement(
+        ServerDocumentContext,
+        { value: inserted.document },
+        routeTree({ document, view: { ...view, location: forms }, modules, metadata }),
+      ),
       forms,
       partsOf: (posted, streamed) => ({
         status:
