@@ -6,6 +6,7 @@ import { compileRules } from '../shared/rules/compile-rules.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { validateRouteTable } from '../shared/route-table-faults.ts'
 import type { AppDefinition } from './api/define-app.ts'
+import { bindEnv, type Environment } from './api/define-env.ts'
 import { DAY_MS } from './assets/kept-builds.ts'
 import { createKeptFiles, type KeptFiles } from './assets/kept-files.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
@@ -43,6 +44,8 @@ export interface CreateAppOptions {
   readonly app: AppDefinition
   /** Default: `readConfig({})`. */
   readonly config?: Config
+  /** The variables that the application's own `env` reads. Default: `process.env`. */
+  readonly environment?: Environment
   /** Output of the build; without it documents have no scripts and styles. */
   readonly assets?: {
     readonly manifest: AssetManifest
@@ -96,6 +99,7 @@ export type AppParts = ReturnType<typeof createAppParts>
 export function createAppParts(options: CreateAppOptions) {
   const { app: definition, config = readConfig({}), assets, onRevalidate, adoption } = options
   const now = options.now ?? (() => Date.now())
+  if (definition.env !== undefined) bindEnv(definition.env, options.environment ?? process.env)
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
   checkTunnelPath(config.reportTunnelPath, table)

@@ -29,7 +29,7 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
   const config = readConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !isHosts(name))))
   if (env['DATA_DIR']) checkDataDir(config.dataDir)
   if (config.redisUrl !== '') await checkRedisClient()
-  const built = await openBuiltApp(readManifest(), { config, isEmbedded: true })
+  const built = await openBuiltApp(readManifest(), { config, isEmbedded: true, environment: env })
   const { app } = built
   const { log, readiness } = app
   try {

@@ -34,6 +34,7 @@ export function openTestApp(
     ...parts,
     app: { document: PlainDocument, ...definition },
     config,
+    environment,
     log,
     adoption: ACTIONS,
     ...(clock === undefined ? {} : { now: () => clock.now() }),

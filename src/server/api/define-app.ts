@@ -1,3 +1,4 @@
+import type { Env } from './define-env.ts'
 import type { ComponentType } from 'react'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
@@ -39,6 +40,8 @@ export interface AppDefinition {
    * returns runs after the last answer, within `SHUTDOWN_GRACE_MS`. The build does not run it.
    */
   readonly start?: (server: AppStart) => AppStop | void | Promise<AppStop | void>
+  /** The application's own variables, from `defineEnv`: checked before visitors are accepted. */
+  readonly env?: Env<object>
   /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. */
   readonly dataLifetime?: DataLifetime
   /** Error reports. */

@@ -1,0 +1,71 @@
+import { checkValue, issuePath, type Schema, type SchemaOutput } from '../../shared/schema.ts'
+import { ConfigError } from '../config/config.ts'
+
+/** Variables by name, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const BIND = Symbol('millrace.env')
+
+/** The application's own variables, typed. */
+export type Env<Values extends object> = Readonly<Values> & {
+  /** Reads this environment from now on. Called by the runtime. */
+  readonly [BIND]: (environment: Environment) => void
+}
+
+/**
+ * Declares the environment of an application. Give it to `defineApp` as `env`: the server then checks it before it accepts
+ * visitors, and names every variable that does not fit, never its value.
+ *
+ * Nothing is read before the first access or the start, so that a build needs no environment.
+ * @param schema of the variables by their names, such as `z.object({ SMTP_URL: z.url() })`. Unset variables are absent, and
+ * empty ones count as unset. It must be synchronous.
+ * @returns its output, read on first access from the server's environment.
+ * @throws {ConfigError} on access, for an environment that does not fit.
+ */
+export function defineEnv<const Own extends Schema<object>>(schema: Own): Env<SchemaOutput<Own> & object> {
+  let environment: Environment = process.env
+  let values: object | undefined
+  const read = (): object => (values ??= readEnvironment(schema, environment))
+  const bind = (given: Environment): void => {
+    environment = given
+    values = readEnvironment(schema, given)
+  }
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => (name === BIND ? bind : Reflect.get(read(), name)),
+      has: (_, name) => Reflect.has(read(), name),
+      ownKeys: () => Reflect.ownKeys(read()),
+      getOwnPropertyDescriptor(_, name) {
+        const found = Reflect.getOwnPropertyDescriptor(read(), name)
+        // The target has none, so it must not claim to be fixed.
+        return found && { ...found, writable: false, configurable: true }
+      },
+      set: () => false,
+      defineProperty: () => false,
+      deleteProperty: () => false,
+    },
+  ) as Env<SchemaOutput<Own> & object>
+}
+
+/**
+ * Checks the environment of an application, and lets it read this one.
+ * @throws {ConfigError} in one line that names every variable that does not fit.
+ */
+export function bindEnv(env: Env<object>, environment: Environment): void {
+  env[BIND](environment)
+}
+
+function readEnvironment(schema: Schema, environment: Environment): object {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
+  const checked = checkValue(schema, given)
+  if (checked instanceof Promise) throw new TypeError('defineEnv: the schema must not be asynchronous')
+  if (checked.issues === undefined) return checked.value as object
+  const faults = new Map<string, string>()
+  for (const issue of checked.issues) {
+    const name = String(issuePath(issue)[0] ?? 'environment')
+    if (!faults.has(name)) faults.set(name, name in given ? issue.message : 'is not set')
+  }
+  const [[first = 'environment', fault = ''] = [], ...others] = faults
+  throw new ConfigError(first, [fault, ...others.map(([name, other]) => `${name}: ${other}`)].join('; '))
+}
