@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createApp as createMillraceApp } from './app.ts'
 import type { AppDefinition } from './api/define-app.ts'
 import { readConfig } from './config/config.ts'
@@ -18,7 +18,8 @@ export interface CreateAppOptions {
 }
 
 /** An application as a request listener, or as middleware of an Express server. It listens to no port by itself. */
-export interface CreatedApp extends RequestHandler {
+export interface CreatedApp {
+  (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): void
   /**
    * Runs the application's `start`.
    * @throws what that throws.

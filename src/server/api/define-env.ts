@@ -57,7 +57,9 @@ export function bindEnv(env: Env<object>, environment: Environment): void {
 }
 
 function readEnvironment(schema: Schema, environment: Environment): object {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  )
   const checked = checkValue(schema, given)
   if (checked instanceof Promise) throw new TypeError('defineEnv: the schema must not be asynchronous')
   if (checked.issues === undefined) return checked.value as object

@@ -83,6 +83,8 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['Number(search.page)', 'Number(search.pages)', `Property 'pages' does not exist`],
     ['middleware: [', 'before: [', `'before' does not exist in type 'AppDefinition'`],
   ],
+  'docs/configuration.md': [['defineEnv(', 'declareEnv(', `'declareEnv'`]],
+  'docs/embedding.md': [['app.stop()', 'app.end()', `Property 'end' does not exist on type 'CreatedApp'`]],
   'docs/rules.md': [
     ['afterFiles: [],', 'after: [],', `'after' does not exist`],
     ['missing: [{', 'lacking: [{', `'lacking' does not exist`],
