@@ -14,10 +14,8 @@ const END = '<!-- end of tower -->'
 export function towerDiagram(folder: string): string {
   const floors = (TOWERS[folder] ?? []).toReversed()
   const boxes = floors.map((rooms, index) => `  f${floors.length - 1 - index}["${rooms.map(named).join(' · ')}"]`)
-  const arrows = floors
-    .slice(1)
-    .map((_rooms, index) => `  f${floors.length - 1 - index} --> f${floors.length - 2 - index}`)
-  return ['```mermaid', 'flowchart TB', ...boxes, ...arrows, '```'].join('\n')
+  const arrows = floors.map((_rooms, index) => `f${floors.length - 1 - index}`).join(' --> ')
+  return ['```mermaid', 'flowchart TB', ...boxes, `  ${arrows}`, '```'].join('\n')
 }
 
 function named(room: string): string {

@@ -1,3 +1,5 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- an ambient module cannot be imported by its file
+/// <reference path="./undici-pool.d.ts" />
 /**
  * Sends envelopes to the service. Only the configuration decides the destination: no envelope, answer or redirect can
  * change it.
