@@ -12,6 +12,7 @@ const FOLDERS = [
   'src/app',
   'scripts',
   'templates',
+  'examples',
   'tests',
 ] as const
 
