@@ -30,19 +30,15 @@ export const remove = action({
 
 /** What fails is a state that the button shows: in a list, an error page would take all the other articles away. */
 export const favourite = action({
+  failure: 'state',
   args: z.tuple([slugs, z.boolean()]),
   async handler({ args: [slug, on], context, revalidate }) {
     const account = await readAccount(context)
-    if (account === undefined) return { kind: 'failed', why: 'Sign in to keep favourites.' } as const
+    if (account === undefined) return { kind: 'stranger' } as const
     const sql = on
       ? 'INSERT OR IGNORE INTO favourites (user, article) SELECT ?, id FROM articles WHERE slug = ?'
       : 'DELETE FROM favourites WHERE user = ? AND article = (SELECT id FROM articles WHERE slug = ?)'
-    try {
-      databaseIn(context.dataDir).statement(sql).run(account.id, slug)
-    } catch (error) {
-      context.log.error({ err: String(error) }, 'a favourite was not saved')
-      return { kind: 'failed', why: 'That did not work. Try again.' } as const
-    }
+    databaseIn(context.dataDir).statement(sql).run(account.id, slug)
     revalidate('articles', `article:${slug}`)
     return undefined
   },

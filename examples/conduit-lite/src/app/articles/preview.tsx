@@ -32,7 +32,10 @@ export function FavouriteButton({ slug, favourites, isFavourite }: Omit<Preview,
   const [state, formAction] = useActionState(favourite.bind(null, slug, !isFavourite), null)
   return (
     <form className="favourite" action={formAction}>
-      <span role="alert">{state?.kind === 'failed' ? state.why : null}</span>
+      <span role="alert">
+        {state?.kind === 'stranger' ? 'Sign in to keep favourites.' : null}
+        {state?.kind === 'failed' ? 'That did not work. Try again.' : null}
+      </span>
       <button className="quiet" aria-label={`Favourite, ${favourites}`} aria-pressed={isFavourite}>
         {`♥ ${favourites}`}
       </button>
