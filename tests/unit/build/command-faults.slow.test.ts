@@ -126,7 +126,7 @@ describe('a config', () => {
     [
       'a package that is missing',
       `{}\nimport 'nowhere'`,
-      /^millrace\.config\.ts could not be loaded: Cannot find package 'nowhere'.*$/,
+      /^millrace\.config\.ts imports nowhere, which is not installed\. Install it: npm install --save-dev nowhere$/,
     ],
   ] as const)('with %s stops the build, and changes nothing', async ([name, config, message]) => {
     const root = await makeProject(name.replaceAll(/\W+/g, '-'), { 'dist/build-info.json': '{}' })
