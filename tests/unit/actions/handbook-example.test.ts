@@ -46,10 +46,12 @@ describe('the pages of tests/fixtures/handbook-app', () => {
   const FIXTURE = join(ROOT, 'tests/fixtures/handbook-app')
   const printed = globSync('docs/*.md', { cwd: ROOT }).flatMap((name) => {
     const chapter = readFileSync(join(ROOT, name), 'utf8')
-    return [...chapter.matchAll(/^```tsx?\n\/\/ src\/app\/(\S+)\n(.*?)^```/gms)]
-      // The frame around the examples is the fixture's own.
-      .filter(([, file = '']) => file.includes('/') && existsSync(join(FIXTURE, file)))
-      .map(([, file = '', code = '']) => ({ name, file, code }))
+    return (
+      [...chapter.matchAll(/^```tsx?\n\/\/ src\/app\/(\S+)\n(.*?)^```/gms)]
+        // The frame around the examples is the fixture's own.
+        .filter(([, file = '']) => file.includes('/') && existsSync(join(FIXTURE, file)))
+        .map(([, file = '', code = '']) => ({ name, file, code }))
+    )
   })
 
   test('are printed by the handbook', () => {
