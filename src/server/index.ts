@@ -37,6 +37,7 @@ export {
   type StartEvents,
 } from './api/event-stream.ts'
 export { sendFile, type SendFileOptions } from './api/send-file.ts'
+export { refuseInput } from './api/refuse-input.ts'
 export { UnavailableError, type UnavailableOptions } from './api/unavailable-error.ts'
 export { UncacheableValueError } from './stores/cache/value-text.ts'
 export { VisitorInCacheError } from './stores/cache/read-scope.ts'

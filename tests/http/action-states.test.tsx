@@ -8,6 +8,7 @@ import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
 import { action, type ActionCall } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
+import { refuseInput } from '../../src/server/api/refuse-input.ts'
 import { redirectBack } from '../../src/server/api/redirect-back.ts'
 import { filledForm, formIn } from '../support/html-forms.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -35,6 +36,10 @@ async function statesApp() {
       },
     }),
     crash: action({ handler: failing }),
+    taken: action({
+      secret: ['pin'],
+      handler: () => refuseInput({ note: 'This note is taken.', '': ['One.', 'Two.'] }),
+    }),
     remove: action({ failure: 'state', args: z.tuple([z.number()]), handler: failing }),
     upload: action({ upload: { files: 1, fileBytes: 2_000, totalBytes: 5_000 }, handler: readAll }),
     attach: action({ bodyLimit: 3_000, tooLarge: 'Zu groß.', handler: () => void ran.push('attached') }),
@@ -67,6 +72,7 @@ async function statesApp() {
         <StateForm name="fail" />
         <StateForm name="busy" />
         <StateForm name="crash" />
+        <StateForm name="taken" />
         <StateForm name="upload" />
         <StateForm name="attach" />
         <RemoveForm />
@@ -115,6 +121,19 @@ async function statesApp() {
 
 const shownIn = (html: string): string =>
   (/<output>(\{.*?\})<\/output>/.exec(html)?.[1] ?? '').replaceAll('&quot;', '"').replaceAll('&#x27;', "'")
+
+describe('an input that the handler refuses', () => {
+  test('is shown as one that the schema refuses: 422, with what was typed, and no failure', async () => {
+    const { send, call, failures } = await statesApp()
+    const { status, text } = await send('taken', { note: 'typed', pin: '1234' })
+    expect(status).toBe(422)
+    const refused = { kind: 'invalid', errors: { note: ['This note is taken.'], '': ['One.', 'Two.'] }, omitted: [] }
+    expect(JSON.parse(shownIn(text))).toEqual({ ...refused, values: { note: 'typed' } })
+    const called = await call('taken', [null], { note: 'typed' })
+    expect(called.lines.join()).toContain('This note is taken.')
+    expect(failures()).toEqual([])
+  })
+})
 
 describe('a failure that its form shows', () => {
   test('keeps the page and what was typed, without script: 500, and nothing of it but its digest', async () => {

@@ -108,7 +108,7 @@ test('passwords are asked for, and a device can be signed out from another', asy
   const ann = await signedUp(app, 'ann')
   const phone = app.visitor()
   const wrong = await (await phone.get('/account')).submit('#sign-in', { name: 'ann', password: 'wrong' })
-  assert.equal(wrong.status, 401)
+  assert.equal(wrong.status, 422)
   assert.match(wrong.text('#sign-in') ?? '', /is wrong/)
   const signedIn = await wrong.submit('#sign-in', { name: 'ann', password: PASSWORD })
   assert.equal(signedIn.text('h1'), 'Account')

@@ -3,6 +3,7 @@ import { isPasswordName } from '../../../shared/password-name.ts'
 import { checkValueAsync, issuePath, type CheckedValue, type Schema, type SchemaIssue } from '../../../shared/schema.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction } from './action.ts'
+import { RefusedInputSignal } from '../../api/refuse-input.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
@@ -97,6 +98,10 @@ export async function runAction(
     const thrown = normalizeThrown(met)
     if (thrown instanceof BodyError) throw thrown
     await dropShared()
+    if (met instanceof RefusedInputSignal) {
+      const state: InvalidInput = { kind: 'invalid', errors: met.errors, ...typedInput(call, secret) }
+      return done({ kind: 'invalid', state, secret })
+    }
     if (hasState && definition.failure === 'state' && judgeThrown(thrown).kind === 'failure') {
       return done({ kind: 'failed', thrown, typed: typedInput(call, secret), secret })
     }

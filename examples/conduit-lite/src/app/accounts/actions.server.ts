@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { action, clientKey, redirect, type InvalidInput, type LoaderContext } from 'millrace/server'
+import { action, clientKey, redirect, refuseInput, type LoaderContext } from 'millrace/server'
 import { databaseIn } from '../database.server.ts'
 import { folderIn, keepAvatar } from './avatars.server.ts'
 import { addUser, checkPassword, requireAccount, sessions } from './users.server.ts'
@@ -9,18 +9,13 @@ import { addUser, checkPassword, requireAccount, sessions } from './users.server
 const TRIES = { points: 10, seconds: 60 } // of one client: each costs 200 ms of a processor
 const MOST_PICTURE_BYTES = 256 * 1024
 
-/** What a schema cannot know, in the shape in which the runtime refuses input. */
-function refuse(field: string, why: string, values: InvalidInput['values'] = {}): InvalidInput {
-  return { kind: 'invalid', errors: { [field]: [why] }, values, omitted: [] }
-}
-
 /** Begins the session of the user that `find` finds, or says what is wrong. */
-async function enter(context: LoaderContext, find: () => Promise<number | undefined>, fault: InvalidInput) {
+async function enter(context: LoaderContext, find: () => Promise<number | undefined>, fault: Record<string, string>) {
   const { allowed } = await context.limit(`password ${clientKey(context.address)}`, TRIES)
-  const user = allowed ? await find() : undefined
-  if (user === undefined) return allowed ? fault : refuse('name', 'Too many tries. Wait a minute.', fault.values)
+  if (!allowed) refuseInput({ name: 'Too many tries. Wait a minute.' })
+  const user = await find()
+  if (user === undefined) return refuseInput(fault)
   await (await sessions.open(context)).set({ user })
-  return undefined
 }
 
 /** Both ways in have `guarded: false`: their forms are on the page of a 401 too, and what was asked for follows. */
@@ -31,16 +26,16 @@ export const signUp = action({
     password: z.string().min(10, 'At least ten characters.').max(200, 'At most 200 characters.'),
   }),
   handler: ({ input: { name, password }, context }) =>
-    enter(context, () => addUser(context.dataDir, name, password), refuse('name', 'This name is taken.', { name })),
+    enter(context, () => addUser(context.dataDir, name, password), { name: 'This name is taken.' }),
 })
 
 export const signIn = action({
   guarded: false,
   input: z.object({ name: z.string().max(24).trim(), password: z.string().max(200) }),
-  handler: ({ input: { name, password }, context }) => {
-    const fault = refuse('password', 'The name or the password is wrong.', { name })
-    return enter(context, () => checkPassword(context.dataDir, name, password), fault)
-  },
+  handler: ({ input: { name, password }, context }) =>
+    enter(context, () => checkPassword(context.dataDir, name, password), {
+      password: 'The name or the password is wrong.',
+    }),
 })
 
 export const signOut = action({
@@ -63,10 +58,9 @@ export const changePicture = action({
   async handler({ input: { picture }, context, revalidate }) {
     const { id, avatar: former } = await requireAccount(context)
     const avatar = await keepAvatar(context.dataDir, picture)
-    if (avatar === undefined) return refuse('picture', 'Choose a PNG, JPEG or WebP picture.')
+    if (avatar === undefined) return refuseInput({ picture: 'Choose a PNG, JPEG or WebP picture.' })
     databaseIn(context.dataDir).statement('UPDATE users SET avatar = ? WHERE id = ?').run(avatar, id)
     if (former !== null) context.after(() => rm(join(folderIn(context.dataDir), former), { force: true }))
     revalidate('/*')
-    return undefined
   },
 })
