@@ -49,7 +49,6 @@ async function bundleSide(root: string, side: VendorSide, { files, vendored }: C
     minifySyntax: true,
     minifyWhitespace: true,
     minifyIdentifiers: true,
-    keepNames: true,
     legalComments: 'none',
     logLevel: 'silent',
     plugins: [vendorEntries(root, entries), leftOut(), ownPackages()],
