@@ -64,8 +64,8 @@ export default defineConfig({
           ...shared,
           name: 'package',
           include: ['tests/package/**/*.test.ts'],
+          globalSetup: ['tests/support/packed-archive.ts'],
           // Each step installs or builds.
-          fileParallelism: false,
           testTimeout: INSTALL_TIMEOUT_MS,
           hookTimeout: INSTALL_TIMEOUT_MS,
         },

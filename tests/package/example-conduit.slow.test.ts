@@ -5,7 +5,12 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchChromium } from '../support/browser.ts'
 import { findChromium } from '../support/chromium.ts'
-import { installExample, makeOutsideFolder, packProject, type OutsideFolder } from '../support/installed-application.ts'
+import {
+  installExample,
+  makeOutsideFolder,
+  packedArchive,
+  type OutsideFolder,
+} from '../support/installed-application.ts'
 import { recordComplaints, statusComplaint, unexpectedComplaints } from '../support/page-complaints.ts'
 
 const NAME = 'conduit-lite'
@@ -16,7 +21,7 @@ const state = { folder: undefined as OutsideFolder | undefined, browser: undefin
 
 beforeAll(async () => {
   state.folder = await makeOutsideFolder()
-  await installExample(state.folder, await packProject(state.folder), NAME)
+  await installExample(state.folder, await packedArchive(state.folder), NAME)
   if (findChromium() !== undefined) state.browser = await launchChromium()
 })
 

@@ -7,7 +7,7 @@ import { visitExample } from '../support/example-pages.ts'
 import {
   installExample,
   makeOutsideFolder,
-  packProject,
+  packedArchive,
   type OutsideFolder,
   type OutsideServer,
 } from '../support/installed-application.ts'
@@ -95,7 +95,7 @@ const NAME = 'libraries'
 
 beforeAll(async () => {
   state.folder = await makeOutsideFolder()
-  await installExample(state.folder, await packProject(state.folder), NAME)
+  await installExample(state.folder, await packedArchive(state.folder), NAME)
   if (findChromium() !== undefined) state.browser = await launchChromium()
 })
 

@@ -6,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchChromium } from '../support/browser.ts'
 import { findChromium } from '../support/chromium.ts'
 import { visitExample } from '../support/example-pages.ts'
-import { installExample, makeOutsideFolder, packProject, type OutsideFolder } from '../support/installed-application.ts'
+import {
+  installExample,
+  makeOutsideFolder,
+  packedArchive,
+  type OutsideFolder,
+} from '../support/installed-application.ts'
 
 const hasBrowser = findChromium() !== undefined
 
@@ -117,7 +122,7 @@ function browser(): Browser {
 
 beforeAll(async () => {
   state.folder = await makeOutsideFolder()
-  state.archive = await packProject(state.folder)
+  state.archive = await packedArchive(state.folder)
   if (hasBrowser) state.browser = await launchChromium()
 })
 

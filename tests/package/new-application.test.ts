@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts'
 import {
   makeOutsideFolder,
-  packProject,
+  packedArchive,
   type CommandEnd,
   type OutsideFolder,
 } from '../support/installed-application.ts'
@@ -36,7 +36,7 @@ describe('an application from the archive alone', () => {
 
   beforeAll(async () => {
     state.folder = await makeOutsideFolder()
-    state.archive = await packProject(state.folder)
+    state.archive = await packedArchive(state.folder)
     requireSuccess(await state.folder.run(['tar', 'xzf', state.archive]))
   })
 

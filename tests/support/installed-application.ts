@@ -1,10 +1,11 @@
 /** The package as its users get it: packed, and installed into an application in a folder outside of this project. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readFile, writeFile } from 'node:fs/promises'
-import { delimiter, join, resolve } from 'node:path'
+import { copyFile, cp, readFile, writeFile } from 'node:fs/promises'
+import { basename, delimiter, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { inject } from 'vitest'
 import { makeTempDir } from './temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -128,10 +129,13 @@ async function readJson(folder: string, file: string): Promise<any> {
   return JSON.parse(await readFile(join(folder, file), 'utf8'))
 }
 
-/** Packs the project into a folder. @returns the path of the archive. */
-export async function packProject(folder: OutsideFolder): Promise<string> {
-  const script = join(PROJECT, 'scripts/package.ts')
-  const { code, out, errors } = await folder.run([process.execPath, script, '--to', folder.path])
-  if (code !== 0) throw new Error(`The package cannot be made.\n${out}${errors}`)
-  return out.trim().split('\n').at(-1) ?? ''
+/**
+ * Puts the archive of this run into a folder; see `packed-archive.ts`.
+ * @returns the archive's path there.
+ */
+export async function packedArchive(folder: OutsideFolder): Promise<string> {
+  const archive = inject('archive')
+  const there = join(folder.path, basename(archive))
+  await copyFile(archive, there)
+  return there
 }
