@@ -4,7 +4,8 @@ import { BuildFault } from '../build/build-fault.ts'
 import { readBuildArguments } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import { readConfig } from '../../src/server/config/config.ts'
-import { startDevServer } from '../dev/dev-server.ts'
+import { startDevServer, type DevServer } from '../dev/dev-server.ts'
+import { watchSettings } from './settings-watch.ts'
 
 /**
  * `millrace dev`: serves an application from its sources, on this machine only. Saving a file refreshes open pages, and what
@@ -31,10 +32,29 @@ export async function dev(args: readonly string[]): Promise<void> {
   console.log(
     `Millrace (development) is listening on ${server.url}, after ${Math.round(performance.now() - started)} ms.`,
   )
+  const unwatch = await watchSettings({
+    root,
+    cwd: process.cwd(),
+    args,
+    env: process.env,
+    print: (text) => console.log(text),
+    restart: (env) => void startAgain(server, env),
+  })
   const stop = async (): Promise<void> => {
+    unwatch()
     await server.close()
     process.exit()
   }
   process.once('SIGINT', () => void stop())
   process.once('SIGTERM', () => void stop())
+}
+
+/** Replaces this process, since Node cannot load a config's modules again. Open pages reload with the next server. */
+async function startAgain(server: DevServer, env: NodeJS.ProcessEnv): Promise<void> {
+  if (process.execve === undefined) {
+    console.log('This platform cannot restart a process: end this command, and start it again.')
+    return
+  }
+  await server.close()
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env)
 }

@@ -20,7 +20,6 @@ export function watchSources(folders: readonly string[], onChange: (files: reado
   const pending: { timer?: NodeJS.Timeout } = {}
 
   function note(folder: string, name: string): void {
-    if (basename(name).startsWith('.') || name.split(sep).includes('node_modules')) return
     changed.add(join(folder, name))
     clearTimeout(pending.timer)
     pending.timer = setTimeout(() => {
@@ -30,9 +29,13 @@ export function watchSources(folders: readonly string[], onChange: (files: reado
     }, SETTLE_MS)
   }
 
+  const isSource = (name: string): boolean =>
+    !basename(name).startsWith('.') && !name.split(sep).includes('node_modules')
   const watchers = folders
     .filter((folder) => existsSync(folder))
-    .map((folder) => watch(folder, { recursive: true }, (_event, name) => name !== null && note(folder, name)))
+    .map((folder) =>
+      watch(folder, { recursive: true }, (_event, name) => name !== null && isSource(name) && note(folder, name)),
+    )
   const included = new Set<string>()
   const around = new Set<string>()
 

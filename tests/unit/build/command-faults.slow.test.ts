@@ -1,9 +1,10 @@
 /** What users get wrong: each ends in one line on stderr and exit code 1, and leaves the project as it was. */
 import { execFile, spawnSync } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join, relative, resolve } from 'node:path'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { delimiter, join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+import { makeLinkedProject, writeFiles as write } from './linked-project.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -18,25 +19,8 @@ beforeAll(async () => {
 
 afterAll(() => temp.remove())
 
-/** A project with an application of its own, and this repository as its `millrace`. */
-async function makeProject(name: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
-  const root = join(temp.path, name)
-  await cp(join(PROJECT, 'tests/fixtures/build-dev'), join(root, 'src/app'), { recursive: true })
-  await mkdir(join(root, 'node_modules'))
-  await symlink(PROJECT, join(root, 'node_modules/millrace'))
-  for (const peer of ['react', 'react-dom']) {
-    await symlink(join(PROJECT, 'node_modules', peer), join(root, 'node_modules', peer))
-  }
-  await write(root, { 'package.json': '{ "type": "module", "dependencies": { "react": "*" } }', ...files })
-  return root
-}
-
-async function write(root: string, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await writeFile(join(root, path), text)
-  }
-}
+const makeProject = (name: string, files?: Readonly<Record<string, string>>): Promise<string> =>
+  makeLinkedProject(join(temp.path, name), files)
 
 interface Ended {
   readonly code: number

@@ -1,0 +1,81 @@
+/** `millrace dev` and the files that it reads once: the config, what the config imports, and `.env`. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { freePort } from '../../support/free-ports.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { makeLinkedProject, writeFiles } from './linked-project.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const BIN = resolve(import.meta.dirname, '../../../bin/millrace.js')
+
+const CONFIG = `import { defineConfig } from 'millrace/build'
+import { edition } from './settings/edition.ts'
+export default defineConfig({ define: { EDITION: edition } })
+`
+const PAGE = `declare const EDITION: string
+export default function Page() {
+  return <main>Edition {EDITION}, title {process.env.PUBLIC_TITLE}</main>
+}
+`
+
+/** `millrace dev` as a process, with all that it has printed. */
+async function startDev(root: string) {
+  const { PATH = '', HOME = '' } = process.env
+  const port = await freePort()
+  const child = spawn(process.execPath, ['--conditions=millrace-source', BIN, 'dev'], {
+    cwd: root,
+    env: { PATH, HOME, PORT: String(port), DATA_DIR: join(root, 'data') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => printed.push(text))
+  const closed = once(child, 'close')
+  return {
+    output: () => printed.join(''),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    /** The page's text, or why there is none: between two servers, nothing listens. */
+    page: () =>
+      fetch(`http://localhost:${port}/`).then(
+        async (answer) => /<main>(.*)<\/main>/.exec(await answer.text())?.[1]?.replaceAll('<!-- -->', ''),
+        (error: unknown) => String(error),
+      ),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await closed
+    },
+  }
+}
+
+test('changed settings restart the server in the same process, and broken ones leave the former in use', async () => {
+  await using temp = await makeTempDir('settings')
+  const root = await makeLinkedProject(join(temp.path, 'project'), {
+    'millrace.config.ts': CONFIG,
+    'settings/edition.ts': `export const edition = 'first'\n`,
+    '.env': 'PUBLIC_TITLE=From a file\n',
+    'src/app/counter-page.tsx': PAGE,
+  })
+  await using dev = await startDev(root)
+  const shown = async (text: string): Promise<void> => {
+    await expect.poll(dev.page, { timeout: 30_000 }).toBe(text)
+  }
+  await shown('Edition first, title From a file')
+
+  await writeFiles(root, { 'settings/edition.ts': `export const edition = 'second'\n` })
+  await shown('Edition second, title From a file')
+  expect(dev.output()).toContain('settings/edition.ts changed: starting again.')
+
+  await writeFiles(root, { 'millrace.config.ts': `${CONFIG.replace('define:', 'defines:')}` })
+  await expect.poll(dev.output, { timeout: 30_000 }).toContain('The settings from before stay in use.')
+  expect(dev.output()).toContain(`unknown key 'defines'`)
+  await shown('Edition second, title From a file')
+
+  await writeFiles(root, { 'millrace.config.ts': CONFIG, '.env.local': 'PUBLIC_TITLE=Of this machine\n' })
+  await shown('Edition second, title Of this machine')
+  await rm(join(root, '.env.local'))
+  await shown('Edition second, title From a file')
+  expect(dev.isRunning()).toBe(true)
+})
