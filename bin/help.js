@@ -27,8 +27,12 @@ export const COMMANDS = {
   dev: {
     does: 'serves the sources on this machine; saving a file updates open pages',
     usage: '[options]',
-    options: [APP],
-    example: 'PORT=4000 npx millrace dev',
+    options: [
+      APP,
+      ['--inspect [[host:]port]', "opens a debugger's port on the server, 127.0.0.1:9229 unless told"],
+      ['--inspect-wait [[host:]port]', 'the same; the server also waits for the debugger at each start'],
+    ],
+    example: 'PORT=4000 npx millrace dev --inspect',
   },
   build: {
     does: 'makes the production build',

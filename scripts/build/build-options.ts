@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { parseArgs } from 'node:util'
 import { isRuntimePath } from '../../src/shared/runtime-paths.ts'
 import { BuildFault } from './build-fault.ts'
 import type { Customization } from './customization.ts'
 import { loadConfig } from './load-config.ts'
+import { readArguments } from './read-arguments.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What to build, and where. All paths are absolute. */
@@ -33,6 +33,12 @@ const MOST_BASE_CHARACTERS = 64 // cookies carry it in their names
 /** Files that an application's folder must contain. */
 const APPLICATION_FILES = ['app.ts', 'routes.ts', 'client.tsx', 'document.tsx'] as const
 
+/** `--app <folder>`, of each command that needs an application. */
+export const APP_ARGUMENT = { app: { value: '<folder>' } } as const
+
+/** `--out <folder>`, of each command that needs a build. */
+export const OUT_ARGUMENT = { out: { value: '<folder>' } } as const
+
 /** How to read a command's arguments. */
 export interface BuildArguments {
   /** The working folder. Default: the process's. */
@@ -42,20 +48,26 @@ export interface BuildArguments {
 }
 
 /**
- * Reads `--app <folder>` and `--out <folder>`, relative to the working folder, and the config of the project. The project is
- * the nearest folder with a `package.json`, above the application or the working folder. An option wins over the config, and
- * without either the application is `src/app` and the output `dist`.
+ * Reads `--app <folder>` and `--out <folder>`, and finds what they name.
  * @throws {BuildFault} for an unknown argument, and as `loadConfig`.
  */
 export async function readBuildArguments(
   args: readonly string[],
   { cwd = process.cwd(), hasOutput = true }: BuildArguments = {},
 ): Promise<BuildOptions> {
-  const output = hasOutput ? ({ out: { type: 'string' } } as const) : {}
-  const values: { readonly app?: string; readonly out?: string } = readArguments(args, {
-    app: { type: 'string' },
-    ...output,
-  })
+  return locateApplication(readArguments(args, hasOutput ? { ...APP_ARGUMENT, ...OUT_ARGUMENT } : APP_ARGUMENT), cwd)
+}
+
+/**
+ * Finds the application and its output by the options of a command, relative to the working folder, and the config of the
+ * project. The project is the nearest folder with a `package.json`, above the application or the working folder. An option
+ * wins over the config, and without either the application is `src/app` and the output `dist`.
+ * @throws {BuildFault} as `loadConfig`.
+ */
+export async function locateApplication(
+  values: { readonly app?: string; readonly out?: string },
+  cwd: string = process.cwd(),
+): Promise<BuildOptions> {
   const named = values.app === undefined ? undefined : realPath(resolve(cwd, values.app))
   const root = projectOf(named ?? realPath(cwd)) ?? realPath(cwd)
   const { app = 'src/app', out = 'dist', basePath, ...customization } = await loadConfig(root)
@@ -65,24 +77,6 @@ export async function readBuildArguments(
     out: values.out === undefined ? resolve(root, out) : resolve(cwd, values.out),
     ...(basePath === undefined ? {} : { basePath }),
     customization,
-  }
-}
-
-/**
- * Reads the options of a command.
- * @throws {BuildFault} for an unknown argument; it names the options that there are.
- */
-export function readArguments<const Options extends Readonly<Record<string, { readonly type: 'string' }>>>(
-  args: readonly string[],
-  options: Options,
-): { readonly [Name in keyof Options]?: string } {
-  try {
-    return parseArgs({ args: [...args], options }).values as { [Name in keyof Options]?: string }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    const known = Object.keys(options).map((name) => `--${name} <folder>`)
-    const [first = ''] = reason.split(/\.?(?:\n|$)|\. /)
-    throw new BuildFault(`${first}. The options are ${known.join(' and ')}.`)
   }
 }
 

@@ -1,11 +1,11 @@
-/** A process of its own, since modules that Node has loaded stay: whether the settings of the working folder can be used. */
+/** A process of its own, since modules that Node has loaded stay: whether a project's settings can be used. */
 import { readConfig } from '../../src/server/config/config.ts'
-import { readBuildArguments } from '../build/build-options.ts'
+import { loadConfig } from '../build/load-config.ts'
 import { loadEnvFiles } from './env-files.ts'
 
 try {
   loadEnvFiles(process.cwd())
-  await readBuildArguments(process.argv.slice(2), { hasOutput: false })
+  await loadConfig(process.argv[2] ?? process.cwd())
   readConfig(process.env)
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))

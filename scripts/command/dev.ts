@@ -1,27 +1,37 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { BuildFault } from '../build/build-fault.ts'
-import { readBuildArguments } from '../build/build-options.ts'
+import { locateApplication } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
+import { readArguments } from '../build/read-arguments.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { startDevServer, type DevServer } from '../dev/dev-server.ts'
+import type { InspectorAddress } from '../dev/inspector-port.ts'
+import { DEV_ARGUMENTS, inspectorOf } from './dev-options.ts'
 import { watchSettings } from './settings-watch.ts'
 
 /**
  * `millrace dev`: serves an application from its sources, on this machine only. Saving a file refreshes open pages, and what
  * fails is shown in them.
- * @throws {BuildFault} where there is no application, or the port is taken; {ConfigError} on a wrong variable.
+ * @throws {BuildFault} where there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong
+ * variable.
  */
 export async function dev(args: readonly string[]): Promise<void> {
   process.env['NODE_ENV'] = 'development'
-  const options = await readBuildArguments(args, { hasOutput: false })
+  const values = readArguments(args, DEV_ARGUMENTS)
+  const inspector = inspectorOf(values)
+  const options = await locateApplication(values)
   const { root, app } = options
   const { port } = readConfig(process.env)
   const started = performance.now()
+  if (inspector !== undefined) await checkInspectorPort(inspector)
   const server = await startDevServer({
     ...options,
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     port,
+    inspector,
     env: process.env,
     session: randomUUID(),
     print: (text) => console.log(text),
@@ -35,11 +45,14 @@ export async function dev(args: readonly string[]): Promise<void> {
   const unwatch = await watchSettings({
     root,
     cwd: process.cwd(),
-    args,
     env: process.env,
     print: (text) => console.log(text),
     restart: (env) => void startAgain(server, env),
   })
+  if (inspector !== undefined) {
+    const place = `${inspector.host}:${inspector.port}`
+    console.log(`A debugger reaches the server at ${place}: chrome://inspect in Chrome, or attach your editor.`)
+  }
   const stop = async (): Promise<void> => {
     unwatch()
     await server.close()
@@ -57,4 +70,14 @@ async function startAgain(server: DevServer, env: NodeJS.ProcessEnv): Promise<vo
   }
   await server.close()
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env)
+}
+
+/** The server's process would only print that its port is taken, at each save. */
+async function checkInspectorPort({ host, port }: InspectorAddress): Promise<void> {
+  const probe = createServer().listen(port, host)
+  await once(probe, 'listening').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new BuildFault(`The debugger cannot use ${host}:${port} (${reason}): name another one with --inspect <port>.`)
+  })
+  await new Promise((resolve) => probe.close(resolve))
 }

@@ -14,8 +14,6 @@ export interface SettingsWatchOptions {
   readonly root: string
   /** The working folder, with the `.env` files. */
   readonly cwd: string
-  /** Arguments of the command. */
-  readonly args: readonly string[]
   /** Environment of the process, with the values from `.env` files. */
   readonly env: NodeJS.ProcessEnv
   /** Prints a line. */
@@ -36,7 +34,7 @@ const CHECK_LIMIT_MS = 30_000 // a config that takes longer hangs
  * @returns ends the watch.
  */
 export async function watchSettings(options: SettingsWatchOptions): Promise<() => void> {
-  const { root, cwd, args, env, print, restart } = options
+  const { root, cwd, env, print, restart } = options
   const outer = withoutFileValues(env, cwd)
   const last = { check: Promise.resolve() }
   const watcher = watchSources([], (files) => void (last.check = last.check.then(() => check(files))))
@@ -45,7 +43,7 @@ export async function watchSettings(options: SettingsWatchOptions): Promise<() =
 
   async function check(files: readonly string[]): Promise<void> {
     await include() // it may import other files by now
-    const fault = await settingsFault(cwd, args, outer)
+    const fault = await settingsFault(root, cwd, outer)
     if (fault === undefined) {
       print(`${files.map((file) => displayPath(root, file)).join(', ')} changed: starting again.`)
       restart(outer)
@@ -83,12 +81,8 @@ function withoutFileValues(env: NodeJS.ProcessEnv, cwd: string): NodeJS.ProcessE
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ofFiles.has(name)))
 }
 
-async function settingsFault(
-  cwd: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<string | undefined> {
-  const command = [...process.execArgv, CHECK, ...args]
+async function settingsFault(root: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const command = [...process.execArgv, CHECK, root]
   return promisify(execFile)(process.execPath, command, { cwd, env, timeout: CHECK_LIMIT_MS }).then(
     () => undefined,
     (error: Error & { stderr?: string }) => error.stderr?.trim() || error.message,

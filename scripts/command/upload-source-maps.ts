@@ -5,8 +5,9 @@ import { join, resolve } from 'node:path'
 import { debugIdOf } from '../../src/shared/reports/debug-id.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { PUBLIC_PATH, readArguments, readBuildArguments } from '../build/build-options.ts'
+import { OUT_ARGUMENT, PUBLIC_PATH, readBuildArguments } from '../build/build-options.ts'
 import { namedScript } from '../build/debug-ids.ts'
+import { readArguments } from '../build/read-arguments.ts'
 
 const SERVICE = 'https://sentry.io'
 
@@ -18,7 +19,7 @@ const SERVICE = 'https://sentry.io'
  * @throws {BuildFault} if the upload cannot start, or has failed.
  */
 export async function uploadSourceMaps(args: readonly string[]): Promise<void> {
-  const { out, write } = readArguments(args, { out: { type: 'string' }, write: { type: 'string' } })
+  const { out, write } = readArguments(args, { ...OUT_ARGUMENT, write: { value: '<folder>' } })
   const build = out === undefined ? (await readBuildArguments([])).out : resolve(out)
   const manifest = await readManifest(build)
   if (write === undefined) await upload(build, manifest)

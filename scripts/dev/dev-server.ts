@@ -12,6 +12,7 @@ import { createUpdates } from './dev-updates.ts'
 import { thrownFailure, type ThrownError } from './dev-failures.ts'
 import { devManifest } from './dev-manifest.ts'
 import { createGateway } from './gateway.ts'
+import type { InspectorAddress } from './inspector-port.ts'
 import { createModuleServer, type ModuleServer } from './module-server.ts'
 import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
 import { createSaveQueue } from './save-queue.ts'
@@ -32,6 +33,8 @@ export interface DevServerOptions extends BuildOptions {
   readonly port: number
   /** Environment of the application's server, including public variables. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Where a debugger reaches the application's server. Default: nowhere. */
+  readonly inspector?: InspectorAddress | undefined
   /** Identifies this run, so that pages of a former one notice. */
   readonly session: string
   /** Prints a line. */
@@ -79,6 +82,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       },
     },
     ({ message, output }) => serverFailed({ message: `${message}\n${output}`, stack: output }),
+    options.inspector,
   )
 
   const onDefect = (error: unknown): void =>

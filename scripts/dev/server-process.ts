@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { createInspectorHandOver, inspectedArguments, type InspectorAddress } from './inspector-port.ts'
 
 /** The application's server in a separate process, replaced by a new one at each change. */
 export interface ServerProcess {
@@ -61,11 +62,14 @@ const SPARE_DELAY_MS = 500 // leaves the processor to the pages that a new gener
 /**
  * @param env environment of the server; it always listens on a free port of the loopback interface.
  * @param onStartFailure called once for each generation that ended before it listened.
+ * @param inspector of the newest generation; only a program with a message gets one. The former generation closes its own
+ * first, and a debugger connects again.
  */
 export function createServerProcess(
   env: Readonly<Record<string, string | undefined>>,
   output: ServerOutput,
   onStartFailure: (error: ServerStartError) => void,
+  inspector?: InspectorAddress,
 ): ServerProcess {
   const running = new Set<ChildProcess>()
   const retired = new WeakSet<ChildProcess>() // messages about their end are ignored
@@ -76,12 +80,10 @@ export function createServerProcess(
     spare?: { readonly main: string; readonly generation: Generation }
     timer?: NodeJS.Timeout
   } = {}
+  const handOver = createInspectorHandOver(inspector)
 
   function start(main: string): Generation {
-    const child = spawn(process.execPath, [main], {
-      env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0', WORKERS: '', METRICS_PORT: '' },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    })
+    const child = launch(main, env, inspector)
     running.add(child)
     child.once('close', () => {
       running.delete(child)
@@ -100,7 +102,8 @@ export function createServerProcess(
     clearTimeout(state.timer)
     if (spare !== undefined && (spare.main !== main || message === undefined)) retire(spare.generation.child)
     const taken = spare !== undefined && !retired.has(spare.generation.child) ? spare.generation : start(main)
-    if (message !== undefined) taken.child.send(message, () => undefined) // its end is told by its exit
+    // Its end is told by its exit.
+    if (message !== undefined) handOver(state.current?.child, () => taken.child.send(message, () => undefined))
     return taken
   }
 
@@ -159,6 +162,13 @@ export function createServerProcess(
       await Promise.all([...running].map(stop))
     },
   }
+}
+
+function launch(main: string, env: NodeJS.ProcessEnv, inspector: InspectorAddress | undefined): ChildProcess {
+  return spawn(process.execPath, inspectedArguments(main, inspector), {
+    env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0', WORKERS: '', METRICS_PORT: '' },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
 }
 
 /** @param tell called with each line except the one with the port. */

@@ -8,6 +8,7 @@ import { requireOneReact } from '../build/one-react.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
 import { displayPath } from '../build/build-options.ts'
 import { commonJsEntries, formatsOf } from './commonjs-entries.ts'
+import { OPEN_INSPECTOR } from './inspector-port.ts'
 
 /** Packages and the runtime for the development server's Node process: bundled once, and kept while the application changes. */
 export interface ServerRuntime {
@@ -37,7 +38,7 @@ process.once('disconnect', () => process.exit())
 const told = new Promise((resolve) => process.once('message', resolve))
 await import('./preload.js')
 const folder = join(await told, 'server')
-const load = (file) => import(pathToFileURL(join(folder, file)).href)
+${OPEN_INSPECTOR}const load = (file) => import(pathToFileURL(join(folder, file)).href)
 const [application, actions] = await Promise.all([load('application.js'), load('actions.js')])
 ${START} = { folder, application: application.default, actions: actions.default }
 await import('./main.js')
