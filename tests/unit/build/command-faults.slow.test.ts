@@ -1,10 +1,10 @@
 /** What users get wrong: each ends in one line on stderr and exit code 1, and leaves the project as it was. */
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
-import { makeLinkedProject, writeFiles as write } from './linked-project.ts'
+import { makeLinkedProject, runMillrace as run, writeFiles as write } from '../../support/linked-project.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -21,23 +21,6 @@ afterAll(() => temp.remove())
 
 const makeProject = (name: string, files?: Readonly<Record<string, string>>): Promise<string> =>
   makeLinkedProject(join(temp.path, name), files)
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly errors: string
-}
-
-function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const { PATH = '', HOME = '' } = process.env
-  const surroundings = { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(temp.path, 'data'), ...env }
-  const command = ['--conditions=millrace-source', BIN, ...args]
-  return new Promise((done) => {
-    const child = execFile(process.execPath, command, { cwd, env: surroundings }, (_error, out, errors) =>
-      done({ code: child.exitCode ?? -1, out, errors }),
-    )
-  })
-}
 
 /** All files of a project but those of its packages, with their contents. */
 async function snapshot(root: string): Promise<unknown> {

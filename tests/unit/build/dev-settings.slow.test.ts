@@ -1,16 +1,11 @@
 /** `millrace dev` and the files that it reads once: the config, what the config imports, and `.env`. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { freePort } from '../../support/free-ports.ts'
+import { makeLinkedProject, startDevCommand, writeFiles } from '../../support/linked-project.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { makeLinkedProject, writeFiles } from './linked-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
-
-const BIN = resolve(import.meta.dirname, '../../../bin/millrace.js')
 
 const CONFIG = `import { defineConfig } from 'millrace/build'
 import { edition } from './settings/edition.ts'
@@ -22,32 +17,12 @@ export default function Page() {
 }
 `
 
-/** `millrace dev` as a process, with all that it has printed. */
-async function startDev(root: string) {
-  const { PATH = '', HOME = '' } = process.env
-  const port = await freePort()
-  const child = spawn(process.execPath, ['--conditions=millrace-source', BIN, 'dev'], {
-    cwd: root,
-    env: { PATH, HOME, PORT: String(port), DATA_DIR: join(root, 'data') },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const printed: string[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => printed.push(text))
-  const closed = once(child, 'close')
-  return {
-    output: () => printed.join(''),
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    /** The page's text, or why there is none: between two servers, nothing listens. */
-    page: () =>
-      fetch(`http://localhost:${port}/`).then(
-        async (answer) => /<main>(.*)<\/main>/.exec(await answer.text())?.[1]?.replaceAll('<!-- -->', ''),
-        (error: unknown) => String(error),
-      ),
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await closed
-    },
-  }
+/** The page's text, or why there is none: between two servers, nothing listens. */
+function textAt(origin: string): Promise<string | undefined> {
+  return fetch(origin).then(
+    async (answer) => /<main>(.*)<\/main>/.exec(await answer.text())?.[1]?.replaceAll('<!-- -->', ''),
+    (error: unknown) => String(error),
+  )
 }
 
 test('changed settings restart the server in the same process, and broken ones leave the former in use', async () => {
@@ -58,9 +33,9 @@ test('changed settings restart the server in the same process, and broken ones l
     '.env': 'PUBLIC_TITLE=From a file\n',
     'src/app/counter-page.tsx': PAGE,
   })
-  await using dev = await startDev(root)
+  await using dev = await startDevCommand(root)
   const shown = async (text: string): Promise<void> => {
-    await expect.poll(dev.page, { timeout: 30_000 }).toBe(text)
+    await expect.poll(() => textAt(dev.origin), { timeout: 30_000 }).toBe(text)
   }
   await shown('Edition first, title From a file')
 
