@@ -3,7 +3,8 @@ import { ConfigError } from '../../src/server/config/config.ts'
 import { MissingToolError } from './installed-tool.ts'
 import { loadEnvFiles } from './env-files.ts'
 
-type Command = (args: readonly string[]) => Promise<void>
+/** @param ofFiles names of the variables from `.env` files. */
+type Command = (args: readonly string[], ofFiles: ReadonlySet<string>) => Promise<void>
 
 /**
  * Each command loads only its own code: `serve` nothing of the build, and `build` nothing of the development server.
@@ -20,9 +21,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 /** Runs a command of `millrace`; prints users' mistakes without a stack, and sets the exit code. */
 export async function runCommand(name: string, args: readonly string[]): Promise<void> {
   try {
-    loadEnvFiles(process.cwd())
+    const ofFiles = loadEnvFiles(process.cwd())
     const command = await COMMANDS[name]?.()
-    await command?.(args)
+    await command?.(args, ofFiles)
   } catch (error) {
     const fault = await faultOf(error)
     if (fault === undefined) throw error

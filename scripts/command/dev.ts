@@ -15,10 +15,11 @@ import { watchSettings } from './settings-watch.ts'
 /**
  * `millrace dev`: serves an application from its sources, on this machine only. Saving a file refreshes open pages, and what
  * fails is shown in them.
+ * @param ofFiles names of the variables from `.env` files.
  * @throws {BuildFault} where there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong
  * variable.
  */
-export async function dev(args: readonly string[]): Promise<void> {
+export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>): Promise<void> {
   process.env['NODE_ENV'] = 'development'
   const values = readArguments(args, DEV_ARGUMENTS)
   const inspector = inspectorOf(values)
@@ -27,7 +28,7 @@ export async function dev(args: readonly string[]): Promise<void> {
   const { port } = readConfig(process.env)
   const started = performance.now()
   if (inspector !== undefined) await checkInspectorPort(inspector)
-  const server = await startDevServer({
+  const starting = startDevServer({
     ...options,
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     port,
@@ -35,20 +36,23 @@ export async function dev(args: readonly string[]): Promise<void> {
     env: process.env,
     session: randomUUID(),
     print: (text) => console.log(text),
-  }).catch((error: unknown) => {
+  })
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofFiles.has(name)))
+  const unwatch = watchSettings({
+    root,
+    cwd: process.cwd(),
+    env,
+    print: (text) => console.log(text),
+    restart: () => void startAgain(starting, env),
+  })
+  const server = await starting.catch((error: unknown) => {
+    unwatch()
     const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
     throw taken ? new BuildFault(`${error.message}: name another port with PORT=<n>.`) : error
   })
   console.log(
     `Millrace (development) is listening on ${server.url}, after ${Math.round(performance.now() - started)} ms.`,
   )
-  const unwatch = await watchSettings({
-    root,
-    cwd: process.cwd(),
-    env: process.env,
-    print: (text) => console.log(text),
-    restart: (env) => void startAgain(server, env),
-  })
   if (inspector !== undefined) {
     const place = `${inspector.host}:${inspector.port}`
     console.log(`A debugger reaches the server at ${place}: chrome://inspect in Chrome, or attach your editor.`)
@@ -63,11 +67,12 @@ export async function dev(args: readonly string[]): Promise<void> {
 }
 
 /** Replaces this process, since Node cannot load a config's modules again. Open pages reload with the next server. */
-async function startAgain(server: DevServer, env: NodeJS.ProcessEnv): Promise<void> {
+async function startAgain(starting: Promise<DevServer>, env: NodeJS.ProcessEnv): Promise<void> {
   if (process.execve === undefined) {
     console.log('This platform cannot restart a process: end this command, and start it again.')
     return
   }
+  const server = await starting
   await server.close()
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env)
 }

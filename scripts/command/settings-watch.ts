@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { parseEnv, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { displayPath } from '../build/build-options.ts'
 import { CONFIG_FILES } from '../build/load-config.ts'
@@ -14,15 +14,12 @@ export interface SettingsWatchOptions {
   readonly root: string
   /** The working folder, with the `.env` files. */
   readonly cwd: string
-  /** Environment of the process, with the values from `.env` files. */
+  /** Environment without the values from `.env` files. */
   readonly env: NodeJS.ProcessEnv
   /** Prints a line. */
   print(text: string): void
-  /**
-   * The settings have changed and can be used.
-   * @param env the environment without the values from `.env` files.
-   */
-  restart(env: NodeJS.ProcessEnv): void
+  /** The settings have changed and can be used. */
+  restart(): void
 }
 
 const CHECK = join(import.meta.dirname, `check-settings${extname(import.meta.filename)}`)
@@ -33,34 +30,31 @@ const CHECK_LIMIT_MS = 30_000 // a config that takes longer hangs
  * former ones stay.
  * @returns ends the watch.
  */
-export async function watchSettings(options: SettingsWatchOptions): Promise<() => void> {
+export function watchSettings(options: SettingsWatchOptions): () => void {
   const { root, cwd, env, print, restart } = options
-  const outer = withoutFileValues(env, cwd)
   const last = { check: Promise.resolve() }
   const watcher = watchSources([], (files) => void (last.check = last.check.then(() => check(files))))
-  const include = async (): Promise<void> =>
-    watcher.include([...ENV_FILES.map((name) => join(cwd, name)), ...(await configSources(root))])
+  watcher.include([...ENV_FILES.map((name) => join(cwd, name)), ...CONFIG_FILES.map((name) => join(root, name))])
 
   async function check(files: readonly string[]): Promise<void> {
-    await include() // it may import other files by now
-    const fault = await settingsFault(root, cwd, outer)
+    watcher.include(await configImports(root)) // others than before
+    const fault = await settingsFault(root, cwd, env)
     if (fault === undefined) {
       print(`${files.map((file) => displayPath(root, file)).join(', ')} changed: starting again.`)
-      restart(outer)
+      restart()
     } else print(`${fault}\nThe settings from before stay in use.`)
   }
 
-  await include()
+  last.check = configImports(root).then(watcher.include)
   return watcher.close
 }
 
-/** Paths of all possible configs, and of the files that the config imports. A broken config imports nothing. */
-async function configSources(root: string): Promise<readonly string[]> {
-  const configs = CONFIG_FILES.map((name) => join(root, name))
-  const config = configs.find((file) => existsSync(file))
-  if (config === undefined) return configs
+/** Paths of the files that the config imports. A broken config imports nothing. */
+async function configImports(root: string): Promise<readonly string[]> {
+  const config = CONFIG_FILES.find((name) => existsSync(join(root, name)))
+  if (config === undefined) return []
   const bundled = await build({
-    entryPoints: [config],
+    entryPoints: [join(root, config)],
     absWorkingDir: root,
     bundle: true,
     packages: 'external',
@@ -70,15 +64,7 @@ async function configSources(root: string): Promise<readonly string[]> {
     write: false,
     logLevel: 'silent',
   }).catch(() => undefined)
-  return [...configs, ...Object.keys(bundled?.metafile.inputs ?? {}).map((path) => join(root, path))]
-}
-
-/** A variable that has the value of an `.env` file comes from there. */
-function withoutFileValues(env: NodeJS.ProcessEnv, cwd: string): NodeJS.ProcessEnv {
-  const files = ENV_FILES.map((name) => join(cwd, name)).filter((file) => existsSync(file))
-  const values = files.flatMap((file) => Object.entries(parseEnv(readFileSync(file, 'utf8'))))
-  const ofFiles = new Set(values.flatMap(([name, value]) => (env[name] === value ? [name] : [])))
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !ofFiles.has(name)))
+  return Object.keys(bundled?.metafile.inputs ?? {}).map((path) => join(root, path))
 }
 
 async function settingsFault(root: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
