@@ -63,7 +63,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['*'],
   ],
   'src/server/request': [['*'], ['answer'], ['admission']],
-  'src/server/process': [['*'], ['metrics'], ['workers']],
+  'src/server/process': [['*'], ['metrics'], ['workers', 'telemetry']],
   'src/server/reports': [
     ['intake', 'plan-eviction', 'client-tables'],
     ['spool', 'inbox'],

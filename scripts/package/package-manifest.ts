@@ -5,6 +5,7 @@ import {
   PEERS,
   TEMPLATE_PACKAGES,
   TOOLS,
+  WIDER_RANGES,
 } from './package-parts.ts'
 
 /** The parts of the project's package.json from which the package is made. */
@@ -72,5 +73,5 @@ function pick(
 function rangeOf(name: string, versions: Readonly<Record<string, string>>): string {
   const version = versions[name]
   if (version === undefined) throw new Error(`package.json does not list ${name}.`)
-  return `^${version}`
+  return WIDER_RANGES[name] ?? `^${version}`
 }

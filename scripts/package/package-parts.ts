@@ -27,10 +27,23 @@ export interface Entry {
  * Imports of them name a file of this package: a bundle of the application could not resolve their own names if the
  * package manager isolates the dependencies of each package.
  */
-export const RUN_TIME_PACKAGES = ['@eslint-community/regexpp', '@redis/client', 'parseurl', 'pino', 're2js'] as const
+export const RUN_TIME_PACKAGES = [
+  '@eslint-community/regexpp',
+  '@opentelemetry/api',
+  '@redis/client',
+  'parseurl',
+  'pino',
+  're2js',
+] as const
 
 /** Those that an application installs itself if it uses the feature that needs them. */
-export const OPTIONAL_PACKAGES = ['@redis/client'] as const
+export const OPTIONAL_PACKAGES = ['@opentelemetry/api', '@redis/client'] as const
+
+/** Ranges of packages of which older versions do as well as the tested one. */
+export const WIDER_RANGES: Readonly<Record<string, string>> = {
+  // SDKs of version 2 refuse later ones.
+  '@opentelemetry/api': '^1.9.0',
+}
 
 /** Packages that commands and tests load from the application's project, where they are development dependencies. */
 export const TOOLS = ['esbuild', 'oxc-parser', 'oxc-transform', 'parse5', '@sentry/cli'] as const

@@ -16,6 +16,7 @@ import { createHeldBodies } from './http/body/held-bodies.ts'
 import { checkOrigins } from './http/named-origins.ts'
 import { createShares, warnOfOneAddress } from './http/shares.ts'
 import { createServices, type Services } from './open-services.ts'
+import type { CountConnections } from './process/metrics/open-metrics.ts'
 import { createReadiness } from './process/readiness.ts'
 import { createReports } from './reports/create-reports.ts'
 import { SYSTEM_CLOCK } from './reports/delivery/delivery.ts'
@@ -69,6 +70,8 @@ export interface CreateAppOptions {
   readonly logDestination?: DestinationStream
   /** Called for each request when it is over. */
   readonly observe?: RequestObserver
+  /** Counts the open connections of the server; absent if the server is not ours. */
+  readonly connections?: CountConnections
   /**
    * Drops tags and paths in the other processes that serve the same URL when they are dropped here. Does not reject.
    */

@@ -8,7 +8,9 @@ import { messageClassesOf, type MessageClasses } from './http/express-messages.t
 import { inOrder } from './http/in-order.ts'
 import { createAppLife, type AppLife } from './process/app-life.ts'
 import type { ServerCaches } from './process/metrics/cache-metrics.ts'
+import { measuredOf } from './process/metrics/open-metrics.ts'
 import type { Readiness } from './process/readiness.ts'
+import { createTelemetry, type Telemetry } from './process/telemetry/telemetry.ts'
 import type { Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/relay/policy-relay.ts'
 import type { Admission } from './request/admission/admission.ts'
@@ -42,6 +44,8 @@ export interface MillraceApp extends Express {
   /** The connection to the store that instances share, if there is one. */
   readonly redis: RedisLink | undefined
   readonly caches: ServerCaches
+  /** Spans and metrics of OpenTelemetry, if a provider is registered when `life` has started. */
+  readonly telemetry: Pick<Telemetry, 'load'>
   /** The application's `start` and `stop`. The server starts it before it listens; tests start it if they need it. */
   readonly life: AppLife
   /** Options of `createServer` that make requests cheaper; the application works without them as well. */
@@ -74,7 +78,14 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   app.disable('etag')
   app.set('query parser', false)
   const messageClasses = messageClassesOf(app)
-  app.use(inOrder(...runtimeHandlers(parts, options)))
+  const caches = cachesOf(parts)
+  const facts = { buildId: parts.manifest.buildId, limit: parts.config.maxPendingRenders }
+  const telemetry = createTelemetry({
+    log,
+    trustProxy: parts.config.trustProxy,
+    measured: measuredOf(facts, () => ({ admission, caches, redis: services.redis, reports }), options.connections),
+  })
+  app.use(inOrder(...runtimeHandlers(parts, telemetry, options)))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
   app.use(serveRoutes(parts))
@@ -85,14 +96,22 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   }
 
   const { dataDir, afterwards } = services
+  const life = createAppLife(definition.start, readiness, afterwards, {
+    log,
+    dataDir,
+    worker: options.worker,
+    revalidate: (...targets) => parts.services.data.revalidate(targets),
+  })
   return Object.assign(app, {
     readiness,
-    life: createAppLife(definition.start, readiness, afterwards, {
-      log,
-      dataDir,
-      worker: options.worker,
-      revalidate: (...targets) => parts.services.data.revalidate(targets),
-    }),
+    life: {
+      async start() {
+        await life.start()
+        await telemetry.open()
+      },
+      stop: life.stop,
+    },
+    telemetry,
     admission,
     log,
     onGreedy,
@@ -112,20 +131,24 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     reports,
     reporter,
     redis: services.redis,
-    caches: cachesOf(parts),
+    caches,
     dispose: () => {
-      for (const part of [rules, outgoing, reporter, reports, services]) part?.dispose()
+      for (const part of [rules, outgoing, telemetry, reporter, reports, services]) part?.dispose()
     },
   })
 }
 
 /** The runtime's handlers before the application, in this order. */
-function runtimeHandlers(parts: AppParts, { assets, observe }: CreateAppOptions): RequestHandler[] {
+function runtimeHandlers(
+  parts: AppParts,
+  telemetry: Telemetry,
+  { assets, observe }: CreateAppOptions,
+): RequestHandler[] {
   const { admission, calls, config, manifest, outgoing, policyReports, reports, visitorLimits } = parts
   const { buildId } = manifest
   return [
     oneRequestAtATime(config),
-    requestGuard({ ...parts, buildId, trustProxy: config.trustProxy, observe }),
+    requestGuard({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
     createPolicyRelay(policyReports),
     reports.relay,
     serveRuntime({
@@ -135,6 +158,7 @@ function runtimeHandlers(parts: AppParts, { assets, observe }: CreateAppOptions)
       routes: parts.definition.routes,
       isOverloaded: () => admission.isOverloaded,
     }),
+    telemetry.handler,
     ...(outgoing === undefined ? [] : [outgoing.handler]),
     takeActions(calls),
     ...(visitorLimits === undefined ? [] : [visitorLimits.handler]),

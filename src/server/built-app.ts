@@ -25,7 +25,7 @@ export interface BuiltApp {
 /** What the process adds to what the build knows. */
 export interface BuiltAppOptions extends Pick<
   CreateAppOptions,
-  'logDestination' | 'worker' | 'onRevalidate' | 'observe' | 'isEmbedded' | 'environment'
+  'logDestination' | 'worker' | 'onRevalidate' | 'observe' | 'connections' | 'isEmbedded' | 'environment'
 > {
   readonly config: Config
 }

@@ -42,7 +42,10 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
   }
   readiness.markReady()
   void app.reporter?.warm()
-  const unwatch = watchLoad(app.admission.longestWaitMs, app.admission.sample)
+  const unwatch = watchLoad(app.admission.longestWaitMs, (reading) => {
+    app.admission.sample(reading)
+    app.telemetry.load(reading)
+  })
   const ignored = HOSTS_VARIABLES.filter((name) => env[name])
   if (ignored.length > 0) log.info({ ignored }, 'inside of another server these variables are ignored')
   if (built.hasProxies) log.info({ off: ['WebSockets'] }, 'inside of another server, rewrites do not forward these')

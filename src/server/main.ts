@@ -10,7 +10,7 @@ import { basePath } from '../shared/base-path.ts'
 import type { MillraceApp } from './app.ts'
 import { openBuiltApp, readManifest, type BuiltApp } from './built-app.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config/config.ts'
-import { makeMetrics, openMetrics } from './process/metrics/open-metrics.ts'
+import { makeMetrics, openMetrics, type CountConnections } from './process/metrics/open-metrics.ts'
 import type { ServerMetrics } from './process/metrics/server-metrics.ts'
 import { drain } from './process/drain.ts'
 import { onEndSignals } from './process/end-signals.ts'
@@ -128,17 +128,14 @@ async function makeServer(self: ServerProcess, member: Membership | undefined): 
   const { config, destination, complain, leave } = self
   const manifest = readManifest()
   const made: { app?: MillraceApp } = {}
-  const metrics = await makeMetrics(
-    config,
-    manifest,
-    () => made.app,
-    (count) => server.getConnections(count),
-  )
+  const connections: CountConnections = (listener) => server.getConnections(listener)
+  const metrics = await makeMetrics(config, manifest, () => made.app, connections)
   const built = await openBuiltApp(manifest, {
     config,
     logDestination: destination,
     worker: member?.worker,
     onRevalidate: member?.link.revalidate,
+    connections,
     ...(metrics === undefined ? {} : { observe: metrics.observe }),
   })
   const { app } = built
@@ -233,5 +230,6 @@ function watchServing({ app, metrics }: Running): void {
   watchLoad(app.admission.longestWaitMs, (reading) => {
     app.admission.sample(reading)
     metrics?.load(reading)
+    app.telemetry.load(reading)
   })
 }

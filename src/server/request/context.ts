@@ -8,6 +8,7 @@ import { purposeOf, type ShedReason } from './request-kind.ts'
 import type { RequestKind, DataRequest, HeadTiming, ActionTarget } from './request-kind.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
 import type { RequestSpan, ServerReporter } from './request-reporter.ts'
+import type { RequestTelemetry } from './request-telemetry.ts'
 import type { RequestTrace } from './request-trace.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
@@ -96,6 +97,8 @@ export class RequestContext {
   switched = false
   /** Maximum bytes of the body that `request` gives out. */
   bodyLimit = MEGABYTE
+  /** Its span of OpenTelemetry, if the application has registered a provider. */
+  telemetry: RequestTelemetry | undefined = undefined
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
 
@@ -138,6 +141,7 @@ export class RequestContext {
 
   /** Id of its trace for the log, if it differs from the request's own: the caller's, or a new one. */
   get otherTraceId(): string | undefined {
+    if (this.telemetry?.traceId !== undefined) return this.telemetry.traceId
     if (this.#trace === undefined && this.req.headers['sentry-trace'] === undefined) return undefined
     const id = this.trace?.traceId
     return id === this.requestId || id === this.requestId.replaceAll('-', '') ? undefined : id
@@ -216,7 +220,9 @@ export class RequestContext {
 
   /** Runs work of the application after the answer. */
   afterAnswer(work: () => unknown): void {
-    this.onFinish(() => this.services.afterwards.run(work, this))
+    const { telemetry } = this
+    const begin = (): unknown => (telemetry === undefined ? work() : telemetry.run(work))
+    this.onFinish(() => this.services.afterwards.run(begin, this))
   }
 
   /** Makes `context.once` read again: what it has read may have changed. */

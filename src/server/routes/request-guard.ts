@@ -33,6 +33,7 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly log: Logger
   readonly requestLog: RequestLog
   readonly observe: RequestObserver | undefined
+  readonly telemetry: { readonly observe: RequestObserver }
   readonly services: RequestServices
   /** Absent if failures of this server are only logged. */
   readonly reporter?: ServerReporter | undefined
@@ -145,7 +146,7 @@ function reject(context: RequestContext, { status, reason }: Refusal): void {
 }
 
 /** Writes one log line per request, and aborts its work when the client disconnects. */
-function watch(context: RequestContext, { requestLog, observe }: GuardParts): void {
+function watch(context: RequestContext, { requestLog, observe, telemetry }: GuardParts): void {
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
@@ -168,7 +169,9 @@ function watch(context: RequestContext, { requestLog, observe }: GuardParts): vo
       refused: context.refusal,
     }
     requestLog(line)
-    if (!context.switched) observe?.(context, line)
+    if (context.switched) return
+    observe?.(context, line)
+    telemetry.observe(context, line)
   })
 }
 

@@ -65,6 +65,9 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ],
     ['onClick={blocked.proceed}', 'onClick={blocked.leave}', `Property 'leave' does not exist`],
   ],
+  'docs/observability.md': [
+    ["startTelemetry('mills', 0.1)", "startTelemetry('mills')", 'Expected 2 arguments, but got 1'],
+  ],
   'docs/postgres.md': [
     ['retryAfter: 5', 'retry: 5', `'retry' does not exist in type 'UnavailableOptions'`],
     ['input: { from, to, cents }', 'input: { from, to, amount }', `Property 'amount' does not exist`],

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { listenFault } from '../start-faults.ts'
 import type { ServerProcess } from '../server-process.ts'
 import type { ServeMetricsOptions } from './serve-metrics.ts'
-import type { ServerMetrics } from './server-metrics.ts'
+import type { Measured, ServerMetrics } from './server-metrics.ts'
 import type { ServerCaches } from './cache-metrics.ts'
 import type { ReportStats } from '../../reports/report-counts.ts'
 
@@ -26,19 +26,36 @@ export async function makeMetrics(
   { metricsPort, maxPendingRenders }: Config,
   { buildId }: AssetManifest,
   app: () => MeasuredApp | undefined,
-  connections: (listener: (error: Error | null, count: number) => void) => void,
+  connections: CountConnections,
 ): Promise<ServerMetrics | undefined> {
   if (metricsPort === undefined) return undefined
   const { createServerMetrics } = await import('./server-metrics.ts')
-  return createServerMetrics({
-    buildId,
-    limit: maxPendingRenders,
+  return createServerMetrics(measuredOf({ buildId, limit: maxPendingRenders }, app, connections))
+}
+
+/** As `Server.getConnections`. */
+export type CountConnections = (listener: (error: Error | null, count: number) => void) => void
+
+/**
+ * What metrics read of an application.
+ * @param connections `undefined` if the server is not ours.
+ */
+export function measuredOf(
+  facts: Pick<Measured, 'buildId' | 'limit'>,
+  app: () => MeasuredApp | undefined,
+  connections: CountConnections | undefined,
+): Measured {
+  return {
+    ...facts,
     admission: () => app()?.admission,
     sharedStore: () => app()?.redis?.connected,
     caches: () => app()?.caches,
     reports: () => app()?.reports.stats,
-    connections: () => new Promise((resolve) => connections((_error, count) => resolve(count))),
-  })
+    async connections() {
+      if (connections === undefined) return undefined
+      return new Promise((resolve) => connections((_error, count) => resolve(count)))
+    },
+  }
 }
 
 /** Opens the metrics port; if that fails, ends the process with a one-line message. */

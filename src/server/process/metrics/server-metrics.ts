@@ -25,8 +25,8 @@ export interface Measured {
   reports(): ReportStats | undefined
   /** MAX_PENDING_RENDERS. */
   readonly limit: number
-  /** Open connections. */
-  connections(): Promise<number>
+  /** Open connections; `undefined` if the server is not ours. */
+  connections(): Promise<number | undefined>
   /** Whether the shared store can be used; `undefined` without one. */
   sharedStore(): boolean | undefined
 }
@@ -38,6 +38,14 @@ export function createServerMetrics(measured: Measured): ServerMetrics {
   const registry = new Registry()
   addProcessMetrics(registry)
   const observe = addRequestMetrics(registry)
+  return { registry, observe, load: addLevels(registry, measured) }
+}
+
+/**
+ * Adds the metrics that are read when they are asked for, and those of the event loop.
+ * @returns takes the latest reading of the event loop.
+ */
+export function addLevels(registry: Registry, measured: Measured): ServerMetrics['load'] {
   addAdmissionMetrics(registry, measured)
   addCacheMetrics(registry, () => measured.caches())
   addReportMetrics(registry, () => measured.reports())
@@ -51,7 +59,7 @@ export function createServerMetrics(measured: Measured): ServerMetrics {
       aggregator: 'max',
     })
     .set({ build: measured.buildId, node: process.versions.node }, 1)
-  return { registry, observe, load }
+  return load
 }
 
 /**
@@ -117,7 +125,9 @@ function addConnectionMetrics(
     name: 'millrace_http_connections',
     help: 'Open connections to the public port.',
     async collect() {
-      this.set(await connections())
+      const count = await connections()
+      if (count === undefined) this.remove()
+      else this.set(count)
     },
   })
   gauge({

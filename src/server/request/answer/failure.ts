@@ -44,6 +44,7 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   context.reported.add(digest)
   context.log.error({ err: describeThrown(thrown), digest, place, route: context.route }, 'uncaught failure')
   context.reporter?.failed(thrown, digest, place, context)
+  context.telemetry?.failed(thrown, digest)
   return digest
 }
 

@@ -108,7 +108,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
       })
     const key = await idempotencyKey(declared, received, context)
     const startedAt = performance.now()
-    const call = key === undefined ? await run() : await calls.run(key, run, context)
+    const call = await asPart(declared, context, () => (key === undefined ? run() : calls.run(key, run, context)))
     context.addSpan('action', id, startedAt, performance.now())
     context.forgetReads()
     if (body.kind === 'form') body.discard()
@@ -121,6 +121,25 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     if (!(thrown instanceof BodyError)) throw thrown
     const shown = await showTooLarge(parts, called ?? callBefore(thrown, named, context), thrown, context)
     return shown ?? refuse(thrown.status, thrown.message)
+  }
+}
+
+/** Runs an action as a span, if something follows the request. */
+async function asPart<Result extends FinishedCall | 'running'>(
+  { id, name = id }: DeclaredAction,
+  { telemetry }: RequestContext,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const part = telemetry?.begin('action', name)
+  if (part === undefined) return run()
+  try {
+    const call = await part.run(run)
+    const outcome = call === 'running' ? undefined : call.outcome
+    part.end(outcome !== undefined && 'thrown' in outcome ? [outcome.thrown] : undefined)
+    return call
+  } catch (thrown) {
+    part.end([thrown])
+    throw thrown
   }
 }
 

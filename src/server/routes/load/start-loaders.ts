@@ -127,7 +127,15 @@ function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerMo
 
 function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Promise<Deferrable> {
   const started = performance.now()
-  return callLoader(call).finally(() => {
+  const part = call.context.telemetry?.begin('loader', segment)
+  const loading = part === undefined ? callLoader(call) : part.run(() => callLoader(call))
+  if (part !== undefined) {
+    loading.then(
+      () => part.end(),
+      (thrown: unknown) => part.end([thrown]),
+    )
+  }
+  return loading.finally(() => {
     const ended = performance.now()
     timings.push({ segment, milliseconds: ended - started })
     call.context.addSpan('loader', segment, started, ended)

@@ -21,6 +21,7 @@ import type { AssetManifest } from '../../assets/manifest.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { RequestPart } from '../../request/request-telemetry.ts'
 import { formTarget, withForms, type FormTarget } from './form-target.ts'
 import { errorDigest, reportFailure } from '../../request/answer/failure.ts'
 import {
@@ -140,6 +141,12 @@ interface Rendering {
   readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HydrationExtras['streamed']) => DocumentParts
 }
 
+/** When a render began, and its span. */
+interface RenderStart {
+  readonly startedAt: number
+  readonly shell: RequestPart | undefined
+}
+
 /** Renders and sends: whole if nothing is pending, otherwise as a stream. */
 class DocumentRendering {
   readonly #parts: RendererParts
@@ -166,17 +173,25 @@ class DocumentRendering {
       !Object.keys(attempt.view.data).some((id) => request.deferred.has(id)) &&
       !this.#suspending.has(shape)
     const startedAt = performance.now()
+    const shell = context.telemetry?.begin('shell')
     if (canBeWhole) {
       const { tree, forms, partsOf } = rendering
-      const whole = withForms(forms, () => renderWhole(tree))
-      if (whole?.kind === 'thrown') return whole
+      const render = (): ReturnType<typeof renderWhole> => withForms(forms, () => renderWhole(tree))
+      const whole = shell === undefined ? render() : shell.run(render)
+      if (whole?.kind === 'thrown') {
+        shell?.end([whole.thrown])
+        return whole
+      }
       if (whole?.kind === 'whole' && forms.stateForms.length === 0) {
         context.addSpan('render', 'whole', startedAt, performance.now())
+        shell?.end()
         await sendWhole(whole.html, partsOf(), context)
         return undefined
       }
     }
-    const stopped = await this.#stream(rendering, request, context, startedAt)
+    const stream = (): Promise<Thrown | undefined> => this.#stream(rendering, request, context, { startedAt, shell })
+    const stopped = await (shell === undefined ? stream() : shell.run(stream))
+    if (stopped !== undefined) shell?.end([stopped.thrown])
     if (canBeWhole && stopped === undefined) this.#suspending.add(shape)
     return stopped
   }
@@ -224,7 +239,7 @@ class DocumentRendering {
     { tree, forms, partsOf }: Rendering,
     request: DocumentRequest,
     context: RequestContext,
-    startedAt: number,
+    { startedAt, shell }: RenderStart,
   ): Promise<Thrown | undefined> {
     const { renderTimeoutMs: deadline } = this.#parts
     context.startDeadline(deadline)
@@ -245,6 +260,8 @@ class DocumentRendering {
     const shellAt = performance.now()
     context.addSpan('render', 'shell', startedAt, shellAt)
     context.addSpan('stream', 'holes', shellAt)
+    shell?.end()
+    context.telemetry?.begin('stream')
     const react = { identifierPrefix: idPrefix(context.nonce) }
     sendStream(attempt.stream, partsOf(posted, { deadline, react }), context)
     return undefined
