@@ -25,10 +25,14 @@ export const COMMANDS = {
     example: 'npx millrace new mill-shop',
   },
   dev: {
-    does: 'serves the sources on this machine; saving a file updates open pages',
+    does: 'serves the sources; saving a file updates open pages',
     usage: '[options]',
     options: [
       APP,
+      ['--host [address]', 'listens for other machines, at all addresses unless told'],
+      ['--allow-host <name>', 'answers under another host name, such as that of a tunnel; may be repeated'],
+      ['--https', 'serves https, with a certificate of mkcert or else openssl, made once'],
+      ['--cert <file> --key <file>', 'serves https with this certificate'],
       ['--inspect [[host:]port]', "opens a debugger's port on the server, 127.0.0.1:9229 unless told"],
       ['--inspect-wait [[host:]port]', 'the same; the server also waits for the debugger at each start'],
     ],

@@ -1,12 +1,21 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { BuildFault } from '../build/build-fault.ts'
 import { APP_ARGUMENT } from '../build/build-options.ts'
 import type { Arguments } from '../build/read-arguments.ts'
+import { ownCertificate, readCertificate, type Certificate } from '../dev/certificate.ts'
 import type { InspectorAddress } from '../dev/inspector-port.ts'
+import { networkAddresses } from '../dev/local-hosts.ts'
 
 /** The options of `millrace dev`. */
 export const DEV_ARGUMENTS = {
   ...APP_ARGUMENT,
   inspect: { value: '[host:]port', alone: '9229' }, // Node's own default
+  host: { value: 'address', alone: '0.0.0.0' },
+  'allow-host': { value: '<name>', multiple: true },
+  https: { value: '' },
+  cert: { value: '<file>' },
+  key: { value: '<file>' },
   'inspect-wait': { value: '[host:]port', alone: '9229' },
 } as const
 
@@ -29,4 +38,39 @@ export function inspectorOf(values: DevArguments): InspectorAddress | undefined 
     throw new BuildFault(`--${name} takes a port from 1 to 65535, with or without an address: --${name} 127.0.0.1:9229`)
   }
   return { host: host.replace(/^\[|\]$/g, ''), port, waits: wait !== undefined }
+}
+
+const NAME = /^(?:[a-z\d_-]+(?:\.[a-z\d_-]+)*|\[[\da-f:.]+\])$/
+
+/**
+ * The host names of `--allow-host`, in lower case.
+ * @throws {BuildFault} for a value with a scheme, a port or a path.
+ */
+export function allowedHosts({ 'allow-host': names = [] }: DevArguments): readonly string[] {
+  return names.map((given) => {
+    const name = given.toLowerCase()
+    if (NAME.test(name)) return name
+    throw new BuildFault(
+      `--allow-host '${given}' is not a host name: leave out scheme, port and path, as in --allow-host mill.ngrok.app`,
+    )
+  })
+}
+
+/**
+ * The certificate for https, given or made for this machine; `undefined` for http.
+ * @param allowHosts from `allowedHosts`.
+ * @throws {BuildFault} for a certificate without a key, or one that cannot be read or made.
+ */
+export async function certificateOf(
+  { https, cert, key, host }: DevArguments,
+  allowHosts: readonly string[],
+): Promise<Certificate | undefined> {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new BuildFault('--cert <file> and --key <file> belong together: https needs both.')
+  }
+  if (cert !== undefined && key !== undefined) return readCertificate(cert, key)
+  if (https === undefined) return undefined
+  const names = ['localhost', '127.0.0.1', '::1', ...(host === undefined ? [] : networkAddresses())]
+  const allowed = allowHosts.map((name) => name.replace(/^\[(.*)\]$/, '$1'))
+  return ownCertificate(join(homedir(), '.millrace/certificates'), [...new Set([...names, ...allowed])], process.env)
 }

@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { BuildFault } from '../build/build-fault.ts'
 import { locateApplication } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import { readArguments } from '../build/read-arguments.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { startDevServer, type DevServer } from '../dev/dev-server.ts'
-import type { InspectorAddress } from '../dev/inspector-port.ts'
-import { DEV_ARGUMENTS, inspectorOf } from './dev-options.ts'
+import { checkInspectorPort, listenFault, listeningTexts } from './dev-listening.ts'
+import { allowedHosts, certificateOf, DEV_ARGUMENTS, inspectorOf } from './dev-options.ts'
 import { watchSettings } from './settings-watch.ts'
 
 /**
- * `millrace dev`: serves an application from its sources, on this machine only. Saving a file refreshes open pages, and what
- * fails is shown in them.
+ * `millrace dev`: serves an application from its sources, on this machine only unless told. Saving a file refreshes open pages,
+ * and what fails is shown in them.
  * @param ofFiles names of the variables from `.env` files.
  * @throws {BuildFault} where there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong
  * variable.
@@ -23,16 +20,20 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
   process.env['NODE_ENV'] = 'development'
   const values = readArguments(args, DEV_ARGUMENTS)
   const inspector = inspectorOf(values)
+  const allowHosts = allowedHosts(values)
   const options = await locateApplication(values)
   const { root, app } = options
   const { port } = readConfig(process.env)
   const started = performance.now()
+  const certificate = await certificateOf(values, allowHosts)
+  const listening = { host: values.host, certificate, inspector }
   if (inspector !== undefined) await checkInspectorPort(inspector)
   const starting = startDevServer({
     ...options,
+    ...listening,
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     port,
-    inspector,
+    allowHosts,
     env: process.env,
     session: randomUUID(),
     print: (text) => console.log(text),
@@ -47,16 +48,12 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
   })
   const server = await starting.catch((error: unknown) => {
     unwatch()
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    throw taken ? new BuildFault(`${error.message}: name another port with PORT=<n>.`) : error
+    throw listenFault(error, values.host) ?? error
   })
   console.log(
     `Millrace (development) is listening on ${server.url}, after ${Math.round(performance.now() - started)} ms.`,
   )
-  if (inspector !== undefined) {
-    const place = `${inspector.host}:${inspector.port}`
-    console.log(`A debugger reaches the server at ${place}: chrome://inspect in Chrome, or attach your editor.`)
-  }
+  for (const text of listeningTexts(server, listening)) console.log(text)
   const stop = async (): Promise<void> => {
     unwatch()
     await server.close()
@@ -75,14 +72,4 @@ async function startAgain(starting: Promise<DevServer>, env: NodeJS.ProcessEnv):
   const server = await starting
   await server.close()
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env)
-}
-
-/** The server's process would only print that its port is taken, at each save. */
-async function checkInspectorPort({ host, port }: InspectorAddress): Promise<void> {
-  const probe = createServer().listen(port, host)
-  await once(probe, 'listening').catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new BuildFault(`The debugger cannot use ${host}:${port} (${reason}): name another one with --inspect <port>.`)
-  })
-  await new Promise((resolve) => probe.close(resolve))
 }

@@ -2,10 +2,11 @@ import type { RawFrame } from './stack-frames.ts'
 import { SourceMap } from 'node:module'
 import { rm } from 'node:fs/promises'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { isIPv4, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { DevFailure } from '../../src/client/dev/dev-messages.ts'
 import { checkBuildOptions, type BuildOptions, PUBLIC_PATH } from '../build/build-options.ts'
+import type { Certificate } from './certificate.ts'
 import { createDevBuild } from './dev-build.ts'
 import { createDevChannel } from './dev-channel.ts'
 import { createUpdates } from './dev-updates.ts'
@@ -13,6 +14,7 @@ import { thrownFailure, type ThrownError } from './dev-failures.ts'
 import { devManifest } from './dev-manifest.ts'
 import { createGateway } from './gateway.ts'
 import type { InspectorAddress } from './inspector-port.ts'
+import { isEveryAddress, networkAddresses, urlHost } from './local-hosts.ts'
 import { createModuleServer, type ModuleServer } from './module-server.ts'
 import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
 import { createSaveQueue } from './save-queue.ts'
@@ -23,16 +25,24 @@ import { watchSources } from './watch-sources.ts'
 /** A running development server. */
 export interface DevServer {
   readonly url: string
+  /** Where other machines reach it. */
+  readonly networkUrls: readonly string[]
   /** Ends it and the application's server. */
   close(): Promise<void>
 }
 
 /** Options of a development server. */
 export interface DevServerOptions extends BuildOptions {
-  /** TCP port on the loopback interface; 0 picks a free one. */
+  /** TCP port; 0 picks a free one. */
   readonly port: number
+  /** The address to listen on, `0.0.0.0` for all. Default: `localhost`, which other machines do not reach. */
+  readonly host?: string | undefined
+  /** Further host names to answer under, in lower case: those of tunnels and of names for this machine. */
+  readonly allowHosts?: readonly string[] | undefined
   /** Environment of the application's server, including public variables. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** For https. Default: http. */
+  readonly certificate?: Pick<Certificate, 'cert' | 'key'> | undefined
   /** Where a debugger reaches the application's server. Default: nowhere. */
   readonly inspector?: InspectorAddress | undefined
   /** Identifies this run, so that pages of a former one notice. */
@@ -97,7 +107,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     onDefect(error)
   })
 
+  const { host = 'localhost', allowHosts = [] } = options
   const gateway = createGateway({
+    hosts: { names: new Set(allowHosts), addresses: host === 'localhost' ? () => [] : networkAddresses },
+    certificate: options.certificate,
     channel,
     modules,
     manifest() {
@@ -112,7 +125,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   })
   modules.adoptVendors(idle)
 
-  gateway.listen(options.port, 'localhost')
+  gateway.listen(options.port, host)
   await once(gateway, 'listening')
   // Only after listening: a second server of the same application fails there, and must not remove the first one's
   // files.
@@ -125,8 +138,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   await saves.idle()
   const { port } = gateway.address() as AddressInfo
 
+  const scheme = options.certificate === undefined ? 'http' : 'https'
+  const urlOf = (name: string): string => `${scheme}://${name}:${port}${basePath}`
+
   return {
-    url: `http://localhost:${port}${basePath}`,
+    ...urlsOf(host, networkAddresses(), urlOf),
     async close() {
       watcher.close()
       channel.close()
@@ -136,6 +152,22 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       await Promise.all([server.stop(), build.dispose()])
       await rm(out, { recursive: true, force: true })
     },
+  }
+}
+
+/** @param addresses of this machine. */
+function urlsOf(
+  host: string,
+  addresses: readonly string[],
+  urlOf: (name: string) => string,
+): Pick<DevServer, 'url' | 'networkUrls'> {
+  const isEvery = isEveryAddress(host)
+  const reached = isEvery
+    ? addresses.filter((address) => host === '::' || isIPv4(address))
+    : addresses.filter((address) => address === host)
+  return {
+    url: urlOf(isEvery ? 'localhost' : urlHost(host)),
+    networkUrls: reached.map((address) => urlOf(urlHost(address))),
   }
 }
 

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders,
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { forwardedHeaders } from './forwarded-headers.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -72,10 +73,12 @@ function ask(request: IncomingMessage, response: ServerResponse, port: number): 
  * Removes compression, because bodies may be replaced here and stay on this machine. Also removes conditional headers:
  * a cached document would contain the number of a former build.
  */
-function readableHeaders({ rawHeaders, headers }: IncomingMessage): readonly string[] {
-  const dropped = ['accept-encoding', ...(headers['sec-fetch-dest'] === 'document' ? ['if-none-match'] : [])]
-  return rawHeaders.flatMap((name, index) =>
-    index % 2 === 1 || dropped.includes(name.toLowerCase()) ? [] : [name, rawHeaders[index + 1] ?? ''],
+function readableHeaders(request: IncomingMessage): readonly string[] {
+  const isDocument = request.headers['sec-fetch-dest'] === 'document'
+  const dropped = ['accept-encoding', ...(isDocument ? ['if-none-match'] : [])]
+  const headers = forwardedHeaders(request)
+  return headers.flatMap((name, index) =>
+    index % 2 === 1 || dropped.includes(name.toLowerCase()) ? [] : [name, headers[index + 1] ?? ''],
   )
 }
 
@@ -90,8 +93,10 @@ async function readText(message: IncomingMessage): Promise<string> {
   return parts.join('')
 }
 
+/** Without the order to use https from now on: browsers would also obey it for other servers of `localhost`. */
 function headersOf(answer: IncomingMessage, timing: string, dropped: readonly string[]): OutgoingHttpHeaders {
-  const kept = Object.entries(answer.headersDistinct).filter(([name]) => !dropped.includes(name))
+  const left = new Set(['strict-transport-security', ...dropped])
+  const kept = Object.entries(answer.headersDistinct).filter(([name]) => !left.has(name))
   const headers = Object.fromEntries(
     kept.map(([name, values = []]) => [name, values.length === 1 ? values[0] : values]),
   )
@@ -107,7 +112,10 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
   }
   upstream.once('error', close).once('close', close)
   socket.once('error', close).once('close', close)
-  const headers = request.rawHeaders.reduce((all, part, index) => all + part + (index % 2 === 0 ? ': ' : '\r\n'), '')
+  const headers = forwardedHeaders(request).reduce(
+    (all, part, index) => all + part + (index % 2 === 0 ? ': ' : '\r\n'),
+    '',
+  )
   upstream.write(`${request.method} ${request.url} HTTP/1.1\r\n${headers}\r\n`)
   upstream.write(head)
   upstream.pipe(socket).pipe(upstream)

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import {
   DEV_BUILD_TIMING,
   DEV_EVENTS_PATH,
@@ -8,9 +9,10 @@ import {
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
+import type { Certificate } from './certificate.ts'
 import { DEV_BUILD_ID } from './dev-manifest.ts'
 import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
-import { isLocalHost } from './local-hosts.ts'
+import { isKnownHost, type KnownHosts } from './local-hosts.ts'
 import { isFromOwnPage, isFromOther } from './own-page.ts'
 import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
 import type { DevChannel } from './dev-channel.ts'
@@ -18,6 +20,9 @@ import type { ThrownError } from './dev-failures.ts'
 
 /** Parts behind the gateway. */
 export interface GatewayParts {
+  readonly hosts: KnownHosts
+  /** For https. Default: http. */
+  readonly certificate?: Pick<Certificate, 'cert' | 'key'> | undefined
   readonly channel: DevChannel
   readonly modules: ModuleServer
   /** The current manifest of pages; `undefined` before the first build. */
@@ -34,6 +39,9 @@ export interface GatewayParts {
   onDefect(error: unknown): void
 }
 
+/** The server for browsers. */
+type Gateway = ReturnType<typeof createServer | typeof createSecureServer>
+
 const SEGMENT_FILES = segmentFilesPath(DEV_BUILD_ID)
 
 const STACK_LIMIT = 100_000 // characters; a stack is never longer
@@ -42,16 +50,18 @@ const STACK_LIMIT = 100_000 // characters; a stack is never longer
  * The one port for browsers: modules and events are answered here, everything else by the application's server.
  * Requests wait while that is being replaced.
  */
-export function createGateway(parts: GatewayParts): Server {
-  const server = createServer((request, response) => {
+export function createGateway(parts: GatewayParts): Gateway {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     answer(parts, request, response).catch((error: unknown) => {
       parts.onDefect(error)
       if (!response.headersSent) response.writeHead(500).end()
       response.destroy()
     })
-  })
+  }
+  const { certificate } = parts
+  const server = certificate === undefined ? createServer(listener) : createSecureServer(certificate, listener)
   server.on('upgrade', (request, socket, head) => {
-    if (!isLocalHost(request.headers.host) || isFromOther(request.headers)) return void socket.destroy()
+    if (!isKnownHost(request.headers.host, parts.hosts) || isFromOther(request.headers)) return void socket.destroy()
     return void parts.port().then(
       (port) => forwardUpgrade(request, socket, head, port),
       () => socket.destroy(),
@@ -61,9 +71,12 @@ export function createGateway(parts: GatewayParts): Server {
 }
 
 async function answer(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!isLocalHost(request.headers.host)) {
+  if (!isKnownHost(request.headers.host, parts.hosts)) {
     response.writeHead(403, { 'Content-Type': 'text/plain' })
-    response.end('The development server accepts only host names of this machine, such as localhost.\n')
+    response.end(
+      'The development server answers under host names of this machine, such as localhost, ' +
+        'and under those of its option --allow-host <name>.\n',
+    )
     return
   }
   const path = parts.modules.urls.ownPath(URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '') ?? ''

@@ -166,7 +166,16 @@ export function createServerProcess(
 
 function launch(main: string, env: NodeJS.ProcessEnv, inspector: InspectorAddress | undefined): ChildProcess {
   return spawn(process.execPath, inspectedArguments(main, inspector), {
-    env: { ...env, NODE_ENV: 'development', HOST: '127.0.0.1', PORT: '0', WORKERS: '', METRICS_PORT: '' },
+    env: {
+      ...env,
+      NODE_ENV: 'development',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      WORKERS: '',
+      METRICS_PORT: '',
+      // The gateway, which says who the client is; see forwarded-headers.ts.
+      TRUST_PROXY: ['127.0.0.1', env['TRUST_PROXY']].filter(Boolean).join(','),
+    },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 }

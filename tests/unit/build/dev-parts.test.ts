@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isLocalHost } from '../../../scripts/dev/local-hosts.ts'
+import { forwardedHeaders } from '../../../scripts/dev/forwarded-headers.ts'
+import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/local-hosts.ts'
 import { createModuleUrls } from '../../../scripts/dev/module-urls.ts'
 import { errorOf, parseLogLine, readableLine } from '../../../scripts/dev/readable-log.ts'
 import { describeFrames, parseStack } from '../../../scripts/dev/stack-frames.ts'
@@ -21,7 +22,47 @@ test.for([
   ['evil.example:80.localhost', false],
   [`${'a'.repeat(300)}.localhost`, false],
 ] as const)('the development server answers under the name %s: %s', ([host, local]) => {
-  expect(isLocalHost(host)).toBe(local)
+  expect(isKnownHost(host, LOCAL_ONLY)).toBe(local)
+})
+
+test.for([
+  ['localhost:3000', true],
+  ['mill.ngrok.app', true],
+  ['MILL.ngrok.app:443', true],
+  ['192.168.0.7:3000', true],
+  ['[fd00::7]:3000', true],
+  ['ngrok.app', false],
+  ['evil.mill.ngrok.app', false],
+  ['mill.ngrok.app.evil.example', false],
+  ['192.168.0.8:3000', false],
+  ['192.168.0.7.evil.example', false],
+  ['[fd00::8]:3000', false],
+  ['fd00::7', false],
+  ['evil.example', false],
+] as const)('with --host and --allow-host it answers under the name %s: %s', ([host, known]) => {
+  const hosts = { names: new Set(['mill.ngrok.app']), addresses: () => ['192.168.0.7', 'fd00::7'] }
+  expect(isKnownHost(host, hosts)).toBe(known)
+})
+
+test.for([
+  ['a tunnel of this machine', '127.0.0.1', { for: '203.0.113.9', proto: 'https' }],
+  ['a tunnel of this machine, over IPv6', '::1', { for: '203.0.113.9', proto: 'https' }],
+  ['another machine', '192.168.0.9', { for: '192.168.0.9', proto: 'http' }],
+] as const)('the client that %s names: the application is told %j', ([, remoteAddress, told]) => {
+  const rawHeaders = [
+    'Host',
+    'a',
+    'X-Forwarded-For',
+    '203.0.113.9',
+    'x-forwarded-proto',
+    'https',
+    'X-Forwarded-Host',
+    'b',
+  ]
+  const request = { rawHeaders, headers: { 'x-forwarded-proto': 'https' }, socket: { remoteAddress } }
+  const headers = forwardedHeaders(request as never)
+  const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), headers[at + 1]]] : []))
+  expect(Object.fromEntries(pairs)).toEqual({ host: 'a', 'x-forwarded-for': told.for, 'x-forwarded-proto': told.proto })
 })
 
 describe('stacks', () => {
