@@ -33,6 +33,7 @@ export const COMMANDS = {
       ['--allow-host <name>', 'answers under another host name, such as that of a tunnel; may be repeated'],
       ['--https', 'serves https, with a certificate of mkcert or else openssl, made once'],
       ['--cert <file> --key <file>', 'serves https with this certificate'],
+      ['--poll [ms]', 'looks for saves every 500 ms unless told, where the system does not tell of them'],
       ['--inspect [[host:]port]', "opens a debugger's port on the server, 127.0.0.1:9229 unless told"],
       ['--inspect-wait [[host:]port]', 'the same; the server also waits for the debugger at each start'],
     ],

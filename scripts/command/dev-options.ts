@@ -13,6 +13,7 @@ export const DEV_ARGUMENTS = {
   inspect: { value: '[host:]port', alone: '9229' }, // Node's own default
   host: { value: 'address', alone: '0.0.0.0' },
   'allow-host': { value: '<name>', multiple: true },
+  poll: { value: 'ms', alone: '500' },
   https: { value: '' },
   cert: { value: '<file>' },
   key: { value: '<file>' },
@@ -73,4 +74,18 @@ export async function certificateOf(
   const names = ['localhost', '127.0.0.1', '::1', ...(host === undefined ? [] : networkAddresses())]
   const allowed = allowHosts.map((name) => name.replace(/^\[(.*)\]$/, '$1'))
   return ownCertificate(join(homedir(), '.millrace/certificates'), [...new Set([...names, ...allowed])], process.env)
+}
+
+const [LEAST_POLL_MS, MOST_POLL_MS] = [50, 60_000] // less keeps a processor busy, and more looks broken
+
+/**
+ * Milliseconds between looks at the sources, by `--poll` or MILLRACE_POLL; `undefined` to watch them.
+ * @throws {BuildFault} for a value out of range.
+ */
+export function pollOf({ poll }: DevArguments, env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const [name, text] = poll === undefined ? ['MILLRACE_POLL', env['MILLRACE_POLL'] ?? ''] : ['--poll', poll]
+  if (text === '') return undefined
+  const ms = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
+  if (ms >= LEAST_POLL_MS && ms <= MOST_POLL_MS) return ms
+  throw new BuildFault(`${name} is '${text}': it takes milliseconds, from ${LEAST_POLL_MS} to ${MOST_POLL_MS}.`)
 }

@@ -6,7 +6,7 @@ import { readArguments } from '../build/read-arguments.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { startDevServer, type DevServer } from '../dev/dev-server.ts'
 import { checkInspectorPort, listenFault, listeningTexts } from './dev-listening.ts'
-import { allowedHosts, certificateOf, DEV_ARGUMENTS, inspectorOf } from './dev-options.ts'
+import { allowedHosts, certificateOf, DEV_ARGUMENTS, inspectorOf, pollOf } from './dev-options.ts'
 import { watchSettings } from './settings-watch.ts'
 
 /**
@@ -21,6 +21,7 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
   const values = readArguments(args, DEV_ARGUMENTS)
   const inspector = inspectorOf(values)
   const allowHosts = allowedHosts(values)
+  const pollMs = pollOf(values, process.env)
   const options = await locateApplication(values)
   const { root, app } = options
   const { port } = readConfig(process.env)
@@ -34,6 +35,7 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     port,
     allowHosts,
+    pollMs,
     env: process.env,
     session: randomUUID(),
     print: (text) => console.log(text),
@@ -44,6 +46,7 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
     cwd: process.cwd(),
     env,
     print: (text) => console.log(text),
+    pollMs,
     restart: () => void startAgain(starting, env),
   })
   const server = await starting.catch((error: unknown) => {

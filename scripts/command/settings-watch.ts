@@ -16,6 +16,8 @@ export interface SettingsWatchOptions {
   readonly cwd: string
   /** Environment without the values from `.env` files. */
   readonly env: NodeJS.ProcessEnv
+  /** Milliseconds from one look at the files to the next. Default: the system tells of changes. */
+  readonly pollMs: number | undefined
   /** Prints a line. */
   print(text: string): void
   /** The settings have changed and can be used. */
@@ -31,9 +33,9 @@ const CHECK_LIMIT_MS = 30_000 // a config that takes longer hangs
  * @returns ends the watch.
  */
 export function watchSettings(options: SettingsWatchOptions): () => void {
-  const { root, cwd, env, print, restart } = options
+  const { root, cwd, env, pollMs, print, restart } = options
   const last = { check: Promise.resolve() }
-  const watcher = watchSources([], (files) => void (last.check = last.check.then(() => check(files))))
+  const watcher = watchSources([], (files) => void (last.check = last.check.then(() => check(files))), { pollMs })
   watcher.include([...ENV_FILES.map((name) => join(cwd, name)), ...CONFIG_FILES.map((name) => join(root, name))])
 
   async function check(files: readonly string[]): Promise<void> {

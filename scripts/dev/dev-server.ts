@@ -43,6 +43,8 @@ export interface DevServerOptions extends BuildOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** For https. Default: http. */
   readonly certificate?: Pick<Certificate, 'cert' | 'key'> | undefined
+  /** Milliseconds from one look at the sources to the next. Default: the system tells of changes. */
+  readonly pollMs?: number | undefined
   /** Where a debugger reaches the application's server. Default: nowhere. */
   readonly inspector?: InspectorAddress | undefined
   /** Identifies this run, so that pages of a former one notice. */
@@ -133,7 +135,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   // Texts in `docs` are not sources, but pages are rendered from them.
   const folders = [join(root, 'src'), join(root, 'docs')]
-  const watcher = watchSources(app.startsWith(join(root, 'src')) ? folders : [...folders, app], saves.add)
+  const watched = app.startsWith(join(root, 'src')) ? folders : [...folders, app]
+  const watcher = watchSources(watched, saves.add, { pollMs: options.pollMs, print })
   saves.add([])
   await saves.idle()
   const { port } = gateway.address() as AddressInfo

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { listenFault } from '../../../scripts/command/dev-listening.ts'
 import { forwardedHeaders } from '../../../scripts/dev/forwarded-headers.ts'
 import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/local-hosts.ts'
 import { createModuleUrls } from '../../../scripts/dev/module-urls.ts'
@@ -63,6 +64,12 @@ test.for([
   const headers = forwardedHeaders(request as never)
   const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), headers[at + 1]]] : []))
   expect(Object.fromEntries(pairs)).toEqual({ host: 'a', 'x-forwarded-for': told.for, 'x-forwarded-proto': told.proto })
+})
+
+test('an address of another machine is told as such', () => {
+  const error = Object.assign(new Error('listen EADDRNOTAVAIL 203.0.113.1'), { code: 'EADDRNOTAVAIL' })
+  expect(listenFault(error, '203.0.113.1')?.message).toMatch(/^--host 203\.0\.113\.1 is not an address of this machine/)
+  expect(listenFault(new Error('another'), '203.0.113.1')).toBeUndefined()
 })
 
 describe('stacks', () => {
