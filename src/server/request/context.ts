@@ -85,6 +85,8 @@ export class RequestContext {
   turn = 0
   /** How the time up to the headers of a document or its data was spent, for metrics. */
   timing: HeadTiming | undefined = undefined
+  /** Milliseconds of a render at once that was thrown away, because only a stream can wait. */
+  discardedMs = 0
   /** The path contains dot segments: no page, rule or file may match it. */
   hasDotSegments = false
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */

@@ -23,8 +23,8 @@ export function setsCookie({ givenHeaders, res }: RequestContext): boolean {
 }
 
 /**
- * One entry per loader, then the time to the first byte. Metric names are tokens, so segments are named in the
- * description. The context keeps the times for metrics.
+ * One entry per loader, one for a render that was thrown away, then the time to the first byte. Metric names are tokens,
+ * so segments are named in the description. The context keeps the times for metrics.
  * @param last name of the time to the first byte: `shell` for a document, `head` for route data.
  */
 export function serverTiming(
@@ -40,6 +40,7 @@ export function serverTiming(
     text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
   }
   context.timing = { loadersMs, headMs }
+  if (context.discardedMs > 0) text += `discarded;dur=${context.discardedMs.toFixed(1)}, `
   return `${text}${last};dur=${headMs.toFixed(1)}`
 }
 

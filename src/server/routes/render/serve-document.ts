@@ -188,6 +188,7 @@ class DocumentRendering {
         await sendWhole(whole.html, partsOf(), context)
         return undefined
       }
+      context.discardedMs += performance.now() - startedAt
     }
     const stream = (): Promise<Thrown | undefined> => this.#stream(rendering, request, context, { startedAt, shell })
     const stopped = await (shell === undefined ? stream() : shell.run(stream))
