@@ -10,15 +10,20 @@ import { isEsbuildFailure } from './esbuild-messages.ts'
 /** esbuild's namespace for the references that browsers get instead of a module with actions. */
 export const ACTION_REFERENCES = 'action-references'
 
+/** Global object in which development pages have the actions' sources and names by id. */
+const NAMES_GLOBAL = 'window.millraceActionNames'
+
 /**
  * The browser's version of a module with actions: each export is a reference to its action. Imports of this text
  * resolve from the project.
  * @param file absolute path of an `actions.server.ts` in the application's folder.
+ * @param tellsNames for development: ids say nothing about their actions.
  * @throws as `actionExports`.
  */
 export async function actionReferences(
   { root, app }: Pick<BuildOptions, 'root' | 'app'>,
   file: string,
+  tellsNames = false,
 ): Promise<string> {
   const module = actionModule(app, file)
   if (module === undefined) throw new Error(`${file} is no actions.server.ts of the application`)
@@ -29,7 +34,9 @@ export async function actionReferences(
       `const action${index} = /* @__PURE__ */ actionReference(${JSON.stringify(actionId(module, name))})\n` +
       `export { action${index} as ${JSON.stringify(name)} }\n`,
   )
-  return `import { actionReference } from 'millrace/internal/action-reference'\n${references.join('')}`
+  const told = Object.fromEntries(names.map((name) => [actionId(module, name), `${module} ${name}`]))
+  const telling = tellsNames ? `Object.assign(${NAMES_GLOBAL} ??= {}, ${JSON.stringify(told)})\n` : ''
+  return `import { actionReference } from 'millrace/internal/action-reference'\n${telling}${references.join('')}`
 }
 
 /**

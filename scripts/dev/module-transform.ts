@@ -62,7 +62,7 @@ export async function transformModule(context: TransformContext, key: string): P
     return { code: outputFiles[0]?.text ?? '', refreshable: false, imports: importsOf(metafile) }
   }
   const compiled = isReferences
-    ? await actionReferences(context, file)
+    ? await actionReferences(context, file, true)
     : await compileSource(context, key, await readFile(file, 'utf8'))
   const { outputFiles, metafile } = await build({
     ...commonOptions(context),
