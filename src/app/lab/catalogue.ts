@@ -100,7 +100,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/inspector',
         title: 'The inspector',
-        look: "The client router's cache, prefetches, requests and navigations, live. Needs JavaScript.",
+        look: "The development panel's tables in production: screen, cache, requests, actions, prefetches. Needs JavaScript.",
       },
     ],
   },

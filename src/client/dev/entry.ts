@@ -3,6 +3,7 @@
  * client router's work. It is loaded before the application's own entry, and is not part of a production build.
  */
 import { basePath } from '../../shared/base-path.ts'
+import { observePage } from '../inspect/observe-page.ts'
 import type { ReportingPage, PageReports } from '../reports/page-reports.ts'
 import {
   DEV_BUILD_TIMING,
@@ -21,14 +22,17 @@ import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
 const page = createRefetch()
+const observer = observePage(window)
 connect(
   new EventSource(basePath() + DEV_EVENTS_PATH),
   installRefresh(window, (url) => import(url)),
   page,
 )
-const panel = createPanel(window, createPanelSetting(window))
-findInsight(window, (insight) => {
+const panel = createPanel(window, createPanelSetting(window), observer)
+findInsight(window, (insight, router) => {
   page.found(insight)
+  observer.watchCache(insight.known, insight.subscribe)
+  observer.watchCalls(router)
   panel.inspect(insight)
 })
 
@@ -125,6 +129,7 @@ function onCaughtError(page: ReportingPage, hear: (thrown: unknown) => void): vo
     add({ kind, thrown }) {
       // The window reports everything else.
       if (kind === 'caught') hear(thrown)
+      if (kind === 'recoverable') observer.recovered(thrown instanceof Error ? thrown.message : String(thrown))
     },
     allow: () => undefined,
   }

@@ -18,7 +18,7 @@ interface DevtoolsHook {
  * reads it from the root's element, which React shows to development tools. The tree is not changed.
  * @param scope contains the hook of React's development tools, as set by `installRefresh`.
  */
-export function findInsight(scope: object, onFound: (insight: RouterInsight) => void): void {
+export function findInsight(scope: object, onFound: (insight: RouterInsight, router: InspectedRouter) => void): void {
   const { __REACT_DEVTOOLS_GLOBAL_HOOK__: hook } = scope as { __REACT_DEVTOOLS_GLOBAL_HOOK__?: DevtoolsHook }
   if (hook === undefined) return
   const former = hook.onCommitFiberRoot
@@ -30,7 +30,7 @@ export function findInsight(scope: object, onFound: (insight: RouterInsight) => 
       const look = (): void => {
         if (router.insight === undefined) return
         end()
-        onFound(router.insight)
+        onFound(router.insight, router)
       }
       const end = router.subscribe(look)
       look()

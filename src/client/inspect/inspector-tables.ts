@@ -1,6 +1,18 @@
-import type { Journal, NavigationRecord, RequestRecord } from '../core/data/journal.ts'
+import type { Journal, NavigationRecord } from '../core/data/journal.ts'
 import type { KnownRoutes } from '../core/data/known-routes.ts'
+import type { EntryState } from '../core/data/route-cache.ts'
 import type { Prefetcher } from '../core/prefetch/prefetcher.ts'
+import {
+  code,
+  count,
+  seconds,
+  secondsUntil,
+  text,
+  type InspectorCell,
+  type InspectorTable,
+  type InspectorTone,
+} from './inspector-table.ts'
+import { requestTable } from './request-tables.ts'
 
 /** Sources of the tables; part of a `RouterInsight`. */
 export interface InspectorFacts {
@@ -9,41 +21,12 @@ export interface InspectorFacts {
   readonly journal: Pick<Journal, 'requests' | 'navigations'>
 }
 
-/** One table of an inspector, as text, so that all inspectors show the same. */
-export interface InspectorTable {
-  readonly id: 'entries' | 'queue' | 'requests' | 'navigations'
-  readonly title: string
-  /** Text before the table. */
-  readonly note?: string
-  readonly columns: readonly string[]
-  readonly rows: readonly InspectorRow[]
-  /** Shown instead of a table without rows. */
-  readonly empty: string
-}
-
-/** One row. */
-export interface InspectorRow {
-  /** Unique in its table. */
-  readonly key: string
-  /** One per column. */
-  readonly cells: readonly InspectorCell[]
-}
-
-/** One cell. */
-export interface InspectorCell {
-  readonly text: string
-  /** Set for a path or a key. */
-  readonly code?: true
-  /** Bars above the text, with a common scale for all rows. */
-  readonly phases?: NavigationPhases
-}
-
-/** Durations of a navigation's phases, relative to the longest navigation: each from 0 to 1. */
-export interface NavigationPhases {
-  /** Until data, code and styles had loaded. */
-  readonly ready: number
-  /** React's time until the new page was on screen. */
-  readonly commit: number
+/** What each state of an entry means for the next page that needs it. */
+const STATE_TONE: Readonly<Record<EntryState, InspectorTone>> = {
+  fresh: 'good',
+  reusable: 'good',
+  stale: 'warn',
+  expired: 'bad',
 }
 
 const MOST_PREFETCHES = 50 // a page may have a thousand links in view
@@ -55,86 +38,90 @@ const MOST_PREFETCHES = 50 // a page may have a thousand links in view
 export function inspectorTables({ known, prefetcher, journal }: InspectorFacts, now: number): InspectorTable[] {
   return [
     entryTable(known, now),
-    prefetchTable(prefetcher, now),
-    requestTable(journal.requests),
+    prefetchTable({ prefetcher, journal }, now),
+    requestTable(journal),
     navigationTable(journal.navigations),
   ]
 }
 
-function entryTable({ cache, stateOf }: InspectorFacts['known'], now: number): InspectorTable {
+/** The entries of the route cache. */
+export function entryTable({ cache, stateOf }: InspectorFacts['known'], now: number): InspectorTable {
   return {
     id: 'entries',
     title: 'Route cache',
     columns: ['State', 'Key', 'Age', 'Lifetime', 'Characters', 'Tags'],
-    rows: [...cache.entries].toReversed().map(([key, entry]) => ({
-      key,
-      cells: [
-        text(stateOf(entry, now)),
-        code(key),
-        text(seconds(now - entry.receivedAt)),
-        text(seconds(entry.lifetimeMs)),
-        text(entry.size.toLocaleString('en')),
-        text(entry.tags.length === 0 ? 'none' : entry.tags.join(', ')),
-      ],
-    })),
+    rows: [...cache.entries].toReversed().map(([key, entry]) => {
+      const state = stateOf(entry, now)
+      return {
+        key,
+        path: entry.path,
+        cells: [
+          stateCell(state),
+          code(key),
+          text(seconds(now - entry.receivedAt)),
+          text(seconds(entry.lifetimeMs)),
+          text(count(entry.size)),
+          text(entry.tags.length === 0 ? 'none' : entry.tags.join(', ')),
+        ],
+      }
+    }),
     empty: 'Nothing is kept.',
   }
 }
 
+/** The state of an entry, in the color of its meaning. */
+export function stateCell(state: EntryState): InspectorCell {
+  return text(state, STATE_TONE[state])
+}
+
 /** Running prefetches, targets that are blocked after a failure, and waiting prefetches. */
-function prefetchTable({ state }: InspectorFacts['prefetcher'], now: number): InspectorTable {
+export function prefetchTable(
+  { prefetcher: { state }, journal }: Pick<InspectorFacts, 'prefetcher' | 'journal'>,
+  now: number,
+): InspectorTable {
   const { jobs, active, blocked, pausedUntil } = state
   const running = [...jobs.values()].filter(({ target }) => active.has(target))
   const queued = [...jobs.values()].filter(({ target }) => !active.has(target))
   const resting = [...blocked].filter(([, until]) => until > now)
   const all = [
-    ...running,
+    ...running.map((job) => ({ ...job, tone: 'busy' as const, why: '' })),
     ...resting.map(([target, until]) => ({
       target,
       priority: 'none',
       phase: `blocked for ${secondsUntil(until, now)}`,
+      tone: 'bad' as const,
+      why: whyBlocked(journal, target),
     })),
-    ...queued,
+    ...queued.map((job) => ({ ...job, tone: undefined, why: pausedUntil > now ? 'paused' : '' })),
   ]
-  const pause = pausedUntil > now ? `Paused for ${secondsUntil(pausedUntil, now)}.` : 'Not paused.'
+  const pause =
+    pausedUntil > now
+      ? `Paused for ${secondsUntil(pausedUntil, now)}. The server has asked for it by Retry-After.`
+      : 'Not paused.'
   const rest = all.length > MOST_PREFETCHES ? ` The first ${MOST_PREFETCHES} are shown.` : ''
   return {
     id: 'queue',
     title: 'Prefetches',
     note: `${running.length} running, ${queued.length} queued, ${resting.length} blocked. ${pause}${rest}`,
-    columns: ['Target', 'Priority', 'Phase'],
-    rows: all.slice(0, MOST_PREFETCHES).map(({ target, priority, phase }) => ({
+    columns: ['Target', 'Priority', 'Phase', 'Why'],
+    rows: all.slice(0, MOST_PREFETCHES).map(({ target, priority, phase, tone, why }) => ({
       key: `${target} ${priority}`,
-      cells: [code(target), text(priority), text(phase)],
+      cells: [code(target), text(priority), text(phase, tone), text(why)],
     })),
     empty: 'Nothing is being fetched ahead.',
   }
 }
 
-function requestTable(requests: readonly RequestRecord[]): InspectorTable {
-  return {
-    id: 'requests',
-    title: 'Requests',
-    columns: ['Page', 'Status', 'Purpose', 'Took'],
-    rows: requests.toReversed().map((request, index) => ({
-      key: String(index), // records have no name
-      cells: [
-        code(request.href),
-        text(statusOf(request)),
-        text(request.prefetch ? 'prefetch' : 'needed'),
-        text(request.endedAt === undefined ? 'under way' : `${request.endedAt - request.startedAt} ms`),
-      ],
-    })),
-    empty: 'No data has been requested: the document contained it.',
-  }
+/** The last failed prefetch of a target. Without one, the target has redirected or was refused inside its answer. */
+function whyBlocked({ requests }: InspectorFacts['journal'], target: string): string {
+  const last = requests.findLast(({ href, prefetch }) => prefetch && href === target)
+  if (last?.failed !== undefined) return last.failed
+  if (last !== undefined && last.status >= 400) return `answered with ${last.status}`
+  return 'a redirect or a fallback, which is not cached'
 }
 
-function statusOf({ status, failed, endedAt }: RequestRecord): string {
-  if (status === 0) return endedAt === undefined ? 'none yet' : (failed ?? 'none')
-  return failed === undefined ? String(status) : `${status}, ${failed}`
-}
-
-function navigationTable(navigations: readonly NavigationRecord[]): InspectorTable {
+/** The last navigations, each with its phases on a common scale. */
+export function navigationTable(navigations: readonly NavigationRecord[]): InspectorTable {
   const longest = Math.max(1, ...navigations.map((one) => durationsOf(one).total))
   return {
     id: 'navigations',
@@ -150,13 +137,21 @@ function navigationTable(navigations: readonly NavigationRecord[]): InspectorTab
           code(navigation.from),
           code(navigation.to),
           text(navigation.kind),
-          text(navigation.end ?? 'under way'),
+          text(navigation.end ?? 'under way', END_TONE[navigation.end ?? 'none']),
           { text: describePhases(navigation), phases },
         ],
       }
     }),
     empty: 'This page was loaded as a document, and no navigation has started since.',
   }
+}
+
+const END_TONE: Readonly<Record<NonNullable<NavigationRecord['end']> | 'none', InspectorTone>> = {
+  commit: 'good',
+  leave: 'warn',
+  cancel: 'warn',
+  fail: 'bad',
+  none: 'busy',
 }
 
 /** Milliseconds of a navigation's phases; one that never became ready has waited all the time. */
@@ -171,20 +166,4 @@ function describePhases(navigation: NavigationRecord): string {
   const { ready, commit } = durationsOf(navigation)
   if (readyAt === undefined) return endedAt === undefined ? 'under way' : `${end} after ${ready} ms`
   return endedAt === undefined ? `ready ${ready} ms` : `ready ${ready} ms, ${end} +${commit} ms`
-}
-
-function text(content: string): InspectorCell {
-  return { text: content }
-}
-
-function code(content: string): InspectorCell {
-  return { text: content, code: true }
-}
-
-function seconds(milliseconds: number): string {
-  return `${Math.max(0, Math.floor(milliseconds / 1000))} s`
-}
-
-function secondsUntil(time: number, now: number): string {
-  return `${Math.ceil((time - now) / 1000)} s`
 }
