@@ -1,5 +1,10 @@
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { subscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { stop as stopEsbuild } from 'esbuild'
 import { locateApplication } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import { readArguments } from '../build/read-arguments.ts'
@@ -29,6 +34,7 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
   const certificate = await certificateOf(values, allowHosts)
   const listening = { host: values.host, certificate, inspector }
   if (inspector !== undefined) await checkInspectorPort(inspector)
+  const children = trackChildren()
   const starting = startDevServer({
     ...options,
     ...listening,
@@ -47,7 +53,7 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
     env,
     print: (text) => console.log(text),
     pollMs,
-    restart: () => void startAgain(starting, env),
+    restart: () => void startAgain(starting, children, env),
   })
   const server = await starting.catch((error: unknown) => {
     unwatch()
@@ -66,13 +72,36 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
   process.once('SIGTERM', () => void stop())
 }
 
-/** Replaces this process, since Node cannot load a config's modules again. Open pages reload with the next server. */
-async function startAgain(starting: Promise<DevServer>, env: NodeJS.ProcessEnv): Promise<void> {
+const EXIT_LIMIT_MS = 2_000 // esbuild ends in a few
+
+/** Processes that this one has started and that have not ended. */
+function trackChildren(): ReadonlySet<ChildProcess> {
+  const children = new Set<ChildProcess>()
+  subscribe('child_process', (message) => {
+    const { process: child } = message as { readonly process: ChildProcess }
+    children.add(child)
+    child.once('exit', () => children.delete(child))
+  })
+  return children
+}
+
+/**
+ * Replaces this process, since Node cannot load a config's modules again. Open pages reload with the next server.
+ * @param children must have ended before: the next program does not know them, and could not collect their exit.
+ */
+async function startAgain(
+  starting: Promise<DevServer>,
+  children: ReadonlySet<ChildProcess>,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   if (process.execve === undefined) {
     console.log('This platform cannot restart a process: end this command, and start it again.')
     return
   }
   const server = await starting
   await server.close()
+  await stopEsbuild()
+  const ends = [...children].map((child) => once(child, 'exit'))
+  await Promise.race([Promise.all(ends), delay(EXIT_LIMIT_MS)])
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env)
 }

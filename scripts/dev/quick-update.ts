@@ -73,9 +73,11 @@ export async function planQuickUpdate(
 
 async function keepNames({ context, modules }: DevGeneration, styles: readonly string[]): Promise<boolean> {
   const named = styles.filter((key) => CSS_MODULE.test(key)).map((key) => join(context.root, key))
-  const namesOf = () => Promise.all(named.map(async (file) => JSON.stringify((await modules.compile(file)).names)))
+  const namesOf = () =>
+    Promise.all(named.map(async (file) => JSON.stringify((await modules.compile(file)).names))).catch(() => undefined)
+  // A file that is not there by now, or that does not parse, has no names.
   const former = await namesOf()
   modules.clear()
-  const fresh = await namesOf().catch(() => undefined)
-  return fresh?.join('\n') === former.join('\n')
+  const fresh = await namesOf()
+  return fresh !== undefined && fresh.join('\n') === former?.join('\n')
 }
