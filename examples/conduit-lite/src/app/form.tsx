@@ -1,7 +1,7 @@
-import { useActionState, useId, type ComponentProps } from 'react'
-import { isInvalidInput, type Action } from 'millrace'
+import { useActionState, type ComponentProps } from 'react'
+import { Field, type Action } from 'millrace'
 
-interface FieldProps extends Pick<ComponentProps<'textarea'>, 'autoComplete' | 'rows'> {
+interface ControlOfForm extends Pick<ComponentProps<'textarea'>, 'autoComplete' | 'rows'> {
   readonly name: string
   readonly label: string
   readonly type?: 'text' | 'password' | 'file'
@@ -11,7 +11,7 @@ interface FieldProps extends Pick<ComponentProps<'textarea'>, 'autoComplete' | '
 interface FormProps {
   readonly id: string
   readonly action: Action
-  readonly fields: readonly FieldProps[]
+  readonly fields: readonly ControlOfForm[]
   readonly button: string
 }
 
@@ -20,32 +20,12 @@ export function ActionForm({ id, action, fields, button }: FormProps) {
   const [state, formAction, pending] = useActionState(action, null)
   return (
     <form id={id} action={formAction} noValidate>
-      {fields.map((field) => (
-        <Field key={field.name} {...field} state={state} />
+      {fields.map(({ name, label, value = '', rows, ...rest }) => (
+        <Field key={name} className="field" {...{ name, label, value, state }}>
+          {(control) => (rows === undefined ? <input {...rest} {...control} /> : <textarea rows={rows} {...control} />)}
+        </Field>
       ))}
       <button aria-disabled={pending}>{button}</button>
     </form>
-  )
-}
-
-function Field({ label, rows, value, state, ...rest }: FieldProps & { readonly state: unknown }) {
-  const id = useId()
-  const { errors, values } = isInvalidInput(state) ? state : {}
-  const faults = errors?.[rest.name]
-  const typed = values?.[rest.name] ?? value
-  const shared = { id, 'aria-invalid': faults !== undefined, 'aria-describedby': `${id}-fault` }
-  const kept = rest.type === 'file' ? {} : { defaultValue: typeof typed === 'string' ? typed : undefined }
-  return (
-    <p className="field">
-      <label htmlFor={id}>{label}</label>
-      {rows === undefined ? (
-        <input {...rest} {...shared} {...kept} />
-      ) : (
-        <textarea rows={rows} name={rest.name} {...shared} {...kept} />
-      )}
-      <span id={`${id}-fault`} role="alert">
-        {faults?.join(' ')}
-      </span>
-    </p>
   )
 }
