@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { buildApplication } from '../../scripts/build/build-application.ts'
-import { formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 import { bundleBareServer, PROJECT } from './bundle.ts'
 import { loadFor, type PostedForm } from './load.ts'
 import type { Measurement } from './measurement.ts'
@@ -109,7 +109,7 @@ async function checkAnswer({ server, url, form: { body } }: Target): Promise<voi
 
 /** Where the form of this id is sent to. */
 async function actionUrl({ origin }: RunningServer, id: string): Promise<string> {
-  return origin + formIn(await (await fetch(origin)).text(), id).action
+  return origin + (await submitForm(await (await fetch(origin)).text(), `#${id}`)).url
 }
 
 /**

@@ -10,7 +10,7 @@ import { action, type ActionCall } from '../../src/server/routes/actions/action.
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { refuseInput } from '../../src/server/api/refuse-input.ts'
 import { redirectBack } from '../../src/server/api/redirect-back.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -98,11 +98,16 @@ async function statesApp() {
   const post = (path: string) => request(app).post(path).set('Host', 'good.test')
   const send = async (id: string, fields: Record<string, string> = {}, file?: string) => {
     const { text } = await request(app).get('/list').set('Host', 'good.test').expect(200)
-    const form = filledForm(formIn(text, id), fields)
-    const [boundary = ''] = /^--.*/.exec(form.body) ?? []
-    const part = `Content-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n${file}\r\n${boundary}--\r\n`
-    const body = file === undefined ? form.body : form.body.replace(/--\r\n$/, `\r\n${part}`)
-    return post(form.action).set('Content-Type', form.type).send(body)
+    const { url, entries } = await submitForm(text, `#${id}`)
+    // What a visitor sends need not be what the form has.
+    const sent = new FormData()
+    for (const [name, value] of entries) if (name.startsWith('$ACTION')) sent.append(name, value)
+    for (const [name, value] of Object.entries(fields)) sent.append(name, value)
+    if (file !== undefined) sent.append('file', new File([file], 'a.bin'))
+    const body = new Response(sent)
+    return post(url)
+      .set('Content-Type', body.headers.get('content-type') ?? '')
+      .send(Buffer.from(await body.arrayBuffer()))
   }
   /** A call of the client router. */
   const call = async (name: Name, leading: readonly unknown[], fields: Record<string, string> = {}, file?: string) => {
@@ -318,8 +323,11 @@ describe('redirectBack', () => {
     const app = await backApp()
     const send = async (referer: string) => {
       const { text } = await request(app).get('/list?page=2').set('Host', 'good.test').expect(200)
-      const { action: path, type, body } = filledForm(formIn(text, 'leave'), {})
-      return request(app).post(path).set({ Host: 'good.test', Referer: referer, 'Content-Type': type }).send(body)
+      const form = await submitForm(text, '#leave')
+      return request(app)
+        .post(form.url)
+        .set({ ...form.headers, Host: 'good.test', Referer: referer })
+        .send(form.body)
     }
     expect((await send('http://good.test/list?page=2')).headers['location']).toBe('/list?page=2')
     expect((await send('http://evil.test/')).headers['location']).toBe('/otherwise')

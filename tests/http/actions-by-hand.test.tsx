@@ -6,7 +6,7 @@ import { isInvalidInput } from '../../src/shared/action-result.ts'
 import { ID_FIELD } from '../../src/shared/protocol/action-call.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const SAVE = actionId('actions.server.ts', 'save')
@@ -82,11 +82,9 @@ function handApp() {
     byHand: (path: string, body: string) => request(app).post(path).type('form').send(body),
     /** Sends a form of the page as another build has written it: React's key for it was another one. */
     async ofFormerBuild(path: string, id: string, fields: Record<string, string>) {
-      const { action: to, hidden } = formIn((await request(app).get(path)).text, id)
-      expect(hidden.map(([name]) => name)).toContain('$ACTION_KEY')
-      const former = hidden.map(([name, value]) => [name, name === '$ACTION_KEY' ? 'kformer' : value] as const)
-      const form = filledForm({ action: to, hidden: former }, fields)
-      return request(app).post(form.action).set('Content-Type', form.type).send(form.body)
+      const { text } = await request(app).get(path)
+      const { url, headers, body } = await submitForm(text, `#${id}`, { ...fields, $ACTION_KEY: 'kformer' })
+      return request(app).post(url).set(headers).send(body)
     },
   }
 }

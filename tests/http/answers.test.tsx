@@ -17,7 +17,7 @@ import { guardConnections } from '../../src/server/process/guard-connections.ts'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
 import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../../src/shared/control-flow.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 import { listeningOn } from '../support/listening.ts'
 import { requestRaw } from '../support/raw-http.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
@@ -283,8 +283,8 @@ async function ask(asked: Ask, tag?: string): ReturnType<typeof requestRaw> {
   if (typeof asked === 'string') return requestRaw(site.port, asked)
   if ('formOf' in asked) {
     const { text } = await ask({ head: `GET ${asked.formOf}` })
-    const { action: target, type, body } = filledForm(formIn(text, asked.id), {})
-    return ask({ head: `POST ${target}\nContent-Type: ${type}`, body })
+    const { url, headers, body } = await submitForm(text, `#${asked.id}`)
+    return ask({ head: `POST ${url}\nContent-Type: ${headers['Content-Type']}`, body: String(body) })
   }
   if (tag === undefined && asked.head.includes('<tag>')) {
     const before = await ask({ head: asked.head.replace(/\n.*/s, '') })

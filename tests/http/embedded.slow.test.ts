@@ -1,7 +1,7 @@
 import express from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { filledForm, formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import {
   buildShop,
@@ -155,9 +155,9 @@ describe('a built application in an Express server', () => {
   test('runs an action, whose cookie bears the base path and stands beside the host\u2019s', async () => {
     const host = await hosted()
     const page = await host.get('/shop/order').expect(200)
-    const form = filledForm(formIn(page.text, 'order'), { goods: 'flour' })
-    expect(form.action).toMatch(/^\/shop\/order\?_action=/)
-    const answer = await host.post(form.action).set('Content-Type', form.type).send(form.body).expect(200)
+    const form = await submitForm(page.text, '#order', { goods: 'flour' })
+    expect(form.url).toMatch(/^\/shop\/order\?_action=/)
+    const answer = await host.post(form.url).set(form.headers).send(form.body).expect(200)
     expect(answer.text).toContain('ordered flour')
     const cookies = answer.headers['set-cookie'] as unknown as string[]
     expect(cookies).toEqual([
@@ -169,23 +169,18 @@ describe('a built application in an Express server', () => {
       .get('/shop/order')
       .set('Cookie', cookie)
       .expect(200, /<p data-testid="goods">flour<\/p>/)
-    const left = filledForm(formIn(page.text, 'leave'), {})
-    await host
-      .post(left.action)
-      .set('Content-Type', left.type)
-      .send(left.body)
-      .expect(303)
-      .expect('Location', '/shop/goods/9')
+    const left = await submitForm(page.text, '#leave')
+    await host.post(left.url).set(left.headers).send(left.body).expect(303).expect('Location', '/shop/goods/9')
   })
 
   test('takes a form that express.urlencoded() has read', async () => {
     const host = hostApp()
     host.use('/shop', await embedded(shop))
     const { text } = await request(host).get('/shop/order')
-    const { action, hidden } = formIn(text, 'order')
-    const fields = new URLSearchParams([...hidden.map(([name, value]) => [name, value]), ['goods', 'rye & oats']])
+    const { url, entries } = await submitForm(text, '#order', { goods: 'rye & oats' })
+    const fields = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]))
     await request(host)
-      .post(action)
+      .post(url)
       .type('form')
       .send(fields.toString())
       .expect(200, /ordered rye &amp; oats/)
@@ -196,7 +191,7 @@ describe('a built application in an Express server', () => {
     host.use(express.json())
     host.use('/shop', await embedded(shop))
     const { text } = await request(host).get('/shop/order')
-    const { action } = formIn(text, 'order')
+    const { url: action } = await submitForm(text, '#order')
     const answer = await request(host).post(action).type('form').send('goods[a]=1&goods[b]=2').expect(500)
     expect(answer.text).toContain(
       'The middleware express.urlencoded() has read the body and left neither a Buffer nor a flat object of strings in ' +
@@ -212,7 +207,7 @@ describe('a built application in an Express server', () => {
   test('refuses a form of another site, whose URL it has the base path in', async () => {
     const host = await hosted()
     const { text } = await host.get('/shop/order')
-    const { action } = formIn(text, 'order')
+    const { url: action } = await submitForm(text, '#order')
     await host.post(action).set('Sec-Fetch-Site', 'cross-site').type('form').send('goods=1').expect(403)
   })
 

@@ -8,7 +8,7 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { millrace } from '../../src/server/api/millrace.ts'
 import { startBuiltServer } from '../support/built-server.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { buildShop, embedded, listening, type ShopBuild } from '../support/shop-host.ts'
 
@@ -81,8 +81,8 @@ describe('two applications in one process', () => {
     host.use(await embedded(root, { env }))
     const order = async (base: string) => {
       const { text } = await request(host).get(`${base}/order`).expect(200)
-      const form = filledForm(formIn(text, 'order'), { goods: `of ${base}` })
-      const answer = await request(host).post(form.action).set('Content-Type', form.type).send(form.body).expect(200)
+      const form = await submitForm(text, '#order', { goods: `of ${base}` })
+      const answer = await request(host).post(form.url).set(form.headers).send(form.body).expect(200)
       return String(answer.headers['set-cookie']).split(';')[0] ?? ''
     }
     const cookies = [await order('/shop'), await order('/a.b/c'), await order('')]

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startBuiltServer } from '../support/built-server.ts'
-import { filledForm, formIn } from '../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 
 vi.setConfig({ testTimeout: 90_000 }) // a start of three processes, on a busy machine
 
@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 90_000 }) // a start of three processes, on a busy m
 function visitor(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   onTestFinished(() => agent.destroy())
-  const ask = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body?: string) =>
+  const ask = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body?: string | Buffer) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
       request({ agent, host: '127.0.0.1', port, method, path, headers }, (answer) => {
         let text = ''
@@ -23,9 +23,8 @@ function visitor(port: number) {
   return {
     madeAt: async () => Number(/data-testid="made-at">(\d+)</.exec((await page()).text)?.[1]),
     drop: async () => {
-      const form = filledForm(formIn((await page()).text, 'drop-form'), {})
-      return (await ask('POST', form.action, { 'Content-Type': form.type, 'Sec-Fetch-Site': 'same-origin' }, form.body))
-        .status
+      const { url, headers, body } = await submitForm((await page()).text, '#drop-form')
+      return (await ask('POST', url, { ...headers, 'Sec-Fetch-Site': 'same-origin' }, body)).status
     },
   }
 }

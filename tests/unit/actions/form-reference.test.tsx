@@ -10,7 +10,7 @@ import { renderToPipeableStream, renderToString } from 'react-dom/server'
 import { describe, expect, test, vi } from 'vitest'
 import { action, declaredAction } from '../../../src/server/routes/actions/action.ts'
 import { withForms, type FormTarget } from '../../../src/server/routes/render/form-target.ts'
-import { formIn } from '../../support/html-forms.ts'
+import { submitForm } from 'millrace/testing'
 
 const ID = 'abcdefghijklmnop'
 
@@ -47,6 +47,12 @@ function StateForm({ save, id }: { readonly save: ReturnType<typeof namedAction>
   )
 }
 
+/** React's name of the hook whose state the form shows. */
+async function keyOf(html: string, id = 'a'): Promise<string | undefined> {
+  const [, key] = (await submitForm(html, `#${id}`)).entries.find(([name]) => name === '$ACTION_KEY') ?? []
+  return key?.toString()
+}
+
 describe.for(RENDERERS)('%s writes', ([, render]) => {
   test("an action's form as one that the browser can send by itself", async () => {
     const save = namedAction().bind(null, 7)
@@ -54,10 +60,10 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     const html = await withForms(forms, () => render(<form id="a" action={save as never} />))
     expect(html).toContain('encType="multipart/form-data"')
     expect(html).toContain('method="POST"')
-    const { action: url, hidden } = formIn(html, 'a')
+    const { url, entries } = await submitForm(html, '#a')
     const [, number] = new RegExp(`^/form\\?page=2&_action=${ID}\\.(\\d+)$`).exec(url) ?? []
     expect(number).toMatch(/^\d+$/)
-    expect(Object.fromEntries(hidden)).toEqual({
+    expect(Object.fromEntries(entries)).toEqual({
       $ACTION_REF: '',
       $ACTION_ID: ID,
       $ACTION_ONCE: 'once-once',
@@ -87,14 +93,14 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     const bound = [{ note: undefined, at: new Date(0) }, undefined, Number.NaN, 7n, loop] as const
     const save = (namedAction() as (...args: unknown[]) => unknown).bind(null, ...bound)
     const html = await withForms(target(), () => render(<form id="a" action={save as never} />))
-    const [, args] = formIn(html, 'a').hidden.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
+    const [, args] = (await submitForm(html, '#a')).entries.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
     expect(args).toBe(`${ID} signed [{"at":"1970-01-01T00:00:00.000Z"},null,null,null,null]`)
   })
 
   test('the state behind the bound arguments, and a key that names the hook', async () => {
     const forms = target()
     const html = await withForms(forms, () => render(<StateForm save={namedAction()} id="a" />))
-    const hidden = new Map(formIn(html, 'a').hidden)
+    const hidden = new Map((await submitForm(html, '#a')).entries)
     expect([...hidden].find(([field]) => field.startsWith('$ACTION_ARGS'))?.[1]).toBe(`${ID} signed [7,null]`)
     expect(hidden.get('$ACTION_KEY')).toMatch(/^k/)
     expect(forms.stateForms).toEqual([{ id: ID, args: [7], key: hidden.get('$ACTION_KEY') }])
@@ -104,7 +110,7 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
     const refused = { kind: 'invalid', errors: {}, values: { text: 'typed' }, omitted: [] }
     const save = (namedAction() as (...args: unknown[]) => unknown).bind(null, 7, refused)
     const html = await withForms(target(), () => render(<form id="a" action={save as never} />))
-    const [, args] = formIn(html, 'a').hidden.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
+    const [, args] = (await submitForm(html, '#a')).entries.find(([field]) => field.startsWith('$ACTION_ARGS')) ?? []
     expect(args).toBe(`${ID} signed [7,null]`)
   })
 
@@ -118,7 +124,7 @@ describe.for(RENDERERS)('%s writes', ([, render]) => {
         </>,
       ),
     )
-    const keys = ['a', 'b'].map((id) => new Map(formIn(html, id).hidden).get('$ACTION_KEY'))
+    const keys = [await keyOf(html, 'a'), await keyOf(html, 'b')]
     expect(new Set(keys).size).toBe(2)
   })
 
@@ -136,7 +142,7 @@ describe('a posted state', () => {
     state: readonly [value: unknown, key?: string | undefined, id?: string | undefined, arity?: number | undefined],
   ) {
     const page = <StateForm save={save} id="a" />
-    const key = new Map(formIn(await withForms(target(), () => stream(page)), 'a').hidden).get('$ACTION_KEY')
+    const key = await keyOf(await withForms(target(), () => stream(page)))
     const [value, ofKey = key, id = ID, arity = 1] = state
     return withForms(target(), () => stream(page, [value, ofKey, id, arity]))
   }
@@ -157,7 +163,7 @@ describe('a posted state', () => {
     const page = <StateForm save={namedAction()} id="a" />
     const keys = []
     for (const render of [stream, whole]) {
-      keys.push(new Map(formIn(await withForms(target(), () => render(page)), 'a').hidden).get('$ACTION_KEY'))
+      keys.push(await keyOf(await withForms(target(), () => render(page))))
     }
     expect(keys[0]).not.toBe(keys[1])
   })
