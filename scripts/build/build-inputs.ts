@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { displayPath, type BuildOptions } from './build-options.ts'
+import { linkedPackages } from './linked-packages.ts'
 import { CONFIG_FILES } from './load-config.ts'
 import { contentHash } from './content-hash.ts'
 import { OWN_RUNTIME } from './runtime.ts'
@@ -24,7 +25,10 @@ export function readBuildInputs(
   { root, app, runtime = OWN_RUNTIME, basePath = '' }: Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'basePath'>,
   env: Readonly<Record<string, string | undefined>>,
 ): BuildInputs {
-  const folders = [...SOURCES.map((source) => join(root, source)), app, runtime.folder, import.meta.dirname]
+  // Not the checkout that has the runtime itself, where `node_modules` links to one.
+  const linked = linkedPackages(root).filter((folder) => !runtime.folder.startsWith(folder + sep))
+  const own = [root, ...linked].flatMap((folder) => SOURCES.map((source) => join(folder, source)))
+  const folders = [...own, app, runtime.folder, import.meta.dirname]
   const files = new Set(folders.flatMap(filesBelow))
   const names = new Set<string>()
   const parts: (string | Uint8Array)[] = [displayPath(root, app) + basePath]

@@ -2,22 +2,30 @@ import { sep } from 'node:path'
 import type { Metafile, Plugin } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
 import { isLookUp, lookUp } from './look-up.ts'
-import { OWN_RUNTIME, type Runtime } from './runtime.ts'
+import { isPackageFile, OWN_RUNTIME, type Runtime } from './runtime.ts'
 
 const REACT = /^(.*node_modules\/(react(?:-dom)?))\/(?!.*node_modules\/)/
 
+/** React's own specifiers. */
+export const REACT_IMPORT = /^react(?:-dom)?(?:$|\/)/
+
+/** Whether a folder belongs to a linked package: sources of a workspace outside of the project. */
+export function isLinked(root: string, folder: string): boolean {
+  return !folder.startsWith(root + sep) && folder !== root && !isPackageFile(folder + sep)
+}
+
 /**
- * Gives the runtime the project's React, even if `node_modules` has only a link to the runtime, as in a monorepo: it would
- * find another one beside itself.
+ * Gives the project's React to the runtime and to linked packages of a workspace, which may find another one beside
+ * themselves.
  * @param root the project.
  */
 export function reactOfProject(root: string, { folder }: Runtime = OWN_RUNTIME): Plugin {
   return {
     name: 'react-of-project',
     setup(build) {
-      build.onResolve({ filter: /^react(?:-dom)?(?:$|\/)/ }, async (args) => {
-        const isOurs = args.importer.startsWith(folder + sep) && !isLookUp(args)
-        const found = isOurs ? await lookUp(build, { ...args, resolveDir: root }) : undefined
+      build.onResolve({ filter: REACT_IMPORT }, async (args) => {
+        const isOurs = args.importer.startsWith(folder + sep) || isLinked(root, args.resolveDir)
+        const found = isOurs && !isLookUp(args) ? await lookUp(build, { ...args, resolveDir: root }) : undefined
         return found && { path: found.path, sideEffects: found.sideEffects }
       })
     },

@@ -189,7 +189,7 @@ function isPlainSave(
 }
 
 /** The path in the project of an input, which may have a namespace: `css-file:src/app/card.module.css`. */
-function fileOf(key: string): string {
+export function fileOf(key: string): string {
   return key.replace(/^[a-z][a-z-]+:/, '')
 }
 

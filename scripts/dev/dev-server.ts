@@ -65,7 +65,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const build = createDevBuild(options, env)
   const modules = createModuleServer(root, basePath)
   const idle = await bundleVendors(root, new Map(), basePath)
-  const { update, current, isSource, isInBrowser } = createUpdates(
+  const { update, current, sources, isSource, isInBrowser } = createUpdates(
     options,
     { build, modules, channel },
     (start, folder) => server.replace(start, folder),
@@ -101,7 +101,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
   const applySaves = async (files: readonly string[]): Promise<boolean> => {
     const isBuilt = await update(files)
-    watcher.include(build.reads.files())
+    watcher.include([...build.reads.files(), ...sources()])
     return isBuilt
   }
   const saves = createSaveQueue(applySaves, (error) => {

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { displayPath } from '../build/build-options.ts'
-import type { DevBuild, DevGeneration } from './dev-build.ts'
+import { isPackageFile } from '../build/runtime.ts'
+import { fileOf, type DevBuild, type DevGeneration } from './dev-build.ts'
 import type { DevChannel } from './dev-channel.ts'
 import { buildFailures, failureText } from './dev-failures.ts'
 import { devManifest } from './dev-manifest.ts'
@@ -47,6 +49,8 @@ export interface Updates {
   /** @returns whether the sources build; if not, pages have not been told of these files yet. */
   update(files: readonly string[]): Promise<boolean>
   current(): Current | undefined
+  /** The files of the newest build, those of packages left out: also linked packages of a workspace. Absolute paths. */
+  sources(): readonly string[]
   /** Whether a file is code of the newest build, by its path in the project. */
   isSource(path: string): boolean
   /** Whether it is part of that build's browser bundle. */
@@ -136,6 +140,11 @@ export function createUpdates(
       return true
     },
     current: () => state.current,
+    sources() {
+      const { known } = state
+      const keys = Object.keys({ ...known?.browser.inputs, ...known?.server.metafile.inputs }).map(fileOf)
+      return [...new Set(keys)].map((key) => resolve(root, key)).filter((file) => !isPackageFile(file))
+    },
     isSource(path) {
       const { known } = state
       if (known === undefined || !SOURCE.test(path)) return false

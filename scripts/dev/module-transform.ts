@@ -5,6 +5,7 @@ import { transform } from 'oxc-transform'
 import { actionModule } from '../build/action-modules.ts'
 import { actionReferences } from '../build/action-references.ts'
 import { isLookUp, lookUp } from '../build/look-up.ts'
+import { isLinked, REACT_IMPORT } from '../build/one-react.ts'
 import { CONDITIONS, OWN_RUNTIME, type Runtime } from '../build/runtime.ts'
 import { serverOnly } from '../build/server-wall.ts'
 
@@ -122,13 +123,14 @@ function refreshHooks(key: string): string {
 }
 
 /** Every source has its own URL, so that it can be replaced alone. */
-function linkImports({ app, runtime = OWN_RUNTIME, urlOf }: TransformContext): Plugin {
+function linkImports({ root, app, runtime = OWN_RUNTIME, urlOf }: TransformContext): Plugin {
   return {
     name: 'link-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, async (args) => {
         if (args.kind === 'entry-point' || isLookUp(args)) return undefined
-        const found = await lookUp(build, args)
+        const isProjects = REACT_IMPORT.test(args.path) && isLinked(root, args.resolveDir)
+        const found = await lookUp(build, isProjects ? { ...args, resolveDir: root } : args)
         if (found?.namespace !== 'file' || !SOURCE.test(found.path)) return undefined
         // The build has refused every other import of a server module already.
         const isServers = serverOnly(runtime, found.path) !== undefined && actionModule(app, found.path) === undefined
