@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { test } from 'vitest'
 import { startBuiltServer } from './built-server.ts'
 import { CHROMIUM_ARGS, findChromium, HOW_TO_GET_CHROMIUM } from './chromium.ts'
+import { keepFailedPages } from './failed-pages.ts'
 import { recordComplaints, unexpectedComplaints } from './page-complaints.ts'
 
 /** How a page is opened. */
@@ -47,9 +48,19 @@ export const browserTest = test
     onCleanup(async () => void (await server.stop()))
     return server
   })
-  .extend('open', async ({ browser, server }, { onCleanup }): Promise<OpenPage> => {
+  .extend('open', async ({ browser, server, task }, { onCleanup }): Promise<OpenPage> => {
     const endings: (() => Promise<string[]>)[] = []
+    const opened: { readonly pages: () => readonly Page[]; readonly said: readonly string[] }[] = []
     onCleanup(async () => {
+      if (task.result?.state === 'fail') {
+        const said = opened.flatMap((context) => context.said)
+        const kept = await keepFailedPages(
+          task.name,
+          opened.flatMap(({ pages }) => pages()),
+          said,
+        )
+        if (kept.length > 0) process.stdout.write(`What its pages showed: ${kept.join(', ')}\n`)
+      }
       const complaints = (await Promise.all(endings.map((end) => end()))).flat()
       if (complaints.length > 0) throw new Error(`The page complained:\n${complaints.join('\n')}`)
     })
@@ -60,6 +71,9 @@ export const browserTest = test
         javaScriptEnabled: javaScript,
       })
       const complaints = recordComplaints(context, javaScript)
+      const said: string[] = []
+      context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`))
+      opened.push({ pages: () => context.pages(), said })
       endings.push(async () => {
         // What a test still holds back fails with the context, and nobody is left to hear of it.
         await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })))

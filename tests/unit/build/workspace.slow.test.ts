@@ -7,7 +7,7 @@ import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
 import { startDevServer } from '../../../scripts/dev/dev-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { openDevPage } from './dev-page.ts'
-import { makeLinkedProject, writeFiles } from './linked-project.ts'
+import { makeLinkedProject, writeFiles } from '../../support/linked-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
