@@ -13,7 +13,7 @@ import type { CssModules } from '../build/css-modules.ts'
 import { STYLE } from '../build/css-files.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
 import { publicEnvDefines } from '../build/public-env.ts'
-import type { RouteSources } from '../build/inspect-application.ts'
+import type { ApplicationFacts, RouteSources } from '../build/inspect-application.ts'
 import { bundleInspection, evaluateInspection } from '../build/read-application.ts'
 import { OWN_RUNTIME } from '../build/runtime.ts'
 import { checkServerModules } from '../build/server-modules.ts'
@@ -29,6 +29,7 @@ export interface DevGeneration {
   readonly browser: Metafile
   readonly server: DevServerBundle
   readonly sources: RouteSources
+  readonly rules: ApplicationFacts['rules']
   /** Warnings of the compilers, for the terminal; empty if there are none. */
   readonly warnings: string
   readonly styles: StyleGroups
@@ -69,7 +70,7 @@ interface Parts {
   readonly browser: BuildResult<InMemory>
   readonly server: BuildResult<InMemory>
   readonly runtime: ServerRuntime & { readonly linked: string }
-  readonly inspection: { readonly text: string; readonly inputs: Metafile['inputs']; readonly sources: RouteSources }
+  readonly inspection: { readonly text: string; readonly inputs: Metafile['inputs'] } & ApplicationFacts
   readonly styles: { readonly groups: StyleGroups; readonly warnings: BuildResult['warnings'] }
 }
 
@@ -157,8 +158,8 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
   async function inspect({ context, serverPlugins }: DevContexts): Promise<Parts['inspection']> {
     const { text, inputs } = await bundleInspection(context, serverPlugins)
     if (state.last?.inspection.text === text) return { ...state.last.inspection, inputs }
-    const { sources } = await evaluateInspection(context, join(out, 'inspection'), text)
-    return { text, inputs, sources }
+    const { sources, rules } = await evaluateInspection(context, join(out, 'inspection'), text)
+    return { text, inputs, sources, rules }
   }
 
   async function dispose(): Promise<void> {
@@ -222,6 +223,7 @@ async function generationOf(
       hash: contentHash(runtime.hash, ...server.outputFiles.map(({ hash }) => hash)),
     },
     sources: inspection.sources,
+    rules: inspection.rules,
     styles: styles.groups,
     warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
     assets,

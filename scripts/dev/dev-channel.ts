@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { DevFailure, DevMessage } from '../../src/client/dev/dev-messages.ts'
+import type { DevFailure, DevMessage, DevWarning } from '../../src/client/dev/dev-messages.ts'
 
 /** The event streams of all open pages, and the state that a newly opened page needs. */
 export interface DevChannel {
@@ -12,6 +12,8 @@ export interface DevChannel {
   built(): void
   /** A request has failed. A page that opens soon after is told too, because it may be the answer to that request. */
   requestFailed(failure: DevFailure): void
+  /** Replaces the warnings of the build, for pages that open later too. */
+  warn(warnings: readonly DevWarning[]): void
   /** Failures of the current build. */
   readonly failures: readonly DevFailure[]
   /** Number of successful builds; documents contain it, so that their pages notice what they have missed. */
@@ -25,11 +27,12 @@ const MOST_RECENT = 20 // a page shows one
 /**
  * @param session identifies this run of the development server.
  * @param now monotonic milliseconds.
+ * @param versions of what runs, for copied failures.
  */
-export function createDevChannel(session: string, now: () => number): DevChannel {
+export function createDevChannel(session: string, now: () => number, versions = ''): DevChannel {
   const pages = new Set<ServerResponse>()
   const failures: DevFailure[] = []
-  const state = { builds: 0 }
+  const state: { builds: number; warnings: readonly DevWarning[] } = { builds: 0, warnings: [] }
   const recent: { readonly failure: DevFailure; readonly at: number }[] = []
 
   function write(response: ServerResponse, message: DevMessage): void {
@@ -49,16 +52,18 @@ export function createDevChannel(session: string, now: () => number): DevChannel
     join(response) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
       write(response, { type: 'hello', session, build: state.builds })
+      if (versions !== '') write(response, { type: 'versions', versions })
+      if (state.warnings.length > 0) write(response, { type: 'warnings', warnings: state.warnings })
       const late = recent.filter(({ at }) => now() - at < RECENT_MS)
       recent.splice(0, recent.length, ...late)
-      for (const failure of failures) write(response, { type: 'failure', failure })
+      for (const message of failures.map(ofBuild)) write(response, message)
       for (const { failure } of late) write(response, { type: 'failure', failure })
       pages.add(response)
       response.once('close', () => pages.delete(response))
     },
     buildFailed(found) {
       failures.splice(0, failures.length, ...found)
-      for (const failure of found) send({ type: 'failure', failure })
+      for (const message of found.map(ofBuild)) send(message)
     },
     built() {
       failures.length = 0
@@ -71,8 +76,17 @@ export function createDevChannel(session: string, now: () => number): DevChannel
       if (recent.length > MOST_RECENT) recent.shift()
       send({ type: 'failure', failure })
     },
+    warn(warnings) {
+      if (JSON.stringify(warnings) === JSON.stringify(state.warnings)) return
+      state.warnings = warnings
+      send({ type: 'warnings', warnings })
+    },
     close() {
       for (const page of pages) page.end()
     },
   }
+}
+
+function ofBuild(failure: DevFailure, index: number): DevMessage {
+  return { type: 'failure', failure, ...(index === 0 ? { isFirst: true } : {}) }
 }

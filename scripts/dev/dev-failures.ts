@@ -1,14 +1,22 @@
 import type { Message } from 'esbuild'
-import type { DevFailure, DevFrame } from '../../src/client/dev/dev-messages.ts'
+import type { DevFailure, DevFrame, DevRequest } from '../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../build/build-fault.ts'
 import { isEsbuildFailure, withoutStack } from '../build/esbuild-messages.ts'
-import { describeFrames, excerptOf, parseStack, type RawFrame } from './stack-frames.ts'
+import { describeFrames, excerptOf, parseStack, type OwnerOf, type RawFrame } from './stack-frames.ts'
 
 /** An error from a log line or a page. */
 export interface ThrownError {
   readonly type?: string
   readonly message?: string
   readonly stack?: string
+  /** React's stack of components. */
+  readonly components?: string
+}
+
+/** What the log says about a failure, besides its error. */
+export interface FailureFacts {
+  readonly digest?: string | undefined
+  readonly request?: DevRequest | undefined
 }
 
 /** How to read frames. */
@@ -17,6 +25,10 @@ export interface FrameSources {
   isSource(path: string): boolean
   /** Translates a position in served code into one in its source. */
   locate?(frame: RawFrame): RawFrame
+  /** Names the owner of other code. */
+  readonly ownerOf?: OwnerOf
+  /** Position of the module that a failure without an own frame belongs to. */
+  readonly fallback?: DevFrame | undefined
 }
 
 /** For a failed build: the compiler's own excerpt is enough. */
@@ -38,23 +50,32 @@ export function thrownFailure(
   error: ThrownError,
   sources: FrameSources,
 ): DevFailure {
-  const { type, message = '' } = error
-  const frames = framesOf(root, error, sources)
-  const excerpt = excerptOf(root, frames)
+  const { type, message = '', components = '' } = error
   // A logged error may have lost its class on the way, and have the type `Object`.
   const named = type?.endsWith('Error') === true ? `${type}: ${message}` : message
-  return { kind, message: named, frames, ...(excerpt === undefined ? {} : { excerpt }) }
+  const frames = framesOf(root, error, sources)
+  const around = components === '' ? [] : framesOf(root, { stack: components }, sources)
+  const [place] = [...frames, ...around].filter(({ own }) => own)
+  const shown = place === undefined && sources.fallback !== undefined ? [sources.fallback, ...frames] : frames
+  const excerpt = excerptOf(root, place === undefined ? shown : [place])
+  return {
+    kind,
+    message: named,
+    frames: shown,
+    ...(around.length === 0 ? {} : { components: around }),
+    ...(excerpt === undefined ? {} : { excerpt }),
+  }
 }
 
 /** Starts after the message, which may be a visitor's text and look like frames. */
 function framesOf(
   root: string,
   { message = '', stack = '' }: ThrownError,
-  { isSource, locate = (frame) => frame }: FrameSources,
+  { isSource, locate = (frame) => frame, ownerOf }: FrameSources,
 ): readonly DevFrame[] {
   const start = message === '' ? -1 : stack.indexOf(message)
   const calls = start === -1 ? stack : stack.slice(start + message.length)
-  return describeFrames(root, parseStack(calls).map(locate), isSource)
+  return describeFrames(root, parseStack(calls).map(locate), isSource, ownerOf)
 }
 
 function compilerFailure(root: string, { text, location, notes }: Message): DevFailure {

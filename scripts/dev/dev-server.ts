@@ -1,22 +1,21 @@
-import type { RawFrame } from './stack-frames.ts'
-import { SourceMap } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { rm } from 'node:fs/promises'
 import { once } from 'node:events'
 import { isIPv4, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { DevFailure } from '../../src/client/dev/dev-messages.ts'
-import { checkBuildOptions, type BuildOptions, PUBLIC_PATH } from '../build/build-options.ts'
+import { checkBuildOptions, type BuildOptions } from '../build/build-options.ts'
 import type { Certificate } from './certificate.ts'
 import { createDevBuild } from './dev-build.ts'
 import { createDevChannel } from './dev-channel.ts'
 import { createUpdates } from './dev-updates.ts'
-import { thrownFailure, type ThrownError } from './dev-failures.ts'
 import { devManifest } from './dev-manifest.ts'
+import { createDevReports } from './dev-reports.ts'
 import { createGateway } from './gateway.ts'
 import type { InspectorAddress } from './inspector-port.ts'
 import { isEveryAddress, networkAddresses, urlHost } from './local-hosts.ts'
-import { createModuleServer, type ModuleServer } from './module-server.ts'
-import { errorOf, parseLogLine, readableLine } from './readable-log.ts'
+import { createModuleServer } from './module-server.ts'
+import { openEditor } from './open-editor.ts'
 import { createSaveQueue } from './save-queue.ts'
 import { createServerProcess } from './server-process.ts'
 import { bundleVendors } from './vendor-bundle.ts'
@@ -61,47 +60,34 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const { root, app, out, basePath = '', env, print } = options
   checkBuildOptions(options)
 
-  const channel = createDevChannel(options.session, () => performance.now())
+  const channel = createDevChannel(options.session, () => performance.now(), versionsOf(root))
   const build = createDevBuild(options, env)
   const modules = createModuleServer(root, basePath)
   const idle = await bundleVendors(root, new Map(), basePath)
-  const { update, current, sources, isSource, isInBrowser } = createUpdates(
-    options,
-    { build, modules, channel },
-    (start, folder) => server.replace(start, folder),
-  )
-
-  function serverFailed(error: ThrownError): void {
-    channel.requestFailed(thrownFailure(root, 'server', error, { isSource }))
-  }
-
-  /** Pages may name only files that browsers have loaded. */
-  function explain(error: ThrownError): DevFailure {
-    const locate = locateInModules(root, modules)
-    // For a module with actions, browsers have loaded references, and not the source that would be read here.
-    const isServed = (path: string): boolean => modules.served(path) !== undefined && isInBrowser(path)
-    return thrownFailure(root, 'browser', error, { isSource: isServed, locate })
-  }
+  const updates = createUpdates(options, { build, modules, channel }, (start, folder) => server.replace(start, folder))
+  const { update, current, sources } = updates
+  const reports = createDevReports(options, { channel, modules, updates })
 
   const server = createServerProcess(
     env,
-    {
-      line(text, isCurrent) {
-        const line = parseLogLine(text)
-        const error = line && errorOf(line)
-        if (error !== undefined && isCurrent) serverFailed(error)
-        print(line === undefined ? text : readableLine(line))
-      },
-    },
-    ({ message, output }) => serverFailed({ message: `${message}\n${output}`, stack: output }),
+    reports,
+    ({ message, output }) => reports.serverFailed({ message: `${message}\n${output}`, stack: output }),
     options.inspector,
   )
 
   const onDefect = (error: unknown): void =>
     print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
+  function checkBuild(): void {
+    try {
+      reports.checkBuild()
+    } catch (error) {
+      onDefect(error)
+    }
+  }
   const applySaves = async (files: readonly string[]): Promise<boolean> => {
     const isBuilt = await update(files)
     watcher.include([...build.reads.files(), ...sources()])
+    if (isBuilt) setImmediate(checkBuild) // pages and requests do not wait for it
     return isBuilt
   }
   const saves = createSaveQueue(applySaves, (error) => {
@@ -122,7 +108,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     settled: saves.idle,
     port: server.port,
     devClient: () => modules.urls.publicPath(current()?.vendors.devClient ?? idle.devClient),
-    explain,
+    explain: reports.explain,
+    open: (place) => openEditor(root, place, env['MILLRACE_EDITOR']),
     onDefect,
   })
   modules.adoptVendors(idle)
@@ -174,18 +161,10 @@ function urlsOf(
   }
 }
 
-const INLINE_MAP = /^\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/m
-
-/** Translates positions in served modules into positions in their sources; leaves all others unchanged. */
-function locateInModules(root: string, { urls, served }: Pick<ModuleServer, 'urls' | 'served'>) {
-  return (frame: RawFrame): RawFrame => {
-    const path = urls.ownPath(URL.parse(frame.file)?.pathname ?? '') ?? ''
-    const key = path.startsWith(PUBLIC_PATH) ? urls.keyOf(path) : undefined
-    const encoded = key === undefined ? undefined : INLINE_MAP.exec(served(key)?.code ?? '')?.[1]
-    if (key === undefined || encoded === undefined) return frame
-    const map = new SourceMap(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')))
-    const entry = map.findEntry(frame.line - 1, frame.column - 1)
-    if (!('originalLine' in entry)) return frame
-    return { ...frame, file: join(root, key), line: entry.originalLine + 1, column: entry.originalColumn + 1 }
-  }
+/** Names and versions for copied failures. */
+function versionsOf(root: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+  const own = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : ''
+  const react: { version: string } = createRequire(join(root, 'package.json'))('react/package.json')
+  return `Millrace ${own}, React ${react.version}, Node ${process.versions.node}`
 }

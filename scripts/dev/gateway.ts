@@ -1,11 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import {
-  DEV_BUILD_TIMING,
-  DEV_EVENTS_PATH,
-  DEV_STACK_PATH,
-  type DevFailure,
-} from '../../src/client/dev/dev-messages.ts'
+import { DEV_BUILD_TIMING, DEV_EVENTS_PATH } from '../../src/client/dev/dev-messages.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
@@ -13,13 +8,13 @@ import type { Certificate } from './certificate.ts'
 import { DEV_BUILD_ID } from './dev-manifest.ts'
 import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
 import { isKnownHost, type KnownHosts } from './local-hosts.ts'
-import { isFromOwnPage, isFromOther } from './own-page.ts'
+import { isFromOther } from './own-page.ts'
+import { answerPage, isPageRequest, type PageAnswers } from './page-requests.ts'
 import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
 import type { DevChannel } from './dev-channel.ts'
-import type { ThrownError } from './dev-failures.ts'
 
 /** Parts behind the gateway. */
-export interface GatewayParts {
+export interface GatewayParts extends PageAnswers {
   readonly hosts: KnownHosts
   /** For https. Default: http. */
   readonly certificate?: Pick<Certificate, 'cert' | 'key'> | undefined
@@ -33,8 +28,6 @@ export interface GatewayParts {
   port(): Promise<number>
   /** URL of the development server's script for pages, with the base path. */
   devClient(): string
-  /** Translates an error of a page into positions in the sources. */
-  explain(error: ThrownError): DevFailure
   /** Called for unexpected errors. */
   onDefect(error: unknown): void
 }
@@ -43,8 +36,6 @@ export interface GatewayParts {
 type Gateway = ReturnType<typeof createServer | typeof createSecureServer>
 
 const SEGMENT_FILES = segmentFilesPath(DEV_BUILD_ID)
-
-const STACK_LIMIT = 100_000 // characters; a stack is never longer
 
 /**
  * The one port for browsers: modules and events are answered here, everything else by the application's server.
@@ -80,7 +71,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     return
   }
   const path = parts.modules.urls.ownPath(URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '') ?? ''
-  if (path !== DEV_EVENTS_PATH && path !== DEV_STACK_PATH && !path.startsWith(PUBLIC_PATH))
+  if (path !== DEV_EVENTS_PATH && !isPageRequest(path) && !path.startsWith(PUBLIC_PATH))
     return answerByApplication(parts, request, response)
   if (isFromOther(request.headers)) {
     response.writeHead(403, { 'Content-Type': 'text/plain' })
@@ -91,7 +82,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
   response.setHeader('X-Content-Type-Options', 'nosniff')
   if (path === DEV_EVENTS_PATH) parts.channel.join(response)
-  else if (path === DEV_STACK_PATH) await answerStack(parts, request, response)
+  else if (isPageRequest(path)) await answerPage(parts, path, request, response)
   else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
   else await answerFile(parts, path, response)
 }
@@ -111,38 +102,6 @@ async function answerFile({ modules }: GatewayParts, path: string, response: Ser
   })
   if (file === undefined) response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end()
   else response.writeHead(200, { 'Content-Type': file.type, 'Cache-Control': 'no-cache' }).end(file.contents)
-}
-
-async function answerStack(
-  { explain }: GatewayParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (request.method !== 'POST' || !isFromOwnPage(request.headers)) return void response.writeHead(403).end()
-  // Pages of other sites cannot send JSON without a preflight.
-  if (request.headers['content-type'] !== 'application/json') return void response.writeHead(415).end()
-  const parts: string[] = []
-  let length = 0
-  request.setEncoding('utf8')
-  for await (const part of request) {
-    length += String(part).length
-    if (length > STACK_LIMIT) return void response.writeHead(413, { Connection: 'close' }).end()
-    parts.push(String(part))
-  }
-  const thrown = readThrown(parts.join(''))
-  if (thrown === undefined) return void response.writeHead(400).end()
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(explain(thrown)))
-}
-
-function readThrown(text: string): ThrownError | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (typeof parsed !== 'object' || parsed === null) return undefined
-    const field = (name: string): string => String(Object.getOwnPropertyDescriptor(parsed, name)?.value ?? '')
-    return { message: field('message'), stack: field('stack') }
-  } catch {
-    return undefined
-  }
 }
 
 async function answerByApplication(

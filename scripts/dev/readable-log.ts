@@ -1,4 +1,5 @@
-import type { ThrownError } from './dev-failures.ts'
+import type { FailureFacts, ThrownError } from './dev-failures.ts'
+import type { LoaderRun } from './loader-waterfall.ts'
 
 /** A line of the server's log. */
 export interface LogLine {
@@ -7,9 +8,19 @@ export interface LogLine {
   readonly msg?: string
   readonly err?: ThrownError
   readonly method?: string
-  readonly route?: string
+  /** Path and query, of a failure. */
+  readonly url?: string
+  readonly route?: string | null
   readonly status?: number
   readonly durationMs?: number
+  readonly requestId?: string
+  readonly digest?: string
+  /** Segment whose loader has failed. */
+  readonly loader?: string
+  /** The action that has failed. */
+  readonly action?: string
+  /** Of a request with slow loaders. */
+  readonly loaders?: readonly LoaderRun[]
 }
 
 const ERROR = 50
@@ -38,9 +49,17 @@ export function errorOf({ level, err }: LogLine): ThrownError | undefined {
   return level >= ERROR ? err : undefined
 }
 
+/** What a line says about the request of its failure. */
+export function factsOf({ requestId, method, url, route, loader, action, digest }: LogLine): FailureFacts {
+  if (requestId === undefined || method === undefined || url === undefined) return { digest }
+  const known = Object.entries({ route, loader, action }).filter(([, value]) => typeof value === 'string')
+  return { digest, request: { id: requestId, method, url, ...Object.fromEntries(known) } }
+}
+
 /** A readable log line. */
-export function readableLine({ level, msg, err, method, route, status, durationMs }: LogLine): string {
-  const request = method === undefined ? [] : [method, route ?? '', String(status ?? ''), `${durationMs ?? '?'} ms`]
+export function readableLine({ level, msg, err, method, url, route, status, durationMs }: LogLine): string {
+  const answered = [route ?? '', String(status ?? ''), `${durationMs ?? '?'} ms`]
+  const request = method === undefined ? [] : [method, ...(err === undefined ? answered : [url ?? ''])]
   const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')
   const line = `${(LEVELS[level] ?? String(level)).padEnd(5)} ${said}`
   return err === undefined ? line : `${line}\n${err.stack ?? err.message ?? ''}`

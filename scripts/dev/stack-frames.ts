@@ -51,20 +51,39 @@ function withoutPrefix(text: string, prefix: string): string {
   return text.startsWith(prefix) ? text.slice(prefix.length) : text
 }
 
+/** Names the owner of a file outside of the project's own code; `undefined` for code of the project. */
+export type OwnerOf = (file: string) => string | undefined
+
+const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/
+const OF_REACT = new Set(['react', 'react-dom', 'react-refresh', 'scheduler'])
+
+/** Node's own modules, and packages by their folder. */
+export const ownerByPath: OwnerOf = (file) => {
+  if (file.startsWith('node:')) return 'Node'
+  const name = PACKAGE.exec(file.split(sep).join('/'))?.[1]
+  if (name === undefined) return undefined
+  if (name === 'millrace') return 'Millrace'
+  return OF_REACT.has(name) ? 'React' : name
+}
+
 /**
  * Names each frame's file by its path in the project, and separates the project's own code from other code.
  * @param isSource whether a file is code that the build has read, by its path in the project. A stack is text, and may
  * name any file of this machine: only files that the build knows are read.
+ * @param ownerOf names the owner of a frame's literal file.
  */
 export function describeFrames(
   root: string,
   frames: readonly RawFrame[],
   isSource: (path: string) => boolean,
+  ownerOf: OwnerOf = ownerByPath,
 ): readonly DevFrame[] {
   return frames.map(({ name, file, line, column }) => {
     const path = isAbsolute(file) ? relative(root, file).split(sep).join('/') : file
+    const owner = ownerOf(file)
     const inside = isAbsolute(file) && !path.startsWith('../') && !path.includes('node_modules/')
-    return { name, file: path, line, column, own: inside && isSource(path) }
+    const own = inside && owner === undefined && isSource(path)
+    return { name, file: path, line, column, own, ...(own || owner === undefined ? {} : { owner }) }
   })
 }
 

@@ -12,6 +12,8 @@ export interface VendorBundle {
   readonly files: ReadonlyMap<string, Uint8Array>
   /** URL path, without the base path, of a package's file that the project's modules import. */
   urlOf(file: string): string | undefined
+  /** The module that most of a file is from, by URL path: its path in the project. */
+  largestModule(path: string): string | undefined
   /** URL path, without the base path, of the development server's own script for pages. */
   readonly devClient: string
 }
@@ -67,9 +69,16 @@ export async function bundleVendors(
     const file = resolve(root, entryPoint.replace(/^cjs-entry:/, ''))
     urls.set(file, vendorUrl(output))
   }
+  const largest = new Map(
+    Object.entries(metafile.outputs).map(([output, { inputs }]) => {
+      const [file = ''] = Object.entries(inputs).toSorted(([, a], [, b]) => b.bytesInOutput - a.bytesInOutput)[0] ?? []
+      return [vendorUrl(output), file]
+    }),
+  )
   return {
     files: new Map(outputFiles.map(({ path, contents }) => [vendorUrl(path), contents])),
     urlOf: (file) => urls.get(file),
+    largestModule: (path) => largest.get(path),
     devClient: urls.get(DEV_CLIENT) ?? '',
   }
 }

@@ -6,6 +6,9 @@ export const DEV_EVENTS_PATH = '/_m/dev'
 /** Where a page sends the stack of an error, to have it translated to the sources. */
 export const DEV_STACK_PATH = '/_m/dev/stack'
 
+/** Where a page asks for a file to be opened in an editor. */
+export const DEV_OPEN_PATH = '/_m/dev/open'
+
 /** Entry of `Server-Timing` whose description is the number of the document's build. */
 export const DEV_BUILD_TIMING = 'millrace-build'
 
@@ -21,6 +24,25 @@ export interface DevFrame {
   readonly column: number
   /** Whether it is the project's own code, not a package's or Node's. */
   readonly own: boolean
+  /** Owner of other code: `React`, `Node`, `Millrace`, or a package's name. */
+  readonly owner?: string
+}
+
+/** The request that a failure belongs to. */
+export interface DevRequest {
+  /** As in the log. */
+  readonly id: string
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  /** Pattern of the route, if one matched. */
+  readonly route?: string
+  /** Of the answer, once there is one. */
+  readonly status?: number
+  /** Segment whose loader has failed: `/mills/[id]#page`. */
+  readonly loader?: string
+  /** The action that has failed: file and name, or its id. */
+  readonly action?: string
 }
 
 /** A failure for the overlay. */
@@ -29,8 +51,41 @@ export interface DevFailure {
   readonly kind: 'build' | 'server' | 'browser'
   readonly message: string
   readonly frames: readonly DevFrame[]
+  /** The components around the failure, innermost first, where React names them. */
+  readonly components?: readonly DevFrame[]
   /** The lines around the first own frame; that line begins with `>`. */
   readonly excerpt?: string
+  /** Identifies a failure of the server, in its log and its answers. */
+  readonly digest?: string
+  readonly request?: DevRequest
+}
+
+/** Subject of a warning. */
+export type DevWarningKind = 'image' | 'link' | 'react' | 'slow' | 'title' | 'value'
+
+/** Something that works, and should be mended. */
+export interface DevWarning {
+  readonly kind: DevWarningKind
+  /** The culprit, the rule and the way out. */
+  readonly message: string
+  /** Where to mend it, if known. */
+  readonly frame?: DevFrame
+  /** Preformatted text: the times of loaders. */
+  readonly detail?: string
+}
+
+/** What a page asks the development server to explain: an error, or a warning. */
+export interface PageComplaint {
+  /** Class of the error. */
+  readonly type?: string
+  readonly message: string
+  readonly stack: string
+  /** React's stack of components. */
+  readonly components?: string
+  /** Set for a warning, which the terminal shows too. */
+  readonly warning?: DevWarningKind
+  /** Pattern of the page's route, for a warning about the page. */
+  readonly route?: string
 }
 
 /** A module with a new version. */
@@ -49,6 +104,8 @@ export type DevMessage =
    * cut.
    */
   | { readonly type: 'hello'; readonly session: string; readonly build: number }
+  /** Names and versions of what runs, for copied text. */
+  | { readonly type: 'versions'; readonly versions: string }
   /** A build has succeeded: earlier failures are obsolete. */
   | { readonly type: 'built'; readonly build: number }
   /** Modules to import again if the page has them, and stylesheets to reload, by URL path. */
@@ -57,4 +114,9 @@ export type DevMessage =
   | { readonly type: 'refresh' }
   /** Only a new document can show the change. */
   | { readonly type: 'reload' }
-  | { readonly type: 'failure'; readonly failure: DevFailure }
+  /** `isFirst`: the first failure of a build, which replaces those of the previous build. */
+  | { readonly type: 'failure'; readonly failure: DevFailure; readonly isFirst?: true }
+  /** All warnings of the newest build, in place of the previous ones. */
+  | { readonly type: 'warnings'; readonly warnings: readonly DevWarning[] }
+  /** One more warning, about a request. */
+  | { readonly type: 'warning'; readonly warning: DevWarning }

@@ -4,17 +4,13 @@
  */
 import { basePath } from '../../shared/base-path.ts'
 import { observePage } from '../inspect/observe-page.ts'
-import type { ReportingPage, PageReports } from '../reports/page-reports.ts'
-import {
-  DEV_BUILD_TIMING,
-  DEV_EVENTS_PATH,
-  DEV_STACK_PATH,
-  type DevFailure,
-  type DevMessage,
-  type RenewedModule,
-} from './dev-messages.ts'
+import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, type DevMessage, type RenewedModule } from './dev-messages.ts'
+import { explain, openInEditor } from './dev-requests.ts'
 import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
+import { createNotices } from './notices.ts'
+import { checkPage } from './page-checks.ts'
+import { watchFailures } from './page-failures.ts'
 import { createPanelSetting } from './panel-setting.ts'
 import { createPanel } from './panel.ts'
 import { createRefetch, type Refetch } from './refetch.ts'
@@ -23,6 +19,8 @@ import { swapStylesheets } from './stylesheets.ts'
 
 const page = createRefetch()
 const observer = observePage(window)
+const notices = createNotices(document, openInEditor)
+const checks = checkPage(window, notices)
 connect(
   new EventSource(basePath() + DEV_EVENTS_PATH),
   installRefresh(window, (url) => import(url)),
@@ -33,36 +31,28 @@ findInsight(window, (insight, router) => {
   page.found(insight)
   observer.watchCache(insight.known, insight.subscribe)
   observer.watchCalls(router)
+  checks.found(insight)
   panel.inspect(insight)
 })
 
 function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): void {
-  const overlay = createOverlay(document)
+  const overlay = createOverlay(document, openInEditor)
   const state = { session: '', build: documentBuild(), updates: Promise.resolve() }
-
-  /** Has the development server translate the stack, because it knows the sources of the files that it has served. */
-  async function report(thrown: unknown): Promise<void> {
-    const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
-    const answer = await fetch(basePath() + DEV_STACK_PATH, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ message, stack }),
-    })
-    const failure: DevFailure = await answer.json()
-    overlay.show(failure)
-  }
-
-  function onThrown(thrown: unknown): void {
-    // A digest means that the server has failed, and it reports more than this copy in the browser.
-    if (typeof thrown === 'object' && thrown !== null && 'digest' in thrown) return
-    report(thrown).catch(() => undefined) // the development server is gone
-  }
+  const onThrown = watchFailures(window, {
+    failed: (complaint) => void explain(complaint).then(overlay.show, gone),
+    recovered: (message) => observer.recovered(message),
+    warned: (complaint) => void notices.report(complaint).catch(gone),
+  })
 
   function update(modules: readonly RenewedModule[]): void {
     state.updates = state.updates
       .then(() => refresh.apply(modules))
       .then(
-        () => overlay.clear('browser'),
+        () => {
+          overlay.clear('browser')
+          notices.refreshed(modules.map(({ key }) => key))
+          checks.check()
+        },
         (thrown: unknown) => onThrown(thrown),
       )
   }
@@ -75,11 +65,15 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
         state.session = message.session
         state.build = message.build
         break
+      case 'versions':
+        overlay.setVersions(message.versions)
+        break
       case 'built':
         // A failed page contains nothing to refresh.
         if (document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
         else if (overlay.has('server')) refetch()
         overlay.clear('build', 'server')
+        notices.set('requests', [])
         state.build = message.build
         break
       case 'update':
@@ -96,15 +90,19 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
         location.reload()
         break
       case 'failure':
+        if (message.isFirst === true) overlay.clear('build')
         overlay.show(message.failure)
+        break
+      case 'warnings':
+        notices.set('build', message.warnings)
+        break
+      case 'warning':
+        notices.add('requests', message.warning)
         break
     }
   }
 
   events.addEventListener('message', ({ data }: MessageEvent<string>) => receive(JSON.parse(data) as DevMessage))
-  addEventListener('error', ({ error }) => error !== null && onThrown(error))
-  addEventListener('unhandledrejection', ({ reason }) => onThrown(reason))
-  onCaughtError(globalThis as ReportingPage, onThrown)
   // Firefox logs an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
@@ -117,20 +115,7 @@ function documentBuild(): number {
   return Number(timing.find(({ name }) => name === DEV_BUILD_TIMING)?.description ?? Infinity)
 }
 
-/**
- * Listens to errors that an error page has replaced, because React does not report those to the window. Development
- * pages have no error reports, so their hook is free.
- */
-function onCaughtError(page: ReportingPage, hear: (thrown: unknown) => void): void {
-  const nowhere: PageReports['settings'] = { dsn: '', tunnel: '', sdk: '', release: '', environment: '', rate: 0 }
-  page.millraceReports ??= {
-    settings: nowhere,
-    kept: [],
-    add({ kind, thrown }) {
-      // The window reports everything else.
-      if (kind === 'caught') hear(thrown)
-      if (kind === 'recoverable') observer.recovered(thrown instanceof Error ? thrown.message : String(thrown))
-    },
-    allow: () => undefined,
-  }
+/** The development server is gone, and with it the reader of its failures. */
+function gone(): void {
+  // The event stream connects again by itself.
 }

@@ -75,6 +75,8 @@ export class RequestContext {
   readonly startedAt: number
   /** Pattern of the matched route, for the log. */
   route: string | undefined = undefined
+  /** Place in the source of the action that has been called, for the log. */
+  actionName: string | undefined = undefined
   /** Why the request was refused before it reached a route, for the log. */
   refusal: string | undefined = undefined
   /** Kind of answer, for metrics. Data, prefetches and actions have members of their own. */

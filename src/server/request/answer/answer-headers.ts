@@ -67,5 +67,7 @@ const OWN_HEADERS = new Set([
 /** One loader's duration, for `Server-Timing`. */
 export interface LoaderTiming {
   readonly segment: string
+  /** Milliseconds, on the clock of `performance.now()`. */
+  readonly started: number
   readonly milliseconds: number
 }

@@ -31,10 +31,11 @@ function digestText(text: string): string {
 
 /**
  * Logs a failure and reports it, once per request.
+ * @param loader segment id of the loader that has failed.
  * @returns the digest for the page. For control flow, which is not logged, the digest that carries it through React;
  * `''` if the client has disconnected.
  */
-export function reportFailure(met: unknown, context: RequestContext, place: FailurePlace): string {
+export function reportFailure(met: unknown, context: RequestContext, place: FailurePlace, loader?: string): string {
   const judged = judgeThrown(met)
   if (judged.kind !== 'failure') return controlFlowDigest(judged.signal) ?? ''
   const { thrown } = judged
@@ -42,11 +43,24 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   const digest = errorDigest(thrown)
   if (context.reported.has(digest)) return digest
   context.reported.add(digest)
-  context.log.error({ err: describeThrown(thrown), digest, place, route: context.route }, 'uncaught failure')
+  const { route, actionName: action } = context
+  context.log.error(
+    { err: describeThrown(thrown), digest, place, route, loader, action, ...requestInDevelopment(context) },
+    'uncaught failure',
+  )
   context.reporter?.failed(thrown, digest, place, context)
   context.telemetry?.failed(thrown, digest)
   return digest
 }
+
+/** For the overlay. Elsewhere no log line has a URL, because URLs contain secrets. */
+function requestInDevelopment({ req }: RequestContext): { readonly method?: string; readonly url?: string } {
+  if (process.env['NODE_ENV'] !== 'development') return {}
+  const { method = '', url = '' } = req
+  return { method, url: url.slice(0, MOST_URL) }
+}
+
+const MOST_URL = 2_000 // characters; a longer one is not read by anybody
 
 /** Parts of an exception that are logged. */
 export interface DescribedError {

@@ -96,7 +96,8 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
     if (shed !== undefined) return refuse(503)
     held.run()
-    const { id } = declared
+    const { id, name } = declared
+    context.actionName = name
     const received = readReceived(body, id, context)
     called = { declared, received, hasPlace: declared.definition.upload === undefined }
     const run = (): Promise<FinishedCall> =>
@@ -229,11 +230,11 @@ async function askGuards(
     refuseCall(context, 400, 'search params are not valid')
     return ANSWERED
   }
-  for (const { result, boundaryFrom } of running.segments) {
+  for (const { id, result, boundaryFrom } of running.segments) {
     try {
       await result
     } catch (thrown) {
-      reportFailure(thrown, context, 'loader')
+      reportFailure(thrown, context, 'loader', id)
       return { kind: 'guarded', thrown, boundaryFrom }
     }
   }

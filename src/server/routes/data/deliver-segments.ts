@@ -65,7 +65,8 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
     } catch (thrown) {
       if (!(await haveSucceeded(outside))) return false
       stopped = true
-      sendStopped({ thrown, boundaryFrom: boundaryOf(thrown, segment, page.chain) }, page, answer, context)
+      const boundaryFrom = boundaryOf(thrown, segment, page.chain)
+      sendStopped({ thrown, boundaryFrom, loader: segment.id }, page, answer, context)
       return false
     }
   }
@@ -102,11 +103,13 @@ export interface Stopped {
   readonly boundaryFrom: number
   /** Where it was thrown, for the log. Default: a loader. */
   readonly place?: FailurePlace
+  /** Segment id of that loader. */
+  readonly loader?: string
 }
 
 /** Sends the replacement for the page, and reports a failure. */
 export function sendStopped(
-  { thrown, boundaryFrom, place = 'loader' }: Stopped,
+  { thrown, boundaryFrom, place = 'loader', loader }: Stopped,
   { head, chain }: Pick<RunningPage, 'head' | 'chain'>,
   answer: DataAnswer,
   context: RequestContext,
@@ -119,7 +122,7 @@ export function sendStopped(
     else answer.open(200, { redirect })
     return
   }
-  const digest = judged.kind === 'failure' ? reportFailure(judged.thrown, context, place) : undefined
+  const digest = judged.kind === 'failure' ? reportFailure(judged.thrown, context, place, loader) : undefined
   const headers = judged.kind === 'failure' ? retryHeaders(judged) : []
   const kind = judged.kind === 'failure' ? 'error' : judged.refusal
   const at = findBoundary(chain, kind, boundaryFrom)

@@ -70,7 +70,7 @@ async function collect(
       if (value !== undefined) data[segment.id] = value
       if (isDeferred) deferred.add(segment.id)
     } catch (thrown) {
-      reportFailure(thrown, context, 'loader')
+      reportFailure(thrown, context, 'loader', segment.id)
       stopped = { kind: 'thrown', thrown, boundaryFrom: boundaryOf(thrown, segment, page.route.chain) }
       break
     }

@@ -11,6 +11,7 @@ import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { MatchedPage } from './matched-page.ts'
+import { noteSlowLoaders } from './slow-loaders.ts'
 import { untilAborted } from './until-aborted.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 
@@ -110,6 +111,7 @@ function startReady(
       facts,
     })
   }
+  if (process.env['NODE_ENV'] === 'development') noteSlowLoaders(timings, context)
   return { search: pageSearch, isRaw, segments, timings }
 }
 
@@ -137,7 +139,7 @@ function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Prom
   }
   return loading.finally(() => {
     const ended = performance.now()
-    timings.push({ segment, milliseconds: ended - started })
+    timings.push({ segment, started, milliseconds: ended - started })
     call.context.addSpan('loader', segment, started, ended)
   })
 }

@@ -1,0 +1,119 @@
+import type { DevFailure, DevRequest, DevWarning } from '../../src/client/dev/dev-messages.ts'
+import type { DevChannel } from './dev-channel.ts'
+import { thrownFailure, type FailureFacts, type ThrownError } from './dev-failures.ts'
+import { createDevSources, type SourceOptions } from './dev-sources.ts'
+import type { Updates } from './dev-updates.ts'
+import { createWarningPrinter } from './dev-warnings.ts'
+import { createLinkWarnings } from './link-warnings.ts'
+import { describeSlowLoaders, drawWaterfall, type LoaderRun } from './loader-waterfall.ts'
+import type { ModuleServer } from './module-server.ts'
+import type { PageReport } from './page-requests.ts'
+import { errorOf, factsOf, parseLogLine, readableLine } from './readable-log.ts'
+
+/** Options of the reports. */
+export interface ReportOptions extends SourceOptions {
+  print(text: string): void
+}
+
+interface Parts {
+  readonly channel: Pick<DevChannel, 'requestFailed' | 'warn' | 'send'>
+  readonly modules: ModuleServer
+  readonly updates: Pick<Updates, 'current' | 'isSource' | 'isInBrowser'>
+}
+
+/** Tells pages and the terminal of failures and warnings. */
+export interface DevReports {
+  /** A line of the application's server. `isCurrent`: of the newest one. */
+  line(text: string, isCurrent: boolean): void
+  /** The server has failed outside of a request. */
+  serverFailed(error: ThrownError): void
+  /** Translates an error of a page into positions in the sources; prints a warning. */
+  explain(report: PageReport): DevFailure
+  /** Checks what the newest build has read. */
+  checkBuild(): void
+}
+
+const MOST_OPEN = 100 // failed requests whose status is not known yet
+
+export function createDevReports(options: ReportOptions, { channel, modules, updates }: Parts): DevReports {
+  const { root, print } = options
+  const { current, isSource } = updates
+  const sources = createDevSources(options, modules, updates)
+  const printer = createWarningPrinter(print)
+  const linkWarnings = createLinkWarnings()
+  const failed = new Map<string, DevFailure>()
+
+  function serverFailed(error: ThrownError, { digest, request }: FailureFacts = {}): void {
+    const failure: DevFailure = {
+      ...thrownFailure(root, 'server', error, {
+        isSource,
+        ownerOf: sources.ownerOf,
+        fallback: sources.loaderFrame(request?.loader),
+      }),
+      ...(digest === undefined ? {} : { digest }),
+      ...(request === undefined ? {} : { request }),
+    }
+    if (request !== undefined) remember(request.id, failure)
+    channel.requestFailed(failure)
+  }
+
+  function remember(id: string, failure: DevFailure): void {
+    failed.set(id, failure)
+    for (const [oldest] of failed) if (failed.size > MOST_OPEN) failed.delete(oldest)
+  }
+
+  /** The log has the status of an answer after its failure. */
+  function answered(id: string, status: number): void {
+    const failure = failed.get(id)
+    failed.delete(id)
+    if (failure?.request === undefined) return
+    const request: DevRequest = { ...failure.request, status }
+    channel.send({ type: 'failure', failure: { ...failure, request } })
+  }
+
+  function slowLoaders(loaders: readonly LoaderRun[]): void {
+    const [slowest] = loaders.toSorted((a, b) => b.end - b.start - (a.end - a.start))
+    const frame = sources.loaderFrame(slowest?.segment)
+    const warning: DevWarning = {
+      kind: 'slow',
+      message: describeSlowLoaders(loaders),
+      detail: drawWaterfall(loaders),
+      ...(frame === undefined ? {} : { frame }),
+    }
+    printer.once(warning)
+    channel.send({ type: 'warning', warning })
+  }
+
+  return {
+    serverFailed,
+    line(text, isCurrent) {
+      const line = parseLogLine(text)
+      if (line === undefined) return print(text)
+      const error = errorOf(line)
+      if (error !== undefined && isCurrent) serverFailed(error, factsOf(line))
+      else if (line.loaders !== undefined) return slowLoaders(line.loaders)
+      else if (line.requestId !== undefined && line.status !== undefined) answered(line.requestId, line.status)
+      print(readableLine(line))
+    },
+    explain(report) {
+      const { warning: kind, route } = report
+      const failure = thrownFailure(root, 'browser', report, {
+        isSource: sources.isServed,
+        locate: sources.locate,
+        ownerOf: sources.ownerOf,
+        fallback: kind === 'title' ? sources.pageFrame(route) : undefined,
+      })
+      if (kind === undefined) return failure
+      const frame = failure.frames.find(({ own }) => own)
+      printer.once({ kind, message: failure.message, ...(frame === undefined ? {} : { frame }) })
+      return failure
+    },
+    checkBuild() {
+      const now = current()
+      if (now === undefined) return
+      const warnings = linkWarnings(now.generation)
+      printer.current(warnings)
+      channel.warn(warnings)
+    },
+  }
+}
