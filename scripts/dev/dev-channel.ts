@@ -12,6 +12,8 @@ export interface DevChannel {
   built(): void
   /** A request has failed. A page that opens soon after is told too, because it may be the answer to that request. */
   requestFailed(failure: DevFailure): void
+  /** A request deserves a warning. Pages that open soon after are told too. */
+  requestWarned(warning: DevWarning): void
   /** Replaces the warnings of the build, for pages that open later too. */
   warn(warnings: readonly DevWarning[]): void
   /** Failures of the current build. */
@@ -20,6 +22,8 @@ export interface DevChannel {
   readonly builds: number
   close(): void
 }
+
+type RequestMessage = Extract<DevMessage, { readonly type: 'failure' | 'warning' }>
 
 const RECENT_MS = 3_000 // from a failed render until its page has loaded its scripts
 const MOST_RECENT = 20 // a page shows one
@@ -33,7 +37,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
   const pages = new Set<ServerResponse>()
   const failures: DevFailure[] = []
   const state: { builds: number; warnings: readonly DevWarning[] } = { builds: 0, warnings: [] }
-  const recent: { readonly failure: DevFailure; readonly at: number }[] = []
+  const recent: { readonly message: RequestMessage; readonly at: number }[] = []
 
   function write(response: ServerResponse, message: DevMessage): void {
     response.write(`data: ${JSON.stringify(message)}\n\n`)
@@ -41,6 +45,12 @@ export function createDevChannel(session: string, now: () => number, versions = 
 
   function send(message: DevMessage): void {
     for (const page of pages) write(page, message)
+  }
+
+  function tell(message: RequestMessage): void {
+    recent.push({ message, at: now() })
+    if (recent.length > MOST_RECENT) recent.shift()
+    send(message)
   }
 
   return {
@@ -57,7 +67,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
       const late = recent.filter(({ at }) => now() - at < RECENT_MS)
       recent.splice(0, recent.length, ...late)
       for (const message of failures.map(ofBuild)) write(response, message)
-      for (const { failure } of late) write(response, { type: 'failure', failure })
+      for (const { message } of late) write(response, message)
       pages.add(response)
       response.once('close', () => pages.delete(response))
     },
@@ -72,10 +82,13 @@ export function createDevChannel(session: string, now: () => number, versions = 
       send({ type: 'built', build: state.builds })
     },
     requestFailed(failure) {
-      recent.push({ failure, at: now() })
-      if (recent.length > MOST_RECENT) recent.shift()
-      send({ type: 'failure', failure })
+      const known = recent.findIndex(
+        ({ message }) => message.type === 'failure' && isSameNews(message.failure, failure),
+      )
+      if (known >= 0) recent.splice(known, 1)
+      tell({ type: 'failure', failure })
     },
+    requestWarned: (warning) => tell({ type: 'warning', warning }),
     warn(warnings) {
       if (JSON.stringify(warnings) === JSON.stringify(state.warnings)) return
       state.warnings = warnings
@@ -85,6 +98,11 @@ export function createDevChannel(session: string, now: () => number, versions = 
       for (const page of pages) page.end()
     },
   }
+}
+
+/** Whether a failure is told again with the status of its request. */
+function isSameNews({ request, digest }: DevFailure, latest: DevFailure): boolean {
+  return request !== undefined && request.id === latest.request?.id && digest === latest.digest
 }
 
 function ofBuild(failure: DevFailure, index: number): DevMessage {

@@ -8,7 +8,7 @@ import { createLinkWarnings } from './link-warnings.ts'
 import { describeSlowLoaders, drawWaterfall, type LoaderRun } from './loader-waterfall.ts'
 import type { ModuleServer } from './module-server.ts'
 import type { PageReport } from './page-requests.ts'
-import { errorOf, factsOf, parseLogLine, readableLine } from './readable-log.ts'
+import { errorOf, factsOf, parseLogLine, readableLine, type LogLine } from './readable-log.ts'
 
 /** Options of the reports. */
 export interface ReportOptions extends SourceOptions {
@@ -16,7 +16,7 @@ export interface ReportOptions extends SourceOptions {
 }
 
 interface Parts {
-  readonly channel: Pick<DevChannel, 'requestFailed' | 'warn' | 'send'>
+  readonly channel: Pick<DevChannel, 'requestFailed' | 'requestWarned' | 'warn'>
   readonly modules: ModuleServer
   readonly updates: Pick<Updates, 'current' | 'isSource' | 'isInBrowser'>
 }
@@ -33,6 +33,7 @@ export interface DevReports {
   checkBuild(): void
 }
 
+const LOADER = /^The loader of (\S{1,500}#(?:page|layout)) returned/ // a value that would be lost
 const MOST_OPEN = 100 // failed requests whose status is not known yet
 
 export function createDevReports(options: ReportOptions, { channel, modules, updates }: Parts): DevReports {
@@ -48,7 +49,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       ...thrownFailure(root, 'server', error, {
         isSource,
         ownerOf: sources.ownerOf,
-        fallback: sources.loaderFrame(request?.loader),
+        fallback: sources.loaderFrame(request?.loader ?? LOADER.exec(error.message ?? '')?.[1]),
       }),
       ...(digest === undefined ? {} : { digest }),
       ...(request === undefined ? {} : { request }),
@@ -68,20 +69,34 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
     failed.delete(id)
     if (failure?.request === undefined) return
     const request: DevRequest = { ...failure.request, status }
-    channel.send({ type: 'failure', failure: { ...failure, request } })
+    channel.requestFailed({ ...failure, request })
   }
 
   function slowLoaders(loaders: readonly LoaderRun[]): void {
     const [slowest] = loaders.toSorted((a, b) => b.end - b.start - (a.end - a.start))
     const frame = sources.loaderFrame(slowest?.segment)
-    const warning: DevWarning = {
+    warnOfRequest({
       kind: 'slow',
       message: describeSlowLoaders(loaders),
       detail: drawWaterfall(loaders),
       ...(frame === undefined ? {} : { frame }),
-    }
+    })
+  }
+
+  function warnOfRequest(warning: DevWarning): void {
     printer.once(warning)
-    channel.send({ type: 'warning', warning })
+    channel.requestWarned(warning)
+  }
+
+  function changedValue(loader: string, { path, what }: NonNullable<LogLine['changed']>): void {
+    const frame = sources.loaderFrame(loader)
+    warnOfRequest({
+      kind: 'value',
+      message:
+        `The loader of ${loader} returned${path === '' ? '' : ` ${path}:`} ${what}. The server renders with one value ` +
+        'and the browser hydrates with another. Return plain values.',
+      ...(frame === undefined ? {} : { frame }),
+    })
   }
 
   return {
@@ -92,6 +107,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       const error = errorOf(line)
       if (error !== undefined && isCurrent) serverFailed(error, factsOf(line))
       else if (line.loaders !== undefined) return slowLoaders(line.loaders)
+      else if (line.changed !== undefined && line.loader !== undefined) return changedValue(line.loader, line.changed)
       else if (line.requestId !== undefined && line.status !== undefined) answered(line.requestId, line.status)
       print(readableLine(line))
     },

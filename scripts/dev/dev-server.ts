@@ -109,7 +109,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     port: server.port,
     devClient: () => modules.urls.publicPath(current()?.vendors.devClient ?? idle.devClient),
     explain: reports.explain,
-    open: (place) => openEditor(root, place, env['MILLRACE_EDITOR']),
+    open: (place) => openEditor(root, place, env['LAUNCH_EDITOR']),
     onDefect,
   })
   modules.adoptVendors(idle)

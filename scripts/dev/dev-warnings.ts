@@ -8,6 +8,8 @@ export interface WarningPrinter {
   current(warnings: readonly DevWarning[]): void
 }
 
+const CONTROL = /[^\P{Cc}\n\t]/gu
+const MOST_TEXT = 2_000 // characters
 const MOST_REMEMBERED = 1_000 // a page may name as many as it likes
 
 /** @param print prints a text. */
@@ -29,9 +31,12 @@ export function createWarningPrinter(print: (text: string) => void): WarningPrin
 }
 
 /** A warning for the terminal. */
-export function warningText({ message, frame, detail }: DevWarning): string {
+export function warningText({ kind, message, frame, detail }: DevWarning): string {
   const place = frame === undefined ? '' : `${frame.file}:${frame.line}:${frame.column}: `
-  return `warn  ${place}${message}${detail === undefined ? '' : `\n${detail}`}`
+  // The rest of what React says is in the browser, and often here, from the server's own rendering.
+  const said = kind === 'react' ? (message.split('\n\n')[0] ?? '') : message
+  // A page's text may have codes that change the terminal.
+  return `warn  ${place}${said.slice(0, MOST_TEXT).replace(CONTROL, '')}${detail === undefined ? '' : `\n${detail}`}`
 }
 
 /** The times of loaders differ from request to request. */

@@ -28,7 +28,7 @@ const FAULT_MS = 300 // a command that is missing is known by then; an editor ma
 const MOST_PATH = 4_096 // characters; Linux allows no longer path
 
 const NO_EDITOR =
-  'No editor was found: none that is known is running. Name one when you start the development server: MILLRACE_EDITOR=code npm run dev'
+  'No editor was found: none that is known is running. Name one when you start the development server: LAUNCH_EDITOR=code npm run dev'
 
 /**
  * Finds the file that a page may have opened: a regular file of the project, and no link that leads out of it.
@@ -48,7 +48,7 @@ export async function fileToOpen(root: string, file: string): Promise<string | u
 /**
  * Opens a file of the project in an editor.
  * @param root the project.
- * @param editor from `MILLRACE_EDITOR`.
+ * @param editor from `LAUNCH_EDITOR`.
  * @returns why it cannot be opened; `undefined` once an editor has been asked.
  */
 export async function openEditor(
@@ -63,7 +63,7 @@ export async function openEditor(
     const timer = setTimeout(settle, FAULT_MS, undefined)
     launch(`${found}:${line}:${column}`, editor, (_file, reason) => {
       clearTimeout(timer)
-      settle(reason ? `The editor did not open: ${reason} MILLRACE_EDITOR names another one.` : NO_EDITOR)
+      settle(reason ? `The editor did not open: ${reason} LAUNCH_EDITOR names another one.` : NO_EDITOR)
     })
   })
 }

@@ -21,6 +21,8 @@ export interface LogLine {
   readonly action?: string
   /** Of a request with slow loaders. */
   readonly loaders?: readonly LoaderRun[]
+  /** A value of the loader that is another one in the browser. */
+  readonly changed?: { readonly path: string; readonly what: string }
 }
 
 const ERROR = 50

@@ -20,7 +20,7 @@ export function failureArticle(
   if (repeated.length > 0) title.append(' ', element(document, 'small', `(${repeated.join(', ')})`))
   const [summary = '', ...rest] = message.trim().split(/\n\s*\n/)
   const made = element(document, 'article', title, element(document, 'p', summary))
-  // React shows the trees of server and browser as lines with + and -.
+  // React marks lines of its tree: + of the browser, - of the server, > where markup is nested wrongly.
   if (rest.length > 0) made.append(block(document, 'Details of the message', rest.join('\n\n'), differenceLine))
   if (excerpt !== undefined) made.append(block(document, 'Source', excerpt, markedLine))
   if (frames.length > 0) made.append(stack(document, frames, open))
@@ -41,6 +41,7 @@ const markedLine = (line: string): LineName => (line.startsWith('>') ? 'b' : 'sp
 
 function differenceLine(line: string): LineName {
   if (line.startsWith('+')) return 'ins'
+  if (line.startsWith('>')) return 'b'
   return line.startsWith('-') ? 'del' : 'span'
 }
 

@@ -43,13 +43,24 @@ export function checkPage(window: Window, notices: Notices): PageChecks {
     if (document.documentElement.hasAttribute('data-millrace-failed')) return
     const turn = ++state.turn
     const found = await Promise.all([
-      ...(document.title.trim() === '' ? [warning('title', NO_TITLE(window.location.pathname), '')] : []),
+      ...(document.title.trim() === '' && !showsError()
+        ? [warning('title', NO_TITLE(window.location.pathname), '')]
+        : []),
       ...[...document.images]
         .filter(lacksSize)
         .slice(0, MOST_IMAGES)
         .map((image) => warning('image', NO_SIZE(image), stackOf(image))),
     ])
     if (turn === state.turn) notices.set('page', found)
+  }
+
+  /** An error page says what has failed; its title is not what to mend. */
+  function showsError(): boolean {
+    const [document] = performance.getEntriesByType('navigation')
+    const status = document instanceof PerformanceNavigationTiming ? document.responseStatus : 200
+    const { screen } = state.insight?.router ?? {}
+    if (screen === undefined) return status >= 500
+    return screen.page.failure !== undefined || screen.view.outcome?.kind === 'error'
   }
 
   function check(): void {

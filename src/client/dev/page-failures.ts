@@ -32,8 +32,13 @@ export function watchFailures(
     const complaint = complaintOf(thrown)
     // React builds the page again because of markup that it has already named.
     if (state.brokenMarkup && /hydrat/i.test(complaint.message)) return
-    const stack = typeof thrown === 'object' && thrown !== null ? components.get(thrown) : undefined
+    // The components around a mismatch are those that React builds again: seldom the one that differs, which it names.
+    const stack = complaint.message.startsWith('Hydration failed') ? undefined : stackOfComponents(thrown)
     listener.failed(stack === undefined ? complaint : { ...complaint, components: stack })
+  }
+
+  function stackOfComponents(thrown: unknown): string | undefined {
+    return typeof thrown === 'object' && thrown !== null ? components.get(thrown) : undefined
   }
 
   window.addEventListener('error', ({ error }) => error !== null && onThrown(error))

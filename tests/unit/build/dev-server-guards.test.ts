@@ -11,6 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const CANARY = 'a-key-that-nobody-is-to-see'
 const PAGE = '/_m/assets/src/app/lab/page.tsx'
+const PLACE = JSON.stringify({ file: 'src/app/lab/page.tsx', line: 1, column: 1 })
 const OWN = ['/_m/dev', PAGE, '/_m/assets/dev-entry.js', '/_m/assets/segments-development.json']
 
 let project: FixtureProject
@@ -27,7 +28,7 @@ beforeAll(async () => {
     ...project.options,
     out: join(project.options.root, '.dev'),
     port: 0,
-    env: { ...process.env, PUBLIC_TITLE: 'Title' },
+    env: { ...process.env, PUBLIC_TITLE: 'Title', LAUNCH_EDITOR: 'no-such-editor-here' },
     session: 'one',
     print: () => undefined,
   })
@@ -137,14 +138,18 @@ describe('the development server answers its own pages', () => {
   ])('and no others: %j', async (headers) => {
     for (const path of OWN) expect([path, (await ask(path, headers)).status]).toEqual([path, 403])
     const type = { 'Content-Type': 'application/json' }
-    expect((await ask('/_m/dev/stack', { ...headers, ...type }, '{}')).status).toBe(403)
+    for (const path of ['/_m/dev/stack', '/_m/dev/open'])
+      expect([path, (await ask(path, { ...headers, ...type }, PLACE)).status]).toEqual([path, 403])
     expect(await handshake(headers)).toBe('')
   })
 
   test('a page of another site can neither send a stack unasked nor embed what is served', async () => {
-    expect((await ask('/_m/dev/stack', { 'Content-Type': 'application/json' }, '{}')).status).toBe(403)
     const plain = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'text/plain' }
-    expect((await ask('/_m/dev/stack', plain, '{}')).status).toBe(415)
+    for (const path of ['/_m/dev/stack', '/_m/dev/open']) {
+      expect((await ask(path, { 'Content-Type': 'application/json' }, PLACE)).status).toBe(403)
+      expect((await ask(path, plain, PLACE)).status).toBe(415)
+      expect((await ask(path, { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(403) // not by a link
+    }
     for (const path of OWN) {
       const { status, headers } = await ask(path, { 'Sec-Fetch-Site': 'same-origin' })
       expect([path, status]).toEqual([path, 200])
@@ -154,6 +159,26 @@ describe('the development server answers its own pages', () => {
       })
       expect(headers['access-control-allow-origin']).toBeUndefined()
     }
+  })
+
+  test('a page has only files of the project opened, at a position', async () => {
+    const headers = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+    const open = (place: unknown) => ask('/_m/dev/open', headers, JSON.stringify(place))
+    for (const file of ['/etc/passwd', '../outside', 'src/app/missing.tsx', 'node_modules/react/index.js', ''])
+      expect([file, (await open({ file, line: 1, column: 1 })).status]).toEqual([file, 422])
+    for (const place of [
+      {},
+      [],
+      { file: 'src/app/app.ts' },
+      { file: 1, line: 1, column: 1 },
+      { file: 'src/app/app.ts', line: '1; rm', column: 1 },
+      { file: 'src/app/app.ts', line: 0, column: 1 },
+      { file: 'src/app/app.ts', line: 1.5, column: 1 },
+      { file: 'src/app/app.ts', line: 1, column: 1e9 },
+    ])
+      expect([place, (await open(place)).status]).toEqual([place, 400])
+    expect((await ask('/_m/dev/open', headers, `"${'x'.repeat(120_000)}"`)).status).toBe(413)
+    expect((await open(JSON.parse(PLACE))).status).toBe(422) // there is no such editor
   })
 
   test('a page that is opened from another site is the application’s to answer', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findLostValue } from '../../../src/shared/protocol/lost-values.ts'
+import { findChangedValue, findLostValue } from '../../../src/shared/protocol/lost-values.ts'
 
 class Price {
   readonly cents = 1
@@ -32,4 +32,29 @@ describe('values that would not arrive', () => {
   ])('%o travels', ([value]) => {
     expect(findLostValue(value)).toBeUndefined()
   })
+})
+
+class Decimal {
+  toJSON(): string {
+    return '1.50'
+  }
+}
+
+test.for([
+  [{ price: new Decimal() }, '.price', 'an instance of Decimal, which arrives as the result of its toJSON()'],
+  [{ rows: new Map([['a b', { price: new Price() }]]) }, '.rows.get("a b").price', 'an instance of Price'],
+  [{ all: new Set([1, () => 0]) }, '.all{1}', 'a function'],
+] as const)('%o travels, and is another value in the browser', ([value, path, what]) => {
+  expect(findLostValue(value)).toBeUndefined()
+  expect(findChangedValue(value)).toEqual({ path, what })
+})
+
+test('what arrives as it is has not changed', () => {
+  const whole = {
+    date: new Date(0),
+    url: new URL('http://a.test'),
+    map: new Map([[1, [new Set(['x'])]]]),
+    bytes: Buffer.of(1),
+  }
+  expect(findChangedValue(whole)).toBeUndefined()
 })

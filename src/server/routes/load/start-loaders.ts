@@ -6,12 +6,12 @@ import { parseSearch } from '../../http/search-params.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { Deferrable } from './deferred.ts'
 import { checkSearch, refusedSearch, type RefusedSearch, type SegmentSearch } from './check-search.ts'
+import { noteLoaders } from './development-notes.ts'
 import { callLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { MatchedPage } from './matched-page.ts'
-import { noteSlowLoaders } from './slow-loaders.ts'
 import { untilAborted } from './until-aborted.ts'
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 
@@ -111,7 +111,7 @@ function startReady(
       facts,
     })
   }
-  if (process.env['NODE_ENV'] === 'development') noteSlowLoaders(timings, context)
+  if (process.env['NODE_ENV'] === 'development') noteLoaders(segments, timings, context)
   return { search: pageSearch, isRaw, segments, timings }
 }
 
