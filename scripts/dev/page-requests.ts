@@ -7,6 +7,7 @@ import {
 } from '../../src/client/dev/dev-messages.ts'
 import type { ThrownError } from './dev-failures.ts'
 import type { SourcePlace } from './open-editor.ts'
+import { isKnownHost, LOCAL_ONLY } from './local-hosts.ts'
 import { isFromOwnPage } from './own-page.ts'
 
 /** An error or a warning of a page. */
@@ -57,11 +58,22 @@ export async function answerPage(
       .end(JSON.stringify(answers.explain(readReport(body))))
     return
   }
+  // Phones and tunnels see the overlay too, and the editor is on this desk.
+  if (!isOfThisMachine(request)) {
+    response.writeHead(422, { 'Content-Type': 'text/plain; charset=utf-8' })
+    return void response.end('Only pages under localhost, on this machine, open files in the editor.')
+  }
   const place = readPlace(body)
   if (place === undefined) return void response.writeHead(400).end()
   const fault = await answers.open(place)
   if (fault === undefined) return void response.writeHead(204).end()
   response.writeHead(422, { 'Content-Type': 'text/plain; charset=utf-8' }).end(fault)
+}
+
+function isOfThisMachine({ socket, headers }: IncomingMessage): boolean {
+  const { remoteAddress = '' } = socket
+  const isLoopback = remoteAddress === '::1' || /^(?:::ffff:)?127\./.test(remoteAddress)
+  return isLoopback && isKnownHost(headers.host, LOCAL_ONLY)
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

@@ -35,8 +35,7 @@ export function createNotices(document: Document, openInEditor: OpenInEditor): N
   const dialog = element(document, 'dialog')
   dialog.tabIndex = -1
   dialog.setAttribute('aria-label', 'Warnings of the development server')
-  const status = element(document, 'footer')
-  status.role = 'status'
+  const status = element(document, 'output')
   const content = element(document, 'div')
   dialog.append(content, status)
   dialog.addEventListener('close', () => void (status.textContent = ''))

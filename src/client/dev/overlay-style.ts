@@ -21,7 +21,7 @@ dialog {
   font: 15px/1.5 system-ui, sans-serif; text-align: start; overscroll-behavior: contain;
 }
 dialog:focus { outline: none; }
-header, article, footer { max-width: 60rem; margin: 0 auto; }
+header, article, output { max-width: 60rem; margin: 0 auto; }
 header { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; margin-bottom: 0.75rem; }
 header > span { flex: 1 1 auto; }
 article { margin-bottom: 1rem; padding: 1.25rem 1.5rem; border-radius: 8px; border-top: 4px solid var(--accent);
@@ -40,13 +40,13 @@ ins, del { text-decoration: none; }
 ins { color: var(--added); }
 del { color: var(--removed); }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 1rem; margin: 0 0 1rem; font-size: 13px; }
-dt, footer, header > span, small { color: var(--quiet); }
+dt, output, header > span, small { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; font-family: ui-monospace, monospace; }
 ol { margin: 0; padding: 0; list-style: none; font: 13px/1.7 ui-monospace, monospace; }
 li { overflow-wrap: anywhere; }
 details ol { padding-inline-start: 1rem; color: var(--quiet); }
 summary { width: max-content; max-width: 100%; cursor: pointer; color: var(--quiet); font-family: system-ui, sans-serif; }
-footer { font-size: 13px; }
+output { display: block; font-size: 13px; }
 button { min-height: 1.875rem; padding: 0.25rem 0.75rem; border: 1px solid var(--line); border-radius: 6px;
   background: none; color: inherit; font: inherit; cursor: pointer; }
 button.place { min-height: 1.5rem; padding: 0; border: 0; color: var(--link); text-align: start; text-decoration: underline;

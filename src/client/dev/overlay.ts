@@ -123,8 +123,7 @@ function createDialog(document: Document, host: HTMLElement, shadow: ShadowRoot)
   const dialog = element(document, 'dialog')
   dialog.tabIndex = -1
   dialog.setAttribute('aria-label', 'Errors of the development server')
-  const status = element(document, 'footer')
-  status.role = 'status'
+  const status = element(document, 'output')
   // The event is late: another failure may be shown by then.
   dialog.addEventListener('close', () => {
     status.textContent = ''
