@@ -29,7 +29,6 @@ const browserTest = testInBrowser
   .extend('visit', async ({ open, project }) => {
     return async (path: string, allow: readonly RegExp[] = [], context: OpenOptions['context'] = {}): Promise<Page> => {
       const page = await open({ allow, context: { ...context, baseURL: project.dev.url } })
-      page.setDefaultTimeout(6_000)
       await page.goto(path)
       return page
     }
@@ -91,7 +90,7 @@ browserTest(
 )
 
 browserTest('warnings are a badge, tell their place, and go away when they are mended', async ({ visit, project }) => {
-  const page = await visit('/bare')
+  const page = await visit('/bare', [/unique "key" prop/])
   await untilAlive(page)
   const warnings = page.locator(WARNINGS)
   await warnings.getByRole('button', { name: '3 warnings' }).click()
