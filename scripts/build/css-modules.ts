@@ -25,6 +25,8 @@ export interface CssModules {
   compile(file: string): Promise<CssModule>
   /** Clears the cache: the files may have changed. */
   clear(): void
+  /** Drops these files, those that compose from them, and those that did not compile. */
+  forget(files: readonly string[]): Promise<void>
 }
 
 /**
@@ -44,7 +46,21 @@ export function createCssModules(root: string, plugins: readonly Plugin[] = []):
     return fresh
   }
 
-  return { compile, clear: () => compiled.clear() }
+  async function forget(files: readonly string[]): Promise<void> {
+    const stale = new Set(files)
+    const composed = new Map<string, readonly string[]>()
+    for (const [file, result] of compiled) {
+      const known = await result.catch(() => undefined)
+      if (known === undefined) stale.add(file)
+      else composed.set(file, known.composed)
+    }
+    for (const file of stale) {
+      for (const [user, others] of composed) if (others.includes(file)) stale.add(user)
+      compiled.delete(file)
+    }
+  }
+
+  return { compile, clear: () => compiled.clear(), forget }
 }
 
 async function compileCssModule(

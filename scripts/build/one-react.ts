@@ -18,14 +18,17 @@ export function isLinked(root: string, folder: string): boolean {
  * Gives the project's React to the runtime and to linked packages of a workspace, which may find another one beside
  * themselves.
  * @param root the project.
+ * @param app the application, which may be inside of the runtime's folder: it finds the project's React itself.
  */
-export function reactOfProject(root: string, { folder }: Runtime = OWN_RUNTIME): Plugin {
+export function reactOfProject(root: string, { folder }: Runtime = OWN_RUNTIME, app?: string): Plugin {
+  const isRuntimes = (file: string): boolean =>
+    file.startsWith(folder + sep) && (app === undefined || !file.startsWith(app + sep))
   return {
     name: 'react-of-project',
     setup(build) {
       build.onResolve({ filter: REACT_IMPORT }, async (args) => {
-        const isOurs = args.importer.startsWith(folder + sep) || isLinked(root, args.resolveDir)
-        const found = isOurs && !isLookUp(args) ? await lookUp(build, { ...args, resolveDir: root }) : undefined
+        const isOurs = (isRuntimes(args.importer) || isLinked(root, args.resolveDir)) && !isLookUp(args)
+        const found = isOurs ? await lookUp(build, { ...args, resolveDir: root }) : undefined
         return found && { path: found.path, sideEffects: found.sideEffects }
       })
     },

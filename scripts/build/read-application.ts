@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { checkActionNames } from './action-faults.ts'
 import { actionModules } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'
@@ -49,6 +49,12 @@ export interface InspectionBundle {
  */
 export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<InspectionBundle> {
   await checkActionNames(context)
+  const { outputFiles, metafile } = await build(inspectionOptions(context, plugins))
+  return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+}
+
+/** esbuild's options for the bundle that an inspection evaluates. Each build finds new modules with actions. */
+export function inspectionOptions(context: BundleContext, plugins: readonly Plugin[]) {
   const entry = 'millrace:inspection'
   const entryPlugin: Plugin = {
     name: 'inspection-entry',
@@ -60,14 +66,13 @@ export async function bundleInspection(context: BundleContext, plugins: readonly
       }))
     },
   }
-  const options = nodeOptions(context, { inspection: entry }, [entryPlugin, markRouteModules(context.root), ...plugins])
-  const { outputFiles = [], metafile } = await build({
-    ...options,
+  return {
+    ...nodeOptions(context, { inspection: entry }, [entryPlugin, markRouteModules(context.root), ...plugins]),
     splitting: false,
     sourcemap: 'inline',
     metafile: true,
-  })
-  return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+    write: false,
+  } as const satisfies EsbuildOptions
 }
 
 /** Modules with actions are loaded last, one by one, so that a failure can be attributed to one of them. */

@@ -1,26 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { BuildResult, Metafile, OutputFile } from 'esbuild'
-import { browserModules } from '../build/asset-manifest.ts'
 import type { AssetFiles } from '../build/asset-files.ts'
-import { BuildFault } from '../build/build-fault.ts'
 import { readBuildInputs } from '../build/build-inputs.ts'
-import { displayPath, type BuildOptions } from '../build/build-options.ts'
-import { browserEntry, metafileKey, type BundleContext } from '../build/bundle-options.ts'
+import type { BuildOptions } from '../build/build-options.ts'
+import type { BundleContext } from '../build/bundle-options.ts'
 import { contentHash } from '../build/content-hash.ts'
-import { buildStyles } from '../build/build-styles.ts'
 import type { CssModules } from '../build/css-modules.ts'
 import { STYLE } from '../build/css-files.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
 import { publicEnvDefines } from '../build/public-env.ts'
 import type { ApplicationFacts, RouteSources } from '../build/inspect-application.ts'
-import { bundleInspection, evaluateInspection } from '../build/read-application.ts'
 import { OWN_RUNTIME } from '../build/runtime.ts'
-import { checkServerModules } from '../build/server-modules.ts'
-import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
-import { openDevContexts, type DevContexts, type InMemory } from './dev-contexts.ts'
+import type { StyleGroups } from '../build/style-groups.ts'
+import { openDevContexts, type DevContexts } from './dev-contexts.ts'
+import { buildParts, bundleFacts, inspect, styleWarnings, type OnWork, type Parts } from './dev-parts.ts'
+import { createGenerationFolders, type DevServerBundle, type GenerationFolders } from './generation-folders.ts'
+import { createGraphCheck, readerOf, type GraphInterfaces } from './graph-check.ts'
 import { notePluginReads, type PluginReads } from './plugin-reads.ts'
-import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
+import { createServerFiles, type ServerFiles } from './server-files.ts'
 
 /** One successful build of the sources. */
 export interface DevGeneration {
@@ -38,17 +34,6 @@ export interface DevGeneration {
   readonly reads: PluginReads
 }
 
-/** What a generation of the application's server runs. */
-export interface DevServerBundle {
-  /** The application's own modules. */
-  readonly files: readonly OutputFile[]
-  readonly metafile: Metafile
-  /** Everything else, the same object as long as it has not changed. */
-  readonly runtime: ServerRuntime
-  /** Changes when anything that the server runs has changed. */
-  readonly hash: string
-}
-
 /** Rebuilds an application incrementally, by the rules of the production build. */
 export interface DevBuild {
   /**
@@ -57,34 +42,56 @@ export interface DevBuild {
    * @throws as `buildApplication` does.
    */
   rebuild(changed?: readonly string[]): Promise<DevGeneration>
+  /**
+   * Whether these files were saved without a change for any other module: all import and export the same as before. Then
+   * `replace` is enough.
+   */
+  keepsGraph(changed: readonly string[]): Promise<boolean>
+  /**
+   * Puts single modules in the place of their former version, and builds nothing else.
+   * @param changed files for which `keepsGraph` is true.
+   * @throws as `buildApplication` does.
+   */
+  replace(changed: readonly string[]): Promise<DevGeneration>
+  /**
+   * Checks the table, the rules and the actions again, if `replace` has changed a module that they use.
+   * @returns whether the table is still the same; if not, everything has to be built.
+   * @throws as `buildApplication` does.
+   */
+  verify(): Promise<boolean>
   /** Makes the next build read everything. */
   forget(): void
   /** What the last builds have read, failed ones included. */
   readonly reads: PluginReads
+  readonly folders: GenerationFolders
   dispose(): Promise<void>
 }
 
-/** The results that a later build may keep. */
-interface Parts {
-  readonly contexts: DevContexts
-  readonly browser: BuildResult<InMemory>
-  readonly server: BuildResult<InMemory>
-  readonly runtime: ServerRuntime & { readonly linked: string }
-  readonly inspection: { readonly text: string; readonly inputs: Metafile['inputs'] } & ApplicationFacts
-  readonly styles: { readonly groups: StyleGroups; readonly warnings: BuildResult['warnings'] }
+/** What is known beside the results of the last build. */
+interface Known {
+  readonly parts: Parts
+  readonly graph: GraphInterfaces
+  readonly serverFiles: ServerFiles
+  /** Files that were replaced since the bundles were built. */
+  readonly replaced: Set<string>
+  /** Whether one of them is part of what is inspected. */
+  unverified: boolean
 }
-
-const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]/
 
 /**
  * @param options `out` is the folder for everything that has to be on disk.
  * @param env the values of public variables.
  */
-export function createDevBuild(options: BuildOptions, env: Readonly<Record<string, string | undefined>>): DevBuild {
-  const { root, app, out, basePath = '', runtime = OWN_RUNTIME } = options
+export function createDevBuild(
+  options: BuildOptions & { readonly onWork?: OnWork },
+  env: Readonly<Record<string, string | undefined>>,
+): DevBuild {
+  const { root, app, out, basePath = '', runtime = OWN_RUNTIME, onWork = () => undefined } = options
+  const folders = createGenerationFolders(out)
   const reads = notePluginReads(options.customization ?? {})
   const { customization } = reads
-  const state: { contexts?: DevContexts; key?: string; last?: Parts } = {}
+  const graph = createGraphCheck({ root, app, customization }, reads)
+  const state: { contexts?: DevContexts; key?: string; last?: Known; verifying?: Promise<unknown> } = {}
 
   async function currentContexts(): Promise<DevContexts> {
     const { publicNames } = readBuildInputs(options, env)
@@ -92,123 +99,121 @@ export function createDevBuild(options: BuildOptions, env: Readonly<Record<strin
     const key = JSON.stringify(defines)
     if (state.contexts !== undefined && state.key === key) return state.contexts
     await dispose()
-    state.contexts = await openDevContexts({
-      root,
-      app,
-      basePath,
-      runtime,
-      customization,
-      mode: 'development',
-      defines,
-    })
+    const mode = 'development'
+    state.contexts = await openDevContexts({ root, app, basePath, runtime, customization, mode, defines })
     state.key = key
     return state.contexts
   }
 
   async function rebuild(changed?: readonly string[]): Promise<DevGeneration> {
+    await state.verifying
     const { last } = state
-    const kept =
-      last !== undefined && changed !== undefined && isPlainSave(root, last, changed, reads) ? last : undefined
-    const contexts = kept?.contexts ?? (await currentContexts())
-    const affected = changed?.flatMap((file) => [file, ...reads.usersOf(file)])
-    const keys = new Set(affected?.map((file) => displayPath(root, file)))
-    const isRead = (inputs: Metafile['inputs']): boolean => Object.keys(inputs).some((key) => keys.has(fileOf(key)))
-    const { context, wall } = contexts
-    const changesStyles = [...keys].some((key) => STYLE.test(key))
-    if (kept === undefined || changesStyles) contexts.modules.clear()
-
-    const [browser, server] = await Promise.allSettled([
-      kept !== undefined && !isRead(kept.browser.metafile.inputs) ? kept.browser : contexts.browser.rebuild(),
-      kept !== undefined && !isRead(kept.server.metafile.inputs) ? kept.server : contexts.server.rebuild(),
-    ])
-    if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
-    if (browser.status === 'rejected') throw browser.reason
-    if (server.status === 'rejected') throw server.reason
-
-    const linked = JSON.stringify([...contexts.links.files].toSorted())
-    const former = last?.contexts === contexts ? last.runtime : undefined
-    const [bundled, inspection] = await Promise.all([
-      former !== undefined && former.linked === linked && !isRead(former.inputs)
-        ? former
-        : bundleServerRuntime(context, [...contexts.links.files], contexts.serverPlugins).then((made) => ({
-            ...made,
-            linked,
-          })),
-      kept !== undefined && !isRead(kept.inspection.inputs) ? kept.inspection : inspect(contexts),
-    ])
-    checkServerModules(root, server.value.metafile, inspection.sources)
-    const groups = groupsOf(context, browser.value.metafile, inspection.sources)
-    const areSame =
-      kept !== undefined &&
-      !changesStyles &&
-      JSON.stringify(groups.groups) === JSON.stringify(kept.styles.groups.groups)
-    const styles = { groups, warnings: areSame ? kept.styles.warnings : await styleWarnings(contexts, groups) }
-    const parts: Parts = {
-      contexts,
-      browser: browser.value,
-      server: server.value,
-      runtime: bundled,
-      inspection,
-      styles,
+    const saved = changed && [...new Set([...changed, ...(last?.replaced ?? [])])]
+    const isPlain = last !== undefined && saved !== undefined && graph.isPlain(last.parts, saved)
+    const contexts = isPlain ? last.parts.contexts : await currentContexts()
+    const affected = reads.withUsers(saved ?? [])
+    const isRead = readerOf(root, affected)
+    const styles = affected.filter((file) => STYLE.test(file))
+    if (isPlain) await contexts.modules.forget(styles)
+    else contexts.modules.clear()
+    const former = last?.parts.contexts === contexts ? last.parts : undefined
+    const startedAt = Date.now()
+    const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, onWork }
+    const parts = await buildParts(contexts, kept, folders)
+    last?.serverFiles.close()
+    const known = isPlain ? { former: last.graph, changed: affected } : undefined
+    state.last = {
+      parts,
+      graph: await graph.interfacesOf(parts, startedAt, known),
+      serverFiles: createServerFiles(contexts, parts.server, isPlain ? last?.serverFiles : undefined, affected),
+      replaced: new Set(),
+      unverified: false,
     }
-    state.last = parts
     return generationOf(parts, reads)
   }
 
-  async function inspect({ context, serverPlugins }: DevContexts): Promise<Parts['inspection']> {
-    const { text, inputs } = await bundleInspection(context, serverPlugins)
-    if (state.last?.inspection.text === text) return { ...state.last.inspection, inputs }
-    const { sources, rules } = await evaluateInspection(context, join(out, 'inspection'), text)
-    return { text, inputs, sources, rules }
+  async function replace(changed: readonly string[]): Promise<DevGeneration> {
+    const { last } = state
+    if (last === undefined) return rebuild(changed)
+    for (const file of changed) last.replaced.add(file)
+    state.last = await replaceModules({ root, onWork }, last, reads.withUsers(changed))
+    return generationOf(state.last.parts, reads)
+  }
+
+  async function verify(): Promise<boolean> {
+    const { last } = state
+    if (last?.unverified !== true) return true
+    const { contexts, runtime: bundled, inspection: former } = last.parts
+    last.unverified = false
+    const work = bundleFacts(contexts).then((facts) => inspect(contexts, facts, { runtime: bundled, former, folders }))
+    state.verifying = work.catch(() => undefined)
+    try {
+      const inspection = await work
+      if (JSON.stringify(inspection.sources) !== JSON.stringify(former.sources)) return false
+      if (state.last?.parts.inspection === former)
+        state.last = { ...state.last, parts: { ...state.last.parts, inspection } }
+      return true
+    } catch (error) {
+      if (state.last?.parts.inspection === former) state.last.unverified = true
+      throw error
+    }
   }
 
   async function dispose(): Promise<void> {
-    const former = state.contexts
+    const { contexts: former } = state
     delete state.contexts
-    delete state.last
+    forget()
+    await state.verifying
     await former?.dispose()
   }
 
-  return { rebuild, forget: () => void delete state.last, reads, dispose }
+  function forget(): void {
+    state.last?.serverFiles.close()
+    delete state.last
+  }
+
+  const keepsGraph: DevBuild['keepsGraph'] = async (changed) =>
+    state.last !== undefined && graph.keeps(state.last.parts, state.last.graph, changed)
+  return { rebuild, keepsGraph, replace, verify, forget, reads, folders, dispose }
 }
 
-/** Whether every file was read by the last build and is still there, and none of them names a public variable. */
-function isPlainSave(
-  root: string,
-  { browser, server, runtime, inspection }: Parts,
-  changed: readonly string[],
-  reads: PluginReads,
-): boolean {
-  const inputs = [browser.metafile.inputs, server.metafile.inputs, runtime.inputs, inspection.inputs]
-  const known = new Set(inputs.flatMap((all) => Object.keys(all).map(fileOf)))
-  return changed.every(
-    (file) =>
-      (known.has(displayPath(root, file)) || reads.usersOf(file).length > 0) &&
-      existsSync(file) &&
-      !PUBLIC_NAME.test(readFileSync(file, 'latin1')),
-  )
+/** @param affected absolute paths of the files that were saved, and of those that are made from them. */
+async function replaceModules(
+  { root, onWork }: { readonly root: string; readonly onWork: OnWork },
+  last: Known,
+  affected: readonly string[],
+): Promise<Known> {
+  const { parts } = last
+  const isOnServer = (file: string): boolean => readerOf(root, [file])(parts.server.metafile.inputs)
+  const scripts = affected.filter((file) => !STYLE.test(file) && isOnServer(file))
+  const { groups } = parts.styles
+  const hasStyles = affected.some((file) => STYLE.test(file))
+  const [server, warnings] = await Promise.all([
+    scripts.length === 0 ? {} : replaceOnServer(last, scripts, onWork),
+    hasStyles ? styleWarnings(parts.contexts, groups) : parts.styles.warnings,
+  ])
+  const unverified = last.unverified || readerOf(root, affected)(parts.inspection.inputs)
+  return { ...last, unverified, parts: { ...parts, ...server, styles: { groups, warnings } } }
 }
 
-/** The path in the project of an input, which may have a namespace: `css-file:src/app/card.module.css`. */
-export function fileOf(key: string): string {
-  return key.replace(/^[a-z][a-z-]+:/, '')
-}
-
-function groupsOf(context: BundleContext, browser: Metafile, sources: RouteSources): StyleGroups {
-  return groupStyles(browser, metafileKey(context.root, browserEntry(context)), browserModules(sources))
-}
-
-/** Browsers load stylesheets one by one, and a link does not report a failing one. */
-async function styleWarnings(
-  { context, modules, assets }: DevContexts,
-  { groups }: StyleGroups,
-): Promise<BuildResult['warnings']> {
-  const { warnings } = await buildStyles(context, groups, modules, assets.plugin)
-  return [...warnings]
+/** The bundle is built again where modules cannot be compiled one by one. */
+async function replaceOnServer(
+  { parts, serverFiles }: Known,
+  files: readonly string[],
+  onWork: OnWork,
+): Promise<{
+  readonly server?: BuildResult<{ metafile: true; write: false }>
+  readonly serverFiles: readonly OutputFile[]
+}> {
+  const separate = await serverFiles.replace(files)
+  if (separate !== undefined) return { serverFiles: separate }
+  onWork('server bundle')
+  const server = await parts.contexts.server.rebuild()
+  return { server, serverFiles: server.outputFiles }
 }
 
 async function generationOf(
-  { contexts, browser, server, runtime, inspection, styles }: Parts,
+  { contexts, browser, server, serverFiles, runtime, inspection, styles }: Parts,
   reads: PluginReads,
 ): Promise<DevGeneration> {
   const { context, assets, modules } = contexts
@@ -217,10 +222,10 @@ async function generationOf(
     context,
     browser: browser.metafile,
     server: {
-      files: server.outputFiles,
+      files: serverFiles,
       metafile: server.metafile,
       runtime,
-      hash: contentHash(runtime.hash, ...server.outputFiles.map(({ hash }) => hash)),
+      hash: contentHash(runtime.hash, ...serverFiles.map(({ hash }) => hash)),
     },
     sources: inspection.sources,
     rules: inspection.rules,

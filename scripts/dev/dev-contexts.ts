@@ -6,9 +6,10 @@ import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { pluginsOf } from '../build/customization.ts'
 import { closedEnv } from '../build/public-env.ts'
+import { inspectionOptions } from '../build/read-application.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { createServerWall, type ServerWall } from '../build/server-wall.ts'
-import { linkRuntime, type RuntimeLinks } from './server-runtime.ts'
+import { linkRuntime } from './server-runtime.ts'
 
 /** How esbuild tells its results. */
 export interface InMemory {
@@ -22,9 +23,12 @@ export interface DevContexts {
   readonly browser: BuildContext<InMemory>
   /** Of the application's own modules for Node: `application.js` and `actions.js`. */
   readonly server: BuildContext<InMemory>
+  /** Of the table, the rules and the actions, for a process that checks them. */
+  readonly inspection: BuildContext<InMemory>
   /** For everything else that is bundled for Node. */
   readonly serverPlugins: readonly Plugin[]
-  readonly links: RuntimeLinks
+  /** What the last builds for Node import from packages and from the runtime: absolute paths. */
+  linkedFiles(): ReadonlySet<string>
   readonly wall: ServerWall
   readonly assets: AssetFiles
   readonly modules: CssModules
@@ -39,13 +43,13 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const wall = createServerWall(context)
   const assets = createAssetFiles(context.basePath)
   const modules = createCssModules(root, pluginsOf(customization, 'browser'))
-  const links = linkRuntime(context)
+  const [links, inspectionLinks] = [linkRuntime(context), linkRuntime(context)]
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules)]
   const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
   const browserPlugins = [closedEnv(root, readable), ...pluginsOf(customization, 'browser'), ...shared, wall.plugin]
   const entries = { application: 'millrace:app', actions: 'millrace:actions' }
-  const [browser, server] = await Promise.all([
+  const [browser, server, inspection] = await Promise.all([
     esbuildContext({ ...browserOptions(context, browserPlugins), ...IN_MEMORY, sourcemap: false }),
     esbuildContext({
       ...nodeOptions(context, entries, [...serverPlugins, links.plugin]),
@@ -54,18 +58,20 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,
     }),
+    esbuildContext(inspectionOptions(context, [...serverPlugins, inspectionLinks.plugin])),
   ])
   return {
     context,
     browser,
     server,
+    inspection,
     serverPlugins,
-    links,
+    linkedFiles: () => new Set([...links.files, ...inspectionLinks.files]),
     wall,
     assets,
     modules,
     async dispose() {
-      await Promise.all([browser.dispose(), server.dispose()])
+      await Promise.all([browser.dispose(), server.dispose(), inspection.dispose()])
     },
   }
 }

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { checkBuildOptions, type BuildOptions } from '../build/build-options.ts'
 import type { Certificate } from './certificate.ts'
 import { createDevBuild } from './dev-build.ts'
+import type { OnWork } from './dev-parts.ts'
+import { createProgress } from './progress.ts'
 import { createDevChannel } from './dev-channel.ts'
 import { createUpdates } from './dev-updates.ts'
 import { devManifest } from './dev-manifest.ts'
@@ -50,6 +52,8 @@ export interface DevServerOptions extends BuildOptions {
   readonly session: string
   /** Prints a line. */
   print(text: string): void
+  /** Called before each piece of work that may take a while. */
+  readonly onWork?: OnWork
 }
 
 /**
@@ -61,11 +65,16 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   checkBuildOptions(options)
 
   const channel = createDevChannel(options.session, () => performance.now(), versionsOf(root))
-  const build = createDevBuild(options, env)
+  const progress = createProgress(print, () => performance.now(), options.onWork)
+  const build = createDevBuild({ ...options, onWork: progress.note }, env)
   const modules = createModuleServer(root, basePath)
   const idle = await bundleVendors(root, new Map(), basePath)
-  const updates = createUpdates(options, { build, modules, channel }, (start, folder) => server.replace(start, folder))
-  const { update, current, sources } = updates
+  const updates = createUpdates(
+    options,
+    { build, modules, channel },
+    { run: (main, message) => server.replace(main, message), again: () => saves.add([]), onWork: progress.note },
+  )
+  const { update, current, sources, startServer } = updates
   const reports = createDevReports(options, { channel, modules, updates })
 
   const server = createServerProcess(
@@ -75,8 +84,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     options.inspector,
   )
 
-  const onDefect = (error: unknown): void =>
-    print(`A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`)
+  const onDefect = (error: unknown): void => print(defectText(error))
   function checkBuild(): void {
     try {
       reports.checkBuild()
@@ -85,7 +93,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     }
   }
   const applySaves = async (files: readonly string[]): Promise<boolean> => {
-    const isBuilt = await update(files)
+    const isBuilt = await progress.during(update(files))
     watcher.include([...build.reads.files(), ...sources()])
     if (isBuilt) setImmediate(checkBuild) // pages and requests do not wait for it
     return isBuilt
@@ -106,7 +114,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       return now && devManifest(now.generation, modules.urls, now.vendors)
     },
     settled: saves.idle,
-    port: server.port,
+    async port() {
+      await startServer()
+      return server.port()
+    },
     devClient: () => modules.urls.publicPath(current()?.vendors.devClient ?? idle.devClient),
     explain: reports.explain,
     open: (place) => openEditor(root, place, env['LAUNCH_EDITOR']),
@@ -126,13 +137,9 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const watcher = watchSources(watched, saves.add, { pollMs: options.pollMs, print })
   saves.add([])
   await saves.idle()
-  const { port } = gateway.address() as AddressInfo
-
-  const scheme = options.certificate === undefined ? 'http' : 'https'
-  const urlOf = (name: string): string => `${scheme}://${name}:${port}${basePath}`
 
   return {
-    ...urlsOf(host, networkAddresses(), urlOf),
+    ...urlsOf(host, networkAddresses(), namedUrl(options, gateway.address() as AddressInfo)),
     async close() {
       watcher.close()
       channel.close()
@@ -143,6 +150,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       await rm(out, { recursive: true, force: true })
     },
   }
+}
+
+function namedUrl({ certificate, basePath = '' }: DevServerOptions, { port }: AddressInfo): (name: string) => string {
+  const scheme = certificate === undefined ? 'http' : 'https'
+  return (name) => `${scheme}://${name}:${port}${basePath}`
 }
 
 /** @param addresses of this machine. */
@@ -159,6 +171,10 @@ function urlsOf(
     url: urlOf(isEvery ? 'localhost' : urlHost(host)),
     networkUrls: reached.map((address) => urlOf(urlHost(address))),
   }
+}
+
+function defectText(error: unknown): string {
+  return `A defect of the development server: ${error instanceof Error ? error.stack : String(error)}`
 }
 
 /** Names and versions for copied failures. */

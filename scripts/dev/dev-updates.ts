@@ -2,14 +2,15 @@ import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { displayPath } from '../build/build-options.ts'
 import { isPackageFile } from '../build/runtime.ts'
-import { fileOf, type DevBuild, type DevGeneration } from './dev-build.ts'
+import { checkSyntax } from './check-syntax.ts'
+import type { DevBuild, DevGeneration } from './dev-build.ts'
 import type { DevChannel } from './dev-channel.ts'
+import type { OnWork } from './dev-parts.ts'
 import { buildFailures, failureText } from './dev-failures.ts'
 import { devManifest } from './dev-manifest.ts'
-import { createGenerationFolders } from './generation-folders.ts'
+import { fileOf } from './graph-check.ts'
 import type { ModuleServer } from './module-server.ts'
 import { planReaction } from './plan-reaction.ts'
-import { checkSyntax, planQuickUpdate } from './quick-update.ts'
 import type { ServerProcess } from './server-process.ts'
 import { bundleVendors, importedPackageFiles, type VendorBundle } from './vendor-bundle.ts'
 
@@ -29,8 +30,6 @@ interface Current extends Adopted {
 export interface UpdateOptions {
   /** The project. */
   readonly root: string
-  /** Folder for everything that has to be on disk. */
-  readonly out: string
   /** The application's. */
   readonly basePath?: string | undefined
   /** Prints a line. */
@@ -51,31 +50,35 @@ export interface Updates {
   current(): Current | undefined
   /** The files of the newest build, those of packages left out: also linked packages of a workspace. Absolute paths. */
   sources(): readonly string[]
+  /** Starts the server of the newest build, which waits until it is asked for something where pages did not need it. */
+  startServer(): Promise<void>
   /** Whether a file is code of the newest build, by its path in the project. */
   isSource(path: string): boolean
   /** Whether it is part of that build's browser bundle. */
   isInBrowser(path: string): boolean
 }
 
-/** @param run replaces the application's server by one that starts at this file. */
+/**
+ * @param run replaces the application's server by one that starts at this file.
+ * @param again asks for an update without further files; `onWork` hears of each start of the server.
+ */
 export function createUpdates(
-  { root, out, basePath, print }: UpdateOptions,
+  { root, basePath, print }: UpdateOptions,
   { build, modules, channel }: Parts,
-  run: ServerProcess['replace'],
+  { run, again, onWork }: { readonly run: ServerProcess['replace']; again(): void; readonly onWork: OnWork },
 ): Updates {
-  const state: { current?: Current; known?: DevGeneration } = {}
-  const folders = createGenerationFolders(out)
+  const state: { current?: Current; known?: DevGeneration; updates: number } = { updates: 0 }
+  const server = createServerStart(build.folders, run, onWork)
 
   /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
-  async function adopt(files: readonly string[]): Promise<Adopted | undefined> {
+  async function adopt(files: readonly string[], isQuick: boolean): Promise<Adopted | undefined> {
     try {
-      const generation = await build.rebuild(files)
+      const generation = await (isQuick ? build.replace(files) : build.rebuild(files))
       state.known = generation
-      const imported = importedPackageFiles(root, generation.browser)
-      const packages = JSON.stringify([...imported].toSorted())
       const former = state.current
       if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
-      const vendors = former?.packages === packages ? former.vendors : await bundleVendors(root, imported, basePath)
+      const { vendors, packages } =
+        isQuick && former !== undefined ? former : await vendorsOf(root, basePath, generation, former)
       modules.adopt(generation, vendors)
       return { generation, vendors, packages }
     } catch (error) {
@@ -90,17 +93,6 @@ export function createUpdates(
     channel.buildFailed(failures)
   }
 
-  /**
-   * Tells pages of a save before the build, where that needs none.
-   * @returns whether they have been told everything.
-   */
-  async function tellEarly({ generation }: Current, changed: readonly string[]): Promise<boolean> {
-    if (changed.length === 0) return false
-    const update = await planQuickUpdate(generation, changed, modules)
-    if (update !== undefined) channel.send(update)
-    return update !== undefined
-  }
-
   /** Other packages mean another React, and a module that does not compile alone cannot be an update. */
   async function reactionTo(
     former: Adopted,
@@ -112,8 +104,21 @@ export function createUpdates(
     return planReaction(former.generation, next.generation, changed, modules).catch(() => reload)
   }
 
+  /** Shows what only a look at the whole application finds, after pages have been told of a save. */
+  async function verify(): Promise<void> {
+    const { updates } = state
+    try {
+      if (await build.verify()) return
+      build.forget()
+      again()
+    } catch (error) {
+      if (updates === state.updates) fail(error)
+    }
+  }
+
   return {
     async update(files) {
+      state.updates += 1
       const former = state.current
       const changed = files.map((file) => displayPath(root, file))
       try {
@@ -122,37 +127,90 @@ export function createUpdates(
         fail(error)
         return false
       }
-      const isTold = former !== undefined && (await tellEarly(former, changed))
-      const adopted = await adopt(files)
+      const isQuick = former !== undefined && (await build.keepsGraph(files))
+      const early = isQuick ? await reactionTo(former, former, changed) : []
+      const told = early.filter(({ type }) => type === 'update')
+      for (const message of told) channel.send(message)
+      const adopted = await adopt(files, isQuick)
       if (adopted === undefined) return false
-      const reaction = former === undefined || isTold ? [] : await reactionTo(former, adopted, changed)
+      const isWaiting = former === undefined || isQuick
+      const reaction = isWaiting
+        ? early.filter(({ type }) => type !== 'update')
+        : await reactionTo(former, adopted, changed)
       // The reaction gives changed modules other URLs, which the manifest names.
       const manifest = JSON.stringify(devManifest(adopted.generation, modules.urls, adopted.vendors))
       const current = { ...adopted, manifest }
       const sameServer = former?.generation.server.hash === current.generation.server.hash
       if (!sameServer || former?.manifest !== current.manifest) {
-        const { start, folder } = await folders.write(current.generation.server, manifest)
-        run(start, folder)
+        server.prepare(current.generation.server, manifest)
       }
+      // Pages that have all that is new ask the server for nothing.
+      if (!told.some(isApplied) || reaction.length > 0) await server.start()
       state.current = current
       channel.built()
       for (const message of reaction) channel.send(message)
+      if (isQuick) void verify()
       return true
     },
     current: () => state.current,
-    sources() {
-      const { known } = state
-      const keys = Object.keys({ ...known?.browser.inputs, ...known?.server.metafile.inputs }).map(fileOf)
-      return [...new Set(keys)].map((key) => resolve(root, key)).filter((file) => !isPackageFile(file))
-    },
-    isSource(path) {
-      const { known } = state
-      if (known === undefined || !SOURCE.test(path)) return false
-      const { server } = known
-      return [known.browser.inputs, server.metafile.inputs, server.runtime.inputs].some((inputs) =>
-        Object.hasOwn(inputs, path),
-      )
-    },
+    sources: () => sourcesOf(root, state.known),
+    startServer: server.start,
+    isSource: (path) => isSourceOf(state.known, path),
     isInBrowser: (path) => Object.hasOwn(state.known?.browser.inputs ?? {}, path),
   }
+}
+
+/** Keeps the former bundle where the sources import the same files of packages. */
+async function vendorsOf(
+  root: string,
+  basePath: string | undefined,
+  { browser }: DevGeneration,
+  former: Adopted | undefined,
+): Promise<Pick<Adopted, 'vendors' | 'packages'>> {
+  const imported = importedPackageFiles(root, browser)
+  const packages = JSON.stringify([...imported].toSorted())
+  return former?.packages === packages ? former : { vendors: await bundleVendors(root, imported, basePath), packages }
+}
+
+function sourcesOf(root: string, known: DevGeneration | undefined): readonly string[] {
+  const keys = Object.keys({ ...known?.browser.inputs, ...known?.server.metafile.inputs }).map(fileOf)
+  return [...new Set(keys)].map((key) => resolve(root, key)).filter((file) => !isPackageFile(file))
+}
+
+function isSourceOf(known: DevGeneration | undefined, path: string): boolean {
+  if (known === undefined || !SOURCE.test(path)) return false
+  const { server } = known
+  return [known.browser.inputs, server.metafile.inputs, server.runtime.inputs].some((inputs) =>
+    Object.hasOwn(inputs, path),
+  )
+}
+
+/** Starts the server of the newest build once, when it is asked for. */
+function createServerStart(folders: DevBuild['folders'], run: ServerProcess['replace'], onWork: OnWork) {
+  const state: { next?: () => Promise<void>; started: Promise<void> } = { started: Promise.resolve() }
+  return {
+    prepare(server: DevGeneration['server'], manifest: string): void {
+      state.next = async () => {
+        const { start, folder } = await folders.write(server, manifest)
+        onWork('server start')
+        run(start, folder)
+      }
+    },
+    start(): Promise<void> {
+      const { next, started } = state
+      delete state.next
+      if (next !== undefined) state.started = inOrder(started, next)
+      return state.started
+    },
+  }
+}
+
+async function inOrder(first: Promise<void>, work: () => Promise<void>): Promise<void> {
+  await first.catch(() => undefined)
+  await work()
+}
+
+/** Whether pages apply something themselves. */
+function isApplied(message: DevMessage): boolean {
+  return message.type === 'update' && message.modules.length + message.styles.length > 0
 }

@@ -1,10 +1,23 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { DevServerBundle } from './dev-build.ts'
+import type { Metafile, OutputFile } from 'esbuild'
 import { START_SCRIPT, type ServerRuntime } from './server-runtime.ts'
+
+/** What a generation of the application's server runs. */
+export interface DevServerBundle {
+  /** The application's own modules. */
+  readonly files: readonly OutputFile[]
+  readonly metafile: Metafile
+  /** Everything else, the same object as long as it has not changed. */
+  readonly runtime: ServerRuntime
+  /** Changes when anything that the server runs has changed. */
+  readonly hash: string
+}
 
 /** Puts generations of the application's server on disk. */
 export interface GenerationFolders {
+  /** Makes the folder for an inspection's bundle, beside a link to the runtime. It is the same for all inspections. */
+  forInspection(runtime: ServerRuntime): Promise<string>
   /**
    * Writes a generation. Each has its own folder: the previous server may still load files from its own.
    * @param manifest as JSON.
@@ -13,44 +26,84 @@ export interface GenerationFolders {
   write(server: DevServerBundle, manifest: string): Promise<{ readonly start: string; readonly folder: string }>
 }
 
+/** A generation on disk. */
+interface Written {
+  readonly folder: string
+  readonly runtime: string
+  readonly files: ReadonlyMap<OutputFile, string>
+}
+
 /** @param out the folder for all of them. */
 export function createGenerationFolders(out: string): GenerationFolders {
   const state: { runtime?: ServerRuntime; runtimes: number; generations: number } = { runtimes: 0, generations: 0 }
+  const kept: Written[] = []
+  const runtimes = new Set<string>()
 
   async function writeRuntime(runtime: ServerRuntime): Promise<string> {
     const isWritten = state.runtime === runtime
     if (!isWritten) state.runtimes += 1
     const folder = join(out, `runtime-${state.runtimes}`)
     if (isWritten) return folder
+    runtimes.add(folder)
     await mkdir(folder, { recursive: true })
-    await writeFiles(folder, runtime.files)
-    await remove(`runtime-${state.runtimes - 2}`)
+    await Promise.all(runtime.files.map(({ path, contents }) => writeFile(join(folder, basename(path)), contents)))
     state.runtime = runtime
     return folder
   }
 
-  const remove = (name: string): Promise<void> => rm(join(out, name), { recursive: true, force: true })
+  const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
+
+  /** Keeps what the newest generation and the one before it use. */
+  async function removeOld(): Promise<void> {
+    const old = kept.splice(0, kept.length - 2)
+    const unused = [...runtimes].filter((folder) => kept.every(({ runtime }) => runtime !== folder))
+    for (const folder of unused) runtimes.delete(folder)
+    await Promise.all([...old.map(({ folder }) => folder), ...unused].map(remove))
+  }
 
   return {
+    async forInspection(runtime) {
+      const shared = await writeRuntime(runtime)
+      const folder = join(out, 'inspection')
+      await remove(join(folder, 'runtime'))
+      await mkdir(join(folder, 'server'), { recursive: true })
+      await linkFolder(shared, join(folder, 'runtime'))
+      return join(folder, 'server')
+    },
     async write({ files, runtime }, manifest) {
       state.generations += 1
       const folder = join(out, String(state.generations))
       const shared = await writeRuntime(runtime)
+      const server = join(folder, 'server')
+      await Promise.all([mkdir(server, { recursive: true }), mkdir(join(folder, 'public'), { recursive: true })])
+      const former = kept.at(-1)?.files
+      const written = files.map((file) => [file, join(server, basename(file.path))] as const)
       await Promise.all([
-        mkdir(join(folder, 'server'), { recursive: true }),
-        mkdir(join(folder, 'public'), { recursive: true }),
-      ])
-      await Promise.all([
-        writeFiles(join(folder, 'server'), files),
+        ...written.map(([file, path]) => writeOrLink(path, file.contents, former?.get(file))),
         writeFile(join(folder, 'manifest.json'), manifest),
-        symlink(shared, join(folder, 'runtime'), 'junction'), // the one kind that Windows allows everybody
+        linkFolder(shared, join(folder, 'runtime')),
       ])
-      await remove(String(state.generations - 2))
+      kept.push({ folder, runtime: shared, files: new Map(written) })
+      await removeOld()
       return { start: join(shared, START_SCRIPT), folder }
     },
   }
 }
 
-async function writeFiles(folder: string, files: DevServerBundle['files']): Promise<void> {
-  await Promise.all(files.map(({ path, contents }) => writeFile(join(folder, basename(path)), contents)))
+/** A junction is the one kind of link to a folder that Windows allows everybody. */
+function linkFolder(target: string, path: string): Promise<void> {
+  return symlink(target, path, 'junction')
+}
+
+/** @param same a file with these contents; not every file system has links to files. */
+async function writeOrLink(path: string, contents: Uint8Array, same: string | undefined): Promise<void> {
+  const isLinked = same !== undefined && (await isDone(link(same, path)))
+  if (!isLinked) await writeFile(path, contents)
+}
+
+function isDone(work: Promise<void>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { actionModule } from '../build/action-modules.ts'
 import { CSS_FILE, STYLE } from '../build/css-files.ts'
@@ -41,7 +42,8 @@ export async function planReaction(
   const inlined = [...changed, ...changed.flatMap(madeFrom)]
     .flatMap((file) => after.madeOf(file))
     .filter((key) => !SOURCE.test(key))
-  const touched = await renewedModules([...changed, ...importersOfStyles(after, styles)], new Set(sources), modules)
+  const touchable = [...changed, ...importersOfStyles(after, styles), ...rewired(former.browser, next.browser)]
+  const touched = await renewedModules(touchable, new Set(sources), modules)
   // What pages cannot apply piece by piece: images and texts, another table, a stylesheet without a link.
   if (inlined.length > 0 || ofServer.some((key) => !SOURCE.test(key))) {
     modules.forgetAll() // the URL of an image is part of the modules that import it, and so are modules that a plugin makes
@@ -66,6 +68,20 @@ export async function planReaction(
   const ofBoth = sources.some((key) => after.has(key) && modules.served(key)?.refreshable === false)
   if (!ofBoth && ofServer.length === 0) return [update]
   return update.modules.length > 0 || update.styles.length > 0 ? [update, REFRESH] : [REFRESH]
+}
+
+/** Modules whose imports lead to other files, also where their text is the same: a new file may hide another one. */
+function rewired({ inputs: former }: Metafile, { inputs }: Metafile): readonly string[] {
+  if (former === inputs) return []
+  const isRewired = ([key, { imports }]: readonly [string, Metafile['inputs'][string]]): boolean => {
+    const before = former[key]?.imports
+    return (
+      before !== undefined && before.map(({ path }) => path).join('\n') !== imports.map(({ path }) => path).join('\n')
+    )
+  }
+  return Object.entries(inputs)
+    .filter(isRewired)
+    .map(([key]) => key)
 }
 
 function importersOfStyles(graph: ModuleGraph, styles: readonly string[]): readonly string[] {

@@ -8,6 +8,8 @@ export interface PluginReads {
   readonly customization: Customization
   /** @returns the files that a plugin has made from this one, among others. Absolute paths. */
   usersOf(file: string): readonly string[]
+  /** These files, and those that plugins have made from them. */
+  withUsers(files: readonly string[]): readonly string[]
   /** All files that plugins have named. */
   files(): ReadonlySet<string>
 }
@@ -38,9 +40,12 @@ export function notePluginReads(customization: Customization): PluginReads {
   }
 
   const [browser, server] = (['browser', 'server'] as const).map((side) => pluginsOf(customization, side).map(noting))
+  const usersOf = (file: string): readonly string[] =>
+    [...reads].flatMap(([user, read]) => (user !== file && hasRead(read, file) ? [user] : []))
   return {
     customization: { ...customization, plugins: { browser: browser ?? [], server: server ?? [] } },
-    usersOf: (file) => [...reads].flatMap(([user, read]) => (user !== file && hasRead(read, file) ? [user] : [])),
+    usersOf,
+    withUsers: (files) => [...new Set(files.flatMap((file) => [file, ...usersOf(file)]))],
     files: () => new Set([...reads.values()].flatMap(({ watchFiles }) => watchFiles)),
   }
 }

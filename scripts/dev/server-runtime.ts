@@ -52,32 +52,61 @@ export interface RuntimeLinks {
 }
 
 /** @param context of the build; modules of the application are bundled even if they are inside of the runtime's folder. */
-export function linkRuntime({ app, runtime = OWN_RUNTIME, root }: BundleContext): RuntimeLinks {
+export function linkRuntime(context: BundleContext): RuntimeLinks {
   const files = new Set<string>()
-  const isRuntimes = (file: string): boolean =>
-    isPackageFile(file) || (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep))
+  const plugin = linking('link-runtime', (file) => {
+    if (!isRuntimes(context, file)) return undefined
+    files.add(file)
+    return `${FOLDER}/${entryName(context.root, file)}.js`
+  })
+  const { name, setup } = plugin
   return {
     files,
     plugin: {
-      name: 'link-runtime',
-      setup(build) {
+      name,
+      async setup(build) {
         build.onStart(() => files.clear())
-        build.onResolve({ filter: /.*/ }, async (args) => {
-          if (args.kind === 'entry-point' || isLookUp(args)) return undefined
-          const found = await lookUp(build, args)
-          if (found === undefined || found.namespace !== 'file' || found.external) return undefined
-          const { path, namespace, suffix, sideEffects } = found
-          if (!isRuntimes(path)) return { path, namespace, suffix, sideEffects }
-          files.add(path)
-          return { path: `${FOLDER}/${entryName(root, path)}.js`, external: true, sideEffects }
-        })
+        await setup(build)
       },
     },
   }
 }
 
+/** The same for modules of the application that are compiled one by one: they import each other as files beside themselves. */
+export function linkApplication(context: BundleContext): Plugin {
+  return linking('link-application', (file) => {
+    if (isRuntimes(context, file)) return `${FOLDER}/${entryName(context.root, file)}.js`
+    return SOURCE.test(file) ? `./${entryName(context.root, file)}.js` : undefined
+  })
+}
+
+const SOURCE = /\.[cm]?[jt]sx?$/
+
+function isRuntimes({ app, runtime = OWN_RUNTIME }: BundleContext, file: string): boolean {
+  return isPackageFile(file) || (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep))
+}
+
+/** @param linkOf how an import of a file is left in the output; `undefined` if the file becomes part of it. */
+function linking(name: string, linkOf: (file: string) => string | undefined): Plugin {
+  return {
+    name,
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async (args) => {
+        if (args.kind === 'entry-point' || isLookUp(args)) return undefined
+        const found = await lookUp(build, args)
+        if (found === undefined || found.namespace !== 'file' || found.external) return undefined
+        const { path, namespace, suffix, sideEffects } = found
+        const link = linkOf(path)
+        return link === undefined
+          ? { path, namespace, suffix, sideEffects }
+          : { path: link, external: true, sideEffects }
+      })
+    },
+  }
+}
+
 /** Readable, and unlike that of any other file. */
-function entryName(root: string, file: string): string {
+export function entryName(root: string, file: string): string {
   const key = displayPath(root, file)
   return `${basename(file).replace(/\W+/g, '-')}-${shortHash(key)}`
 }

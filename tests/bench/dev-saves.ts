@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { startDevServer } from '../../scripts/dev/dev-server.ts'
@@ -97,11 +97,73 @@ const SAVES: readonly Save[] = [
   },
 ]
 
-/** @throws {Error} when a save did not show, or what was typed was lost. */
+/** Saves that are measured again where the table has many more routes. */
+const WITH_MANY_ROUTES = new Set(['component', 'loader', 'route table'])
+const MANY_ROUTES = 1_000
+
+/** One application in development, on the screen. */
+interface Session {
+  readonly readyMs: number
+  /** From the request for the first document until its page is hydrated. */
+  readonly firstPageMs: number
+  readonly watcherMs: number
+  readonly times: ReadonlyMap<Save, readonly number[]>
+}
+
+/**
+ * Uses all cores: a development server, its compilers and the browser share them.
+ * @throws {Error} when a save did not show, or what was typed was lost.
+ */
 export async function measureDevSaves(
   browser: BenchBrowser,
   { saves }: { readonly saves: number },
 ): Promise<Measurement[]> {
+  const own = await measureSession(browser, { saves, kinds: SAVES, routes: 0 })
+  const many = await measureSession(browser, {
+    saves: Math.max(3, Math.ceil(saves / 4)),
+    kinds: SAVES.filter(({ name }) => WITH_MANY_ROUTES.has(name)),
+    routes: MANY_ROUTES,
+  })
+  const measured: Measurement[] = [
+    { name: 'dev, ready', value: own.readyMs, unit: 'ms', detail: '1500 asked of a quiet machine; once, unpinned' },
+    {
+      name: 'dev, first page',
+      value: own.firstPageMs,
+      unit: 'ms',
+      detail: 'from the request to a hydrated page, once',
+    },
+  ]
+  for (const [{ name, limitMs }, all] of own.times) {
+    measured.push({
+      name: `dev, ${name}`,
+      value: median(all),
+      unit: 'ms',
+      detail: `${limitMs} asked of a quiet machine; unpinned; ${all.length} saves, ${spread(all)}; an empty watcher ${own.watcherMs.toFixed(1)} ms`,
+    })
+  }
+  for (const [save, all] of many.times) {
+    const alone = median(own.times.get(save) ?? [])
+    measured.push({
+      name: `dev, ${save.name}, ${MANY_ROUTES.toLocaleString('en')} routes more`,
+      value: median(all) / alone,
+      unit: '×',
+      detail: `2 asked; of the reference application alone, ${median(all).toFixed(0)} ms of ${alone.toFixed(0)} ms; ${all.length} saves, ${spread(all)}`,
+    })
+  }
+  return measured
+}
+
+/** From the tenth to the ninetieth percentile, and all. */
+function spread(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number): string => (sorted[Math.round(share * (sorted.length - 1))] ?? 0).toFixed(0)
+  return `p10 ${at(0.1)}, p90 ${at(0.9)}, all ${at(0)} to ${at(1)} ms`
+}
+
+async function measureSession(
+  browser: BenchBrowser,
+  { saves, kinds, routes }: { readonly saves: number; readonly kinds: readonly Save[]; readonly routes: number },
+): Promise<Session> {
   await using folder = await makeTempDir('bench-dev')
   const root = folder.path
   await Promise.all(
@@ -110,6 +172,7 @@ export async function measureDevSaves(
     ),
   )
   await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
+  if (routes > 0) await addRoutes(join(root, 'src/app'), routes)
   const started = performance.now()
   const dev = await startDevServer({
     root,
@@ -125,35 +188,51 @@ export async function measureDevSaves(
   try {
     const context = await browser.open()
     const page = await context.newPage()
+    const asked = performance.now()
     await page.goto(`${dev.url}/${GUESTBOOK}`)
     await page.waitForFunction(() => history.state?.millrace !== undefined)
+    const firstPageMs = performance.now() - asked
     await page.locator('input[name="name"]').fill(TYPED)
     const watcherMs = await watcherRoundTrip(root, saves)
-    const measured: Measurement[] = [
-      { name: 'dev, ready', value: readyMs, unit: 'ms', detail: 'once, with a cold cache' },
-    ]
-    const times = new Map<Save, number[]>(SAVES.map((save) => [save, []]))
+    const originals = new Map<Save, string>()
+    for (const save of kinds) originals.set(save, await readFile(join(root, 'src/app', save.file), 'utf8'))
+    const times = new Map<Save, number[]>(kinds.map((save) => [save, []]))
     for (let count = 1; count <= saves; count += 1) {
-      for (const save of SAVES)
-        times.get(save)?.push(await saveTime(page, save, join(root, 'src/app', save.file), count))
-    }
-    for (const [{ name, limitMs }, all] of times) {
-      measured.push({
-        name: `dev, ${name}`,
-        value: median(all),
-        unit: 'ms',
-        detail: `${limitMs} asked of a quiet machine; ${all.length} saves, ${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)} ms; an empty watcher ${watcherMs.toFixed(1)} ms`,
-      })
+      for (const [save, original] of originals)
+        times.get(save)?.push(await saveTime(page, save, { file: join(root, 'src/app', save.file), original, count }))
     }
     await context.close()
-    return measured
+    return { readyMs, firstPageMs, watcherMs, times }
   } finally {
     await dev.close()
   }
 }
 
-async function saveTime(page: Page, save: Save, file: string, count: number): Promise<number> {
-  const original = await readFile(join(PROJECT, 'src/app', save.file), 'utf8')
+/** Routes with a page, a loader and a stylesheet each. */
+async function addRoutes(app: string, count: number): Promise<void> {
+  const folder = join(app, 'generated')
+  const entries = Array.from({ length: count }, (_, at) => {
+    const files = `./generated/route-${at}`
+    return `  '/(site)/generated/route-${at}': { page: () => import('${files}/page.tsx'), loader: () => import('${files}/loader.server.ts') },\n`
+  })
+  for (let at = 0; at < count; at += 1) {
+    const route = join(folder, `route-${at}`)
+    await mkdir(route, { recursive: true })
+    await writeFile(join(route, 'loader.server.ts'), `export const loader = () => ({ at: ${at} })\n`)
+    await writeFile(join(route, 'page.module.css'), `.page { order: ${at} }\n`)
+    const page = `import styles from './page.module.css'\n\nexport default function Page() {\n  return <p className={styles['page']}>${at}</p>\n}\n`
+    await writeFile(join(route, 'page.tsx'), page)
+  }
+  const table = join(app, 'routes.ts')
+  const text = await readFile(table, 'utf8')
+  await writeFile(table, text.replace('defineRoutes({\n', `defineRoutes({\n${entries.join('')}`))
+}
+
+async function saveTime(
+  page: Page,
+  save: Save,
+  { file, original, count }: { readonly file: string; readonly original: string; readonly count: number },
+): Promise<number> {
   await page.evaluate(() => Object.assign(window, { before: true }))
   const text = save.edit(original, count)
   if (text === original) throw new Error(`${save.file}: nothing to edit`)

@@ -21,7 +21,7 @@ import type { BenchOptions, Section } from './options.ts'
 import { buildPeer, missingPeer, PEERS } from './peers.ts'
 import { measureReports } from './reports.ts'
 import { measureRouterWeight } from './router-weight.ts'
-import { layout, leaveServerCore } from './server-process.ts'
+import { layout, leaveServerCore, onAllCores } from './server-process.ts'
 import type { Contestant } from './server-process.ts'
 import { measureFirstStart, measureStartUp } from './start-up.ts'
 import { measureThroughput } from './throughput.ts'
@@ -91,7 +91,7 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
     'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
     navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),
-    dev: () => inBrowser((browser) => measureDevSaves(browser, { saves: options.devSaves })),
+    dev: () => onAllCores(() => inBrowser((browser) => measureDevSaves(browser, { saves: options.devSaves }))),
   }
   /** A browser for each section: what one leaves behind is no burden of the next. */
   async function inBrowser(measure: (browser: BenchBrowser) => Promise<Measurement[]>): Promise<void> {

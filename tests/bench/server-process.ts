@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -49,6 +50,16 @@ export function pinned(core: number, command: readonly string[]): readonly [stri
 /** Moves this process, and with it what it starts from now on, off the servers' core. */
 export function leaveServerCore(): void {
   if (hasTaskset) spawnSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)])
+}
+
+/** Uses all cores for work whose parts share them: a development server, its compilers and a browser. */
+export async function onAllCores(work: () => Promise<void>): Promise<void> {
+  if (hasTaskset) spawnSync('taskset', ['-a', '-c', '-p', `0-${cpus().length - 1}`, String(process.pid)])
+  try {
+    await work()
+  } finally {
+    leaveServerCore()
+  }
 }
 
 /** Says how the run is laid out, for the head of the report. */

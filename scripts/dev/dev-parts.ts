@@ -1,0 +1,148 @@
+import type { BuildResult, Metafile, OutputFile } from 'esbuild'
+import { checkActionNames } from '../build/action-faults.ts'
+import { browserModules } from '../build/asset-manifest.ts'
+import { BuildFault } from '../build/build-fault.ts'
+import { buildStyles } from '../build/build-styles.ts'
+import { browserEntry, metafileKey, type BundleContext } from '../build/bundle-options.ts'
+import type { ApplicationFacts } from '../build/inspect-application.ts'
+import { evaluateInspection, type InspectionBundle } from '../build/read-application.ts'
+import { checkServerModules } from '../build/server-modules.ts'
+import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
+import type { DevContexts, InMemory } from './dev-contexts.ts'
+import type { GenerationFolders } from './generation-folders.ts'
+import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
+
+/** Work that takes longer than a moment. */
+export type DevWork = 'browser bundle' | 'server bundle' | 'table and actions' | 'packages' | 'server start'
+
+/** Hears of work before it starts: for the terminal, and for tests that count it. */
+export type OnWork = (work: DevWork) => void
+
+/** The results of one build, each of which a later one may keep. */
+export interface Parts {
+  readonly contexts: DevContexts
+  readonly browser: BuildResult<InMemory>
+  readonly server: BuildResult<InMemory>
+  /** The application's own modules, as the server runs them: those of `server`, or newer ones that have the same imports. */
+  readonly serverFiles: readonly OutputFile[]
+  readonly runtime: ServerRuntime & { readonly linked: string }
+  readonly inspection: Inspection
+  readonly styles: { readonly groups: StyleGroups; readonly warnings: BuildResult['warnings'] }
+}
+
+/** What is known of the table and the actions. */
+export interface Inspection extends InspectionBundle, ApplicationFacts {
+  /** Hash of the runtime that it was evaluated with. */
+  readonly runtime: string
+}
+
+/** What a build may keep of the last one. */
+export interface Kept {
+  /** The last build with the same compilers. */
+  readonly former: Parts | undefined
+  /** Whether files were only saved since then: none is new or gone. */
+  readonly isPlain: boolean
+  /** Whether one of them is among these inputs. */
+  isRead(inputs: Metafile['inputs']): boolean
+  readonly changesStyles: boolean
+  readonly onWork: OnWork
+}
+
+/**
+ * Builds what cannot be kept.
+ * @throws as `buildApplication` does.
+ */
+export async function buildParts(contexts: DevContexts, kept: Kept, folders: GenerationFolders): Promise<Parts> {
+  const { context, wall } = contexts
+  const { former, isRead, changesStyles, onWork } = kept
+  const plain = kept.isPlain ? former : undefined
+  const noting = <Result>(work: DevWork, start: () => Result): Result => {
+    onWork(work)
+    return start()
+  }
+  const [browser, server, facts] = await Promise.allSettled([
+    plain !== undefined && !isRead(plain.browser.metafile.inputs)
+      ? plain.browser
+      : noting('browser bundle', () => contexts.browser.rebuild()),
+    plain !== undefined && !isRead(plain.server.metafile.inputs)
+      ? plain.server
+      : noting('server bundle', () => contexts.server.rebuild()),
+    plain !== undefined && !isRead(plain.inspection.inputs)
+      ? plain.inspection
+      : noting('table and actions', () => bundleFacts(contexts)),
+  ])
+  if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
+  if (browser.status === 'rejected') throw browser.reason
+  if (server.status === 'rejected') throw server.reason
+  if (facts.status === 'rejected') throw facts.reason
+
+  const files = [...contexts.linkedFiles()].toSorted()
+  const linked = JSON.stringify(files)
+  const runtime =
+    former?.runtime.linked === linked && !isRead(former.runtime.inputs)
+      ? former.runtime
+      : { ...(await noting('packages', () => bundleServerRuntime(context, files, contexts.serverPlugins))), linked }
+  const inspection =
+    'sources' in facts.value
+      ? facts.value
+      : await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })
+  checkServerModules(context.root, server.value.metafile, inspection.sources)
+  const groups = groupsOf(context, browser.value.metafile, inspection.sources)
+  const areSame =
+    plain !== undefined &&
+    !changesStyles &&
+    JSON.stringify(groups.groups) === JSON.stringify(plain.styles.groups.groups)
+  const warnings = areSame ? plain.styles.warnings : await styleWarnings(contexts, groups)
+  const serverFiles = server.value === former?.server ? former.serverFiles : server.value.outputFiles
+  return {
+    contexts,
+    browser: browser.value,
+    server: server.value,
+    serverFiles,
+    runtime,
+    inspection,
+    styles: { groups, warnings },
+  }
+}
+
+/** The first half of an inspection. */
+export async function bundleFacts({ context, inspection }: DevContexts): Promise<InspectionBundle> {
+  await checkActionNames(context)
+  const { outputFiles, metafile } = await inspection.rebuild()
+  return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+}
+
+/** The second half: evaluates the application where its text has changed, or the runtime that it is linked to. */
+export async function inspect(
+  { context }: DevContexts,
+  { text, inputs }: InspectionBundle,
+  {
+    runtime,
+    former,
+    folders,
+  }: {
+    readonly runtime: ServerRuntime
+    readonly former: Inspection | undefined
+    readonly folders: GenerationFolders
+  },
+): Promise<Inspection> {
+  if (former?.text === text && former.runtime === runtime.hash) return { ...former, inputs }
+  const { sources, rules } = await evaluateInspection(context, await folders.forInspection(runtime), text)
+  return { text, inputs, sources, rules, runtime: runtime.hash }
+}
+
+function groupsOf(context: BundleContext, browser: Metafile, sources: ApplicationFacts['sources']): StyleGroups {
+  return groupStyles(browser, metafileKey(context.root, browserEntry(context)), browserModules(sources))
+}
+
+/**
+ * Browsers load stylesheets one by one, and a link does not report a failing one.
+ * @throws esbuild's failure.
+ */
+export async function styleWarnings(
+  { context, modules, assets }: DevContexts,
+  { groups }: StyleGroups,
+): Promise<BuildResult['warnings']> {
+  const { warnings } = await buildStyles(context, groups, modules, assets.plugin)
+  return [...warnings]
+}

@@ -1,0 +1,85 @@
+import type { BuildResult, OutputFile } from 'esbuild'
+import type { DevContexts, InMemory } from './dev-contexts.ts'
+import { compileServerEntries, compileServerModules, separableModules, type ServerModules } from './server-modules.ts'
+
+/** The application's modules for Node one by one, so that a save needs no bundle. */
+export interface ServerFiles {
+  /**
+   * Compiles files that were saved, and keeps all others.
+   * @param files absolute paths of modules whose imports and exports are the same as before.
+   * @returns all files of a generation; `undefined` if this application needs a bundle.
+   * @throws esbuild's failure.
+   */
+  replace(files: readonly string[]): Promise<readonly OutputFile[] | undefined>
+  /** The compiled modules, and the files that start a generation; `undefined` if there are none. */
+  readonly compiled: Promise<Compiled | undefined> | undefined
+  /** Ends the work in the background. */
+  close(): void
+}
+
+interface Compiled {
+  readonly modules: ServerModules
+  readonly entries: readonly OutputFile[]
+}
+
+const DELAY_MS = 1_000 // leaves the processor to the pages that are loaded after a build
+
+/**
+ * Modules are compiled a moment after a build, or when the first one is saved.
+ * @param server the bundle of the same sources.
+ * @param former of the last build, whose modules are kept; absent if imports may resolve to other files since then.
+ * @param changed absolute paths of files that have changed since then.
+ */
+export function createServerFiles(
+  contexts: DevContexts,
+  server: BuildResult<InMemory>,
+  former: ServerFiles | undefined,
+  changed: readonly string[],
+): ServerFiles {
+  const state: { compiled?: Promise<Compiled | undefined> } = {}
+  const timer = setTimeout(() => void start().catch(() => undefined), DELAY_MS).unref()
+
+  function start(): Promise<Compiled | undefined> {
+    clearTimeout(timer)
+    state.compiled ??= compileAll().catch((error: unknown) => {
+      delete state.compiled // another attempt may find sources that compile
+      throw error
+    })
+    return state.compiled
+  }
+
+  async function compileAll(): Promise<Compiled | undefined> {
+    const files = separableModules(contexts.context.root, server.metafile)
+    if (files === undefined) return undefined
+    const known = (await former?.compiled?.catch(() => undefined))?.modules ?? new Map<string, OutputFile>()
+    const kept = files.filter((file) => known.has(file) && !changed.includes(file))
+    const isKept = new Set(kept)
+    const [fresh, entries] = await Promise.all([
+      compileServerModules(
+        contexts,
+        files.filter((file) => !isKept.has(file)),
+      ),
+      compileServerEntries(contexts),
+    ])
+    const all = [...kept.flatMap((file) => [[file, known.get(file)] as const]), ...fresh]
+    return {
+      modules: new Map(all.flatMap(([file, output]) => (output === undefined ? [] : [[file, output]]))),
+      entries,
+    }
+  }
+
+  return {
+    get compiled() {
+      return state.compiled
+    },
+    async replace(files) {
+      const known = await start()
+      if (known === undefined || files.some((file) => !known.modules.has(file))) return undefined
+      const fresh = await compileServerModules(contexts, files)
+      const next = { ...known, modules: new Map([...known.modules, ...fresh]) }
+      state.compiled = Promise.resolve(next)
+      return [...next.entries, ...next.modules.values()]
+    },
+    close: () => clearTimeout(timer),
+  }
+}
