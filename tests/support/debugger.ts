@@ -65,10 +65,11 @@ export async function attachDebugger(port: number): Promise<Debugger> {
   async function breakAt(source: string, line: number): Promise<void> {
     const wanted = pathToFileURL(source).href
     for (const { url, sourceMapURL = '' } of scripts) {
-      if (!url.startsWith('file:') || sourceMapURL === '' || sourceMapURL.startsWith('data:')) continue
+      if (!url.startsWith('file:') || sourceMapURL === '') continue
       const map = new URL(sourceMapURL, url)
-      const payload = JSON.parse(await readFile(map, 'utf8')) as SourceMapPayload
-      const isSource = (name: string): boolean => new URL((payload.sourceRoot ?? '') + name, map).href === wanted
+      const base = map.protocol === 'file:' ? map : url
+      const payload = JSON.parse(await mapText(map)) as SourceMapPayload
+      const isSource = (name: string): boolean => new URL((payload.sourceRoot ?? '') + name, base).href === wanted
       const index = payload.sources.findIndex(isSource)
       if (index === -1) continue
       const places = generatedPlaces(payload, index, line)
@@ -112,4 +113,9 @@ function generatedPlaces(payload: SourceMapPayload, source: number, line: number
     }
   }
   return places
+}
+
+/** The map's own text, which a URL with data carries. */
+async function mapText(map: URL): Promise<string> {
+  return map.protocol === 'file:' ? readFile(map, 'utf8') : (await fetch(map)).text()
 }
