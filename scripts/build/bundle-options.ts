@@ -189,7 +189,7 @@ export function nodeOptions(
       applicationAlias(context.app),
       actionRegistry(context.app),
       requiredHttp(),
-      reactOfProject(context.root, context.runtime, context.app),
+      reactOfProject(context.root, context.runtime),
       ...plugins,
       defaultImports(),
     ],

@@ -6,6 +6,9 @@ import { isPackageFile, OWN_RUNTIME, type Runtime } from './runtime.ts'
 
 const REACT = /^(.*node_modules\/(react(?:-dom)?))\/(?!.*node_modules\/)/
 
+/** Name of the plugin. */
+export const ONE_REACT = 'react-of-project'
+
 /** React's own specifiers. */
 export const REACT_IMPORT = /^react(?:-dom)?(?:$|\/)/
 
@@ -18,17 +21,14 @@ export function isLinked(root: string, folder: string): boolean {
  * Gives the project's React to the runtime and to linked packages of a workspace, which may find another one beside
  * themselves.
  * @param root the project.
- * @param app the application, which may be inside of the runtime's folder: it finds the project's React itself.
  */
-export function reactOfProject(root: string, { folder }: Runtime = OWN_RUNTIME, app?: string): Plugin {
-  const isRuntimes = (file: string): boolean =>
-    file.startsWith(folder + sep) && (app === undefined || !file.startsWith(app + sep))
+export function reactOfProject(root: string, { folder }: Runtime = OWN_RUNTIME): Plugin {
   return {
-    name: 'react-of-project',
+    name: ONE_REACT,
     setup(build) {
       build.onResolve({ filter: REACT_IMPORT }, async (args) => {
-        const isOurs = (isRuntimes(args.importer) || isLinked(root, args.resolveDir)) && !isLookUp(args)
-        const found = isOurs ? await lookUp(build, { ...args, resolveDir: root }) : undefined
+        const isOurs = args.importer.startsWith(folder + sep) || isLinked(root, args.resolveDir)
+        const found = isOurs && !isLookUp(args) ? await lookUp(build, { ...args, resolveDir: root }) : undefined
         return found && { path: found.path, sideEffects: found.sideEffects }
       })
     },

@@ -149,7 +149,7 @@ export function createDevBuild(
     state.verifying = work.catch(() => undefined)
     try {
       const inspection = await work
-      if (JSON.stringify(inspection.sources) !== JSON.stringify(former.sources)) return false
+      if (factsOf(inspection) !== factsOf(former)) return false
       if (state.last?.parts.inspection === former)
         state.last = { ...state.last, parts: { ...state.last.parts, inspection } }
       return true
@@ -175,6 +175,10 @@ export function createDevBuild(
   const keepsGraph: DevBuild['keepsGraph'] = async (changed) =>
     state.last !== undefined && graph.keeps(state.last.parts, state.last.graph, changed)
   return { rebuild, keepsGraph, replace, verify, forget, reads, folders, dispose }
+}
+
+function factsOf({ sources, rules }: ApplicationFacts): string {
+  return JSON.stringify([sources, rules])
 }
 
 /** @param affected absolute paths of the files that were saved, and of those that are made from them. */

@@ -9,7 +9,7 @@ import { closedEnv } from '../build/public-env.ts'
 import { inspectionOptions } from '../build/read-application.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { createServerWall, type ServerWall } from '../build/server-wall.ts'
-import { linkRuntime } from './server-runtime.ts'
+import { linkedOptions, linkRuntime } from './server-runtime.ts'
 
 /** How esbuild tells its results. */
 export interface InMemory {
@@ -52,13 +52,13 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const [browser, server, inspection] = await Promise.all([
     esbuildContext({ ...browserOptions(context, browserPlugins), ...IN_MEMORY, sourcemap: false }),
     esbuildContext({
-      ...nodeOptions(context, entries, [...serverPlugins, links.plugin]),
+      ...linkedOptions(nodeOptions(context, entries, [...serverPlugins, links.plugin])),
       ...IN_MEMORY,
       // Maps that do not depend on the folder: each generation has another one.
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,
     }),
-    esbuildContext(inspectionOptions(context, [...serverPlugins, inspectionLinks.plugin])),
+    esbuildContext(linkedOptions(inspectionOptions(context, [...serverPlugins, inspectionLinks.plugin]))),
   ])
   return {
     context,

@@ -5,7 +5,7 @@ import { CSS_FILE } from '../build/css-files.ts'
 import { nodeOptions } from '../build/bundle-options.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import type { DevContexts } from './dev-contexts.ts'
-import { entryName, linkApplication } from './server-runtime.ts'
+import { entryName, linkApplication, linkedOptions } from './server-runtime.ts'
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
@@ -38,7 +38,7 @@ export async function compileServerModules(
   files: readonly string[],
 ): Promise<ServerModules> {
   const { root } = context
-  const options = nodeOptions(context, {}, [...serverPlugins, linkApplication(context)])
+  const options = linkedOptions(nodeOptions(context, {}, [...serverPlugins, linkApplication(context)]))
   const { outputFiles } = await build({
     ...options,
     entryPoints: files.map((file) => ({ in: file, out: entryName(root, file) })),
@@ -73,7 +73,7 @@ export async function compileServerEntries({ context, serverPlugins }: DevContex
   }
   const entries = { application: 'millrace:application-entry', actions: 'millrace:actions' }
   const { outputFiles } = await build({
-    ...nodeOptions(context, entries, [application, ...serverPlugins, linkApplication(context)]),
+    ...linkedOptions(nodeOptions(context, entries, [application, ...serverPlugins, linkApplication(context)])),
     write: false,
     splitting: false,
     sourcemap: false,

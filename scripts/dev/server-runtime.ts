@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
-import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
+import { build, type BuildOptions as EsbuildOptions, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { nodeOptions, type BundleContext } from '../build/bundle-options.ts'
 import { contentHash, shortHash } from '../build/content-hash.ts'
 import { isLookUp, lookUp } from '../build/look-up.ts'
-import { requireOneReact } from '../build/one-react.ts'
+import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../build/one-react.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
 import { displayPath } from '../build/build-options.ts'
 import { commonJsEntries, formatsOf } from './commonjs-entries.ts'
@@ -54,7 +54,7 @@ export interface RuntimeLinks {
 /** @param context of the build; modules of the application are bundled even if they are inside of the runtime's folder. */
 export function linkRuntime(context: BundleContext): RuntimeLinks {
   const files = new Set<string>()
-  const plugin = linking('link-runtime', (file) => {
+  const plugin = linking('link-runtime', context.root, (file) => {
     if (!isRuntimes(context, file)) return undefined
     files.add(file)
     return `${FOLDER}/${entryName(context.root, file)}.js`
@@ -74,7 +74,7 @@ export function linkRuntime(context: BundleContext): RuntimeLinks {
 
 /** The same for modules of the application that are compiled one by one: they import each other as files beside themselves. */
 export function linkApplication(context: BundleContext): Plugin {
-  return linking('link-application', (file) => {
+  return linking('link-application', context.root, (file) => {
     if (isRuntimes(context, file)) return `${FOLDER}/${entryName(context.root, file)}.js`
     return SOURCE.test(file) ? `./${entryName(context.root, file)}.js` : undefined
   })
@@ -86,14 +86,18 @@ function isRuntimes({ app, runtime = OWN_RUNTIME }: BundleContext, file: string)
   return isPackageFile(file) || (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep))
 }
 
-/** @param linkOf how an import of a file is left in the output; `undefined` if the file becomes part of it. */
-function linking(name: string, linkOf: (file: string) => string | undefined): Plugin {
+/**
+ * Imports of React lead to the project's, as `reactOfProject` does it for bundles.
+ * @param linkOf how an import of a file is left in the output; `undefined` if the file becomes part of it.
+ */
+function linking(name: string, root: string, linkOf: (file: string) => string | undefined): Plugin {
   return {
     name,
     setup(build) {
       build.onResolve({ filter: /.*/ }, async (args) => {
         if (args.kind === 'entry-point' || isLookUp(args)) return undefined
-        const found = await lookUp(build, args)
+        const isReact = REACT_IMPORT.test(args.path) && isLinked(root, args.resolveDir)
+        const found = await lookUp(build, isReact ? { ...args, resolveDir: root } : args)
         if (found === undefined || found.namespace !== 'file' || found.external) return undefined
         const { path, namespace, suffix, sideEffects } = found
         const link = linkOf(path)
@@ -103,6 +107,11 @@ function linking(name: string, linkOf: (file: string) => string | undefined): Pl
       })
     },
   }
+}
+
+/** Options of esbuild for a bundle that leaves React to the runtime's. */
+export function linkedOptions<Options extends EsbuildOptions>(options: Options): Options {
+  return { ...options, plugins: (options.plugins ?? []).filter(({ name }) => name !== ONE_REACT) }
 }
 
 /** Readable, and unlike that of any other file. */

@@ -101,6 +101,8 @@ const SAVES: readonly Save[] = [
 const WITH_MANY_ROUTES = new Set(['component', 'loader', 'route table'])
 const MANY_ROUTES = 1_000
 
+const MOST_WAIT_MS = 120_000 // a slow save is a figure, one that never shows is a failure
+
 /** One application in development, on the screen. */
 interface Session {
   readonly readyMs: number
@@ -238,7 +240,7 @@ async function saveTime(
   if (text === original) throw new Error(`${save.file}: nothing to edit`)
   const started = performance.now()
   await writeFile(file, text)
-  await page.waitForFunction(save.isShown, count, { polling: 'raf' })
+  await page.waitForFunction(save.isShown, count, { polling: 'raf', timeout: MOST_WAIT_MS })
   const time = performance.now() - started
   if (save.keepsPage) {
     const kept = await page.evaluate(() => 'before' in window)

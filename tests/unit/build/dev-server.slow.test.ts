@@ -126,10 +126,9 @@ test('a change of a loader has pages fetch their data again', async () => {
 test('a change of a module that is not a component refreshes its users, and the data that loaders may make with it', async () => {
   const words = 'src/app/words.ts'
   await using page = await openPage()
-  await project.change({
-    [words]: `export const word = 'one'`,
-    [PAGE]: `import { word } from '../words.ts'\n${component('{word}')}`,
-  })
+  await project.change({ [words]: `export const word = 'one'` })
+  await page.next('built')
+  await project.change({ [PAGE]: `import { word } from '../words.ts'\n${component('{word}')}` })
   await page.next('built')
   await page.next('update', 'reload', 'refresh')
   await read(PAGE_URL)

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
 import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
+import type { DevWork } from '../../../scripts/dev/dev-parts.ts'
 import { startDevServer } from '../../../scripts/dev/dev-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { openDevPage } from './dev-page.ts'
@@ -49,6 +50,7 @@ async function makeWorkspace() {
 
 test('a linked package of sources is compiled, watched and refreshed in place, with the project’s React', async () => {
   const { ui, options } = await makeWorkspace()
+  const work: DevWork[] = []
   const dev = await startDevServer({
     ...options,
     out: join(options.root, '.dev'),
@@ -56,6 +58,7 @@ test('a linked package of sources is compiled, watched and refreshed in place, w
     env: { ...process.env, DATA_DIR: join(options.root, 'data') },
     session: 'one',
     print: () => undefined,
+    onWork: (started) => void work.push(started),
   })
   onTestFinished(dev.close)
   const read = async (path: string): Promise<string> => (await fetch(dev.url + path)).text()
@@ -66,11 +69,13 @@ test('a linked package of sources is compiled, watched and refreshed in place, w
   for (const path of imported) expect([path, (await fetch(dev.url + path)).status]).toEqual([path, 200])
 
   await using page = await openDevPage(dev)
+  work.length = 0
   await writeFiles(ui, { 'src/index.tsx': badge('Two') })
   const { modules } = await page.next('update')
   expect(modules).toEqual([{ key: '../ui/src/index.tsx', url: `${BADGE_URL}?v=1` }])
   expect(await read(`${BADGE_URL}?v=1`)).toContain('Two')
   expect(await read('/')).toContain('Two</b>')
+  expect(work).toEqual(['server start'])
 })
 
 test('a build has a linked package in itself, notices its changes, and keeps its server modules from browsers', async () => {
