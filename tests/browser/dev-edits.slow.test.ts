@@ -22,7 +22,7 @@ import {
 } from '../support/edited-application.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
-const COUNT = Number(process.env['DEV_EDITS'] ?? 40)
+const COUNT = Number(process.env['DEV_EDITS'] ?? 20)
 const SEED = Number(process.env['DEV_SEED'] ?? 1)
 const COMPARED_EVERY = 20 // edits
 const SETTINGS_EVERY = 10 // edits; each restarts the server

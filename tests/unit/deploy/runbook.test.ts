@@ -16,6 +16,7 @@ const FOREIGN = new Set([
   'SIGINT',
   'SIGHUP',
   'NODE_ENV',
+  'NODE_OPTIONS',
   'SOURCE_DATE_EPOCH',
   'POST',
   'GET',
