@@ -24,11 +24,7 @@ async function main(): Promise<number> {
       return build.code
     }
   }
-  const { code } = await runCommand(
-    process.execPath,
-    ['--conditions=millrace-source', 'tests/bench/main.ts', ...args],
-    { cwd: PROJECT },
-  )
+  const { code } = await runCommand(process.execPath, ['tests/bench/main.ts', ...args], { cwd: PROJECT })
   return code
 }
 
