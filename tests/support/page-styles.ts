@@ -8,7 +8,7 @@ export function unstyledParts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = []
     // What is fetched ahead is switched off until its page is shown: a sheet that does not apply is no fault by itself.
-    const applied = [...document.styleSheets].filter(
+    const applied = [...document.styleSheets, ...document.adoptedStyleSheets].filter(
       (sheet) => !sheet.disabled && matchMedia(sheet.media.mediaText).matches,
     )
     const named = new Set<string>()
