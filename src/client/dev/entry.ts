@@ -60,8 +60,10 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
   function receive(message: DevMessage): void {
     switch (message.type) {
       case 'hello':
-        if ((state.session !== '' && state.session !== message.session) || state.build < message.build)
-          location.reload()
+        if ((state.session !== '' && state.session !== message.session) || state.build < message.build) {
+          void reloadOnceServed()
+          break
+        }
         state.session = message.session
         state.build = message.build
         break
@@ -118,4 +120,10 @@ function documentBuild(): number {
 /** The development server is gone, and with it the reader of its failures. */
 function gone(): void {
   // The event stream connects again by itself.
+}
+
+/** A server that restarts meanwhile would leave the browser's own error page, and nothing there to load the next one. */
+async function reloadOnceServed(): Promise<void> {
+  const answer = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+  if (answer !== undefined) location.reload()
 }
