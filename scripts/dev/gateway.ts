@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { DEV_BUILD_TIMING, DEV_EVENTS_PATH } from '../../src/client/dev/dev-messages.ts'
+import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, DEV_SETTLED_PATH } from '../../src/client/dev/dev-messages.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
@@ -71,8 +71,8 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     return
   }
   const path = parts.modules.urls.ownPath(URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '') ?? ''
-  if (path !== DEV_EVENTS_PATH && !isPageRequest(path) && !path.startsWith(PUBLIC_PATH))
-    return answerByApplication(parts, request, response)
+  const isOwn = path === DEV_EVENTS_PATH || path === DEV_SETTLED_PATH || isPageRequest(path)
+  if (!isOwn && !path.startsWith(PUBLIC_PATH)) return answerByApplication(parts, request, response)
   if (isFromOther(request.headers)) {
     response.writeHead(403, { 'Content-Type': 'text/plain' })
     response.end('The development server serves this to its own pages only.\n')
@@ -82,9 +82,16 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
   response.setHeader('X-Content-Type-Options', 'nosniff')
   if (path === DEV_EVENTS_PATH) parts.channel.join(response)
+  else if (path === DEV_SETTLED_PATH) await answerSettled(parts, response)
   else if (isPageRequest(path)) await answerPage(parts, path, request, response)
   else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
   else await answerFile(parts, path, response)
+}
+
+/** A page that reloads asks here first: the server may restart before it answers, and the browser would show its own error. */
+async function answerSettled({ settled }: GatewayParts, response: ServerResponse): Promise<void> {
+  await settled()
+  response.writeHead(204, { 'Cache-Control': 'no-store' }).end()
 }
 
 /** Computed each time: the URLs of modules change. */

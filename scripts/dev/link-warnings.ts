@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import type { DevWarning } from '../../src/client/dev/dev-messages.ts'
 import { createLinkJudge } from '../build/dead-links.ts'
@@ -12,6 +12,7 @@ export function createLinkWarnings(): (generation: DevGeneration) => readonly De
   const parsed = new Map<string, { readonly text: string; readonly literals: readonly LinkLiteral[] }>()
 
   function literalsOf(file: string): readonly LinkLiteral[] {
+    if (!existsSync(file)) return [] // it has gone since the build
     const text = readFileSync(file, 'utf8')
     const known = parsed.get(file)
     if (known?.text === text) return known.literals

@@ -9,6 +9,9 @@ export const DEV_STACK_PATH = '/_m/dev/stack'
 /** Where a page asks for a file to be opened in an editor. */
 export const DEV_OPEN_PATH = '/_m/dev/open'
 
+/** Answers 204 once all saves are applied. */
+export const DEV_SETTLED_PATH = '/_m/dev/settled'
+
 /** Entry of `Server-Timing` whose description is the number of the document's build. */
 export const DEV_BUILD_TIMING = 'millrace-build'
 

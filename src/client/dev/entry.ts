@@ -4,7 +4,13 @@
  */
 import { basePath } from '../../shared/base-path.ts'
 import { observePage } from '../inspect/observe-page.ts'
-import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, type DevMessage, type RenewedModule } from './dev-messages.ts'
+import {
+  DEV_BUILD_TIMING,
+  DEV_EVENTS_PATH,
+  DEV_SETTLED_PATH,
+  type DevMessage,
+  type RenewedModule,
+} from './dev-messages.ts'
 import { explain, openInEditor } from './dev-requests.ts'
 import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
@@ -72,7 +78,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
         break
       case 'built':
         // A failed page contains nothing to refresh.
-        if (document.documentElement.hasAttribute('data-millrace-failed')) location.reload()
+        if (document.documentElement.hasAttribute('data-millrace-failed')) void reloadOnceServed()
         else if (overlay.has('server')) refetch()
         overlay.clear('build', 'server')
         notices.set('requests', [])
@@ -89,7 +95,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
         refetch()
         break
       case 'reload':
-        location.reload()
+        void reloadOnceServed()
         break
       case 'failure':
         if (message.isFirst === true) overlay.clear('build')
@@ -122,8 +128,11 @@ function gone(): void {
   // The event stream connects again by itself.
 }
 
-/** A server that restarts meanwhile would leave the browser's own error page, and nothing there to load the next one. */
+/**
+ * A server that restarts meanwhile would leave the browser's own error page, and nothing there to load the next one. The
+ * event stream tells of the next server.
+ */
 async function reloadOnceServed(): Promise<void> {
-  const answer = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+  const answer = await fetch(basePath() + DEV_SETTLED_PATH).catch(() => undefined)
   if (answer !== undefined) location.reload()
 }
