@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { rm } from 'node:fs/promises'
 import { once } from 'node:events'
@@ -179,8 +178,7 @@ function defectText(error: unknown): string {
 
 /** Names and versions for copied failures. */
 function versionsOf(root: string): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
-  const own = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : ''
+  const own: { version: string } = createRequire(import.meta.url)('millrace/package.json')
   const react: { version: string } = createRequire(join(root, 'package.json'))('react/package.json')
-  return `Millrace ${own}, React ${react.version}, Node ${process.versions.node}`
+  return `Millrace ${own.version}, React ${react.version}, Node ${process.versions.node}`
 }

@@ -50,6 +50,13 @@ function seenIn(page: Page): Promise<unknown> {
   }))
 }
 
+/** The documents of a server that has failed load themselves again. */
+function isLost(page: Page): Promise<boolean> {
+  return page.evaluate(
+    () => document.querySelector('main') === null && !document.documentElement.hasAttribute('data-millrace-failed'),
+  )
+}
+
 /** Writes what has changed, files that are gone first or last. */
 async function writeState(root: string, written: Map<string, string>, state: EditedApplication): Promise<void> {
   const files = filesOf(state)
@@ -116,6 +123,8 @@ async function compare(
     await fresh.close()
     const timeout = SETTLED_WITHIN_MS
     await expect.poll(() => answersOf(origin, paths).catch(String), { timeout, message: history() }).toEqual(expected)
+    // A restart that cuts the loading of the page leaves the browser's own error page, which visitors reload.
+    if (await isLost(page)) await page.goto(origin)
     await expect.poll(() => seenIn(page).catch(String), { timeout, message: history() }).toEqual(seen)
   } finally {
     await server.stop()
