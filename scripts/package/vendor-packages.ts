@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import type { CompiledModules, VendorSide } from './compile-modules.ts'
-import { fileName, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts.ts'
+import { fileName, OPTIONAL_PACKAGES, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts.ts'
 
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i
 
@@ -155,9 +155,13 @@ function leftOut(): Plugin {
   }
 }
 
-/** Leaves out packages that are installed anyway. */
+/**
+ * Leaves out packages that are installed anyway. Not the optional ones: what is bundled here must run without them. Each
+ * copy of `@opentelemetry/api` finds the application's providers in a global registry.
+ */
 function ownPackages(): Plugin {
-  const run: readonly string[] = RUN_TIME_PACKAGES
+  const optional: readonly string[] = OPTIONAL_PACKAGES
+  const run = RUN_TIME_PACKAGES.filter((name) => !optional.includes(name)) as readonly string[]
   const peers: readonly string[] = PEERS
   return {
     name: 'own-packages',

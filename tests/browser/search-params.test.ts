@@ -140,7 +140,7 @@ browserTest(
     await untilModal(page)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    expect(pathOf(page)).toBe('/mills?word=mill')
+    await expect.poll(() => pathOf(page)).toBe('/mills?word=mill')
     await clickLink(page, 'Castle mill')
     await page.getByRole('dialog', { name: 'Castle mill' }).waitFor()
     await page.goBack()

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promise
 import { basename, join, resolve } from 'node:path'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fileName, OPTIONAL_PACKAGES } from '../../scripts/package/package-parts.ts'
 import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts'
 import {
   makeOutsideFolder,
@@ -58,6 +59,17 @@ describe('an application from the archive alone', () => {
     const exclude = ['--exclude-entrypoints', 'internal/command', 'internal/packages/*']
     const attw = await outside().run([join(bin, 'attw'), state.archive, '--profile', 'esm-only', ...exclude])
     requireSuccess(attw)
+  })
+
+  test('what is bundled in it needs no optional package', async () => {
+    const folder = join(outside().path, 'package/lib/vendor')
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.js'))
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))
+    expect(files.length).toBeGreaterThan(10)
+    for (const name of OPTIONAL_PACKAGES) {
+      const path = `millrace/internal/packages/${fileName(name)}`
+      expect(files.filter((_, at) => texts[at]?.includes(path))).toEqual([])
+    }
   })
 
   test('is made without a question, in few files, with its lock file', async () => {
