@@ -224,7 +224,11 @@ describe('what else cannot be sent', () => {
 
   browserTest('who leaves the page takes it along, and who leaves the site is asked', async ({ open }) => {
     const page = await openUnsent(await open({ allow: [...OFFLINE, /Failed to fetch/] }))
-    await page.getByRole('link', { name: 'Home' }).hover()
+    // Fetched while there is a network, so that it can be shown without one.
+    await clickLink(page, 'Home')
+    await heading(page, 'Home')
+    await page.goBack()
+    await heading(page, 'Unsent')
     await goOffline(page)
     await note(page).fill('on the way')
     await press(page, 'Send note')
@@ -235,6 +239,7 @@ describe('what else cannot be sent', () => {
     expect(dialog.type()).toBe('beforeunload')
     await dialog.dismiss()
     await clickLink(page, 'Home')
+    await heading(page, 'Home')
     await status(page).waitFor()
     await page.context().setOffline(false)
     await page.getByText('Sent.').waitFor()
