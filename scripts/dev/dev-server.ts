@@ -124,8 +124,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   })
   modules.adoptVendors(idle)
 
-  gateway.listen(options.port, host)
-  await once(gateway, 'listening')
+  gateway.server.listen(options.port, host)
+  await once(gateway.server, 'listening')
   // Only after listening: a second server of the same application fails there, and must not remove the first one's
   // files.
   await rm(out, { recursive: true, force: true })
@@ -138,12 +138,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   await saves.idle()
 
   return {
-    ...urlsOf(host, networkAddresses(), namedUrl(options, gateway.address() as AddressInfo)),
+    ...urlsOf(host, networkAddresses(), namedUrl(options, gateway.server.address() as AddressInfo)),
     async close() {
       watcher.close()
       channel.close()
-      gateway.close()
-      gateway.closeAllConnections()
+      await gateway.close()
       await saves.idle()
       await Promise.all([server.stop(), build.dispose()])
       await rm(out, { recursive: true, force: true })

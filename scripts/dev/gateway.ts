@@ -12,6 +12,7 @@ import { isFromOther } from './own-page.ts'
 import { answerPage, isPageRequest, type PageAnswers } from './page-requests.ts'
 import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
 import type { DevChannel } from './dev-channel.ts'
+import { waitingDocuments } from './waiting-documents.ts'
 
 /** Parts behind the gateway. */
 export interface GatewayParts extends PageAnswers {
@@ -33,7 +34,11 @@ export interface GatewayParts extends PageAnswers {
 }
 
 /** The server for browsers. */
-type Gateway = ReturnType<typeof createServer | typeof createSecureServer>
+export interface Gateway {
+  readonly server: ReturnType<typeof createServer | typeof createSecureServer>
+  /** Ends all connections; documents that browsers wait for load themselves again. */
+  close(): Promise<void>
+}
 
 const SEGMENT_FILES = segmentFilesPath(DEV_BUILD_ID)
 
@@ -42,7 +47,9 @@ const SEGMENT_FILES = segmentFilesPath(DEV_BUILD_ID)
  * Requests wait while that is being replaced.
  */
 export function createGateway(parts: GatewayParts): Gateway {
+  const documents = waitingDocuments(() => parts.modules.urls.publicPath(DEV_SETTLED_PATH))
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    documents.add(request, response)
     answer(parts, request, response).catch((error: unknown) => {
       parts.onDefect(error)
       if (!response.headersSent) response.writeHead(500).end()
@@ -58,7 +65,14 @@ export function createGateway(parts: GatewayParts): Gateway {
       () => socket.destroy(),
     )
   })
-  return server
+  return {
+    server,
+    async close() {
+      server.close()
+      await documents.answer()
+      server.closeAllConnections()
+    },
+  }
 }
 
 async function answer(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {

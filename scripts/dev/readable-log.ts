@@ -60,7 +60,7 @@ export function factsOf({ requestId, method, url, route, loader, action, digest 
 
 /** A readable log line. */
 export function readableLine({ level, msg, err, method, url, route, status, durationMs }: LogLine): string {
-  const answered = [route ?? '', String(status ?? ''), `${durationMs ?? '?'} ms`]
+  const answered = [route ?? '(no route)', String(status ?? ''), `${durationMs ?? '?'} ms`]
   const request = method === undefined ? [] : [method, ...(err === undefined ? answered : [url ?? ''])]
   const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')
   const line = `${(LEVELS[level] ?? String(level)).padEnd(5)} ${said}`

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { makeLinkedProject, startDevCommand, writeFiles } from '../../support/linked-project.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 }) // for hangs only
 
 const CONFIG = `import { defineConfig } from 'millrace/build'
 import { edition } from './settings/edition.ts'
@@ -53,4 +53,29 @@ test('changed settings restart the server in the same process, and broken ones l
   await rm(join(root, '.env.local'))
   await shown('Edition second, title From a file')
   expect(dev.isRunning()).toBe(true)
+})
+
+test('a document that a restart finds unanswered loads itself again from the next server', async () => {
+  await using temp = await makeTempDir('waiting')
+  const root = await makeLinkedProject(join(temp.path, 'project'), {
+    '.env': 'PUBLIC_WAITS=yes\n',
+    'src/app/counter-page.tsx': `import { use } from 'react'
+const never = new Promise<void>(() => undefined)
+export default function Page() {
+  if (process.env.PUBLIC_WAITS === 'yes') {
+    console.log('a page waits')
+    use(never)
+  }
+  return <main>Answered</main>
+}
+`,
+  })
+  await using dev = await startDevCommand(root)
+  const document = fetch(dev.origin, { headers: { 'Sec-Fetch-Dest': 'document' } })
+  await expect.poll(dev.output, { timeout: 30_000 }).toContain('a page waits')
+  await writeFiles(root, { '.env': 'PUBLIC_WAITS=no\n' })
+  const answer = await document
+  expect([answer.status, answer.headers.get('Cache-Control')]).toEqual([503, 'no-store'])
+  expect(await answer.text()).toContain('fetch("/_m/dev/settled")')
+  await expect.poll(() => textAt(dev.origin), { timeout: 30_000 }).toBe('Answered')
 })
