@@ -42,7 +42,11 @@ export const COMMANDS = {
   build: {
     does: 'makes the production build',
     usage: '[options]',
-    options: [APP, OUT],
+    options: [
+      APP,
+      OUT,
+      ['--analyze [text|json]', 'shows what is in the scripts of browsers, and why; json writes analysis.json'],
+    ],
     example: 'npx millrace build --out /srv/shop',
   },
   start: {

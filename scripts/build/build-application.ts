@@ -15,6 +15,7 @@ import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { ConfigError, readKeepAssetsDays } from '../../src/server/config/config.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import { ACTION_REFERENCES } from './action-references.ts'
+import type { BundleAnalysis } from './analyze-bundle.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
 import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
@@ -59,6 +60,8 @@ export interface BuildReport {
   readonly sizes: readonly SizeSection[]
   /** esbuild's warnings as text; empty if there are none. */
   readonly warnings: string
+  /** Works out what is in the browser's scripts, and why. A build that is not asked does none of it. */
+  analyze(): Promise<BundleAnalysis>
 }
 
 /** The build id's length in hexadecimal digits. */
@@ -157,9 +160,16 @@ export async function buildApplication(
     await folder.publish()
 
     const warnings = [...browser.warnings, ...server.warnings, ...styles.warnings]
+    const sizes = sizeSections(publicFiles, serverScripts, chunkNotes(browser.metafile, server.metafile))
     return {
       manifest,
-      sizes: sizeSections(publicFiles, serverScripts, chunkNotes(browser.metafile, server.metafile)),
+      sizes,
+      async analyze() {
+        const { analyzeBundle } = await import('./analyze-bundle.ts')
+        const ofFiles = new Map(sizes.flatMap(({ files: listed }) => listed.map((file) => [file.name, file] as const)))
+        const metafiles = [browser.metafile, reports.metafile] as const
+        return analyzeBundle({ options, manifest, metafiles, entry, sources, sizes: ofFiles })
+      },
       warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
     }
   } finally {

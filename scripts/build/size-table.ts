@@ -40,6 +40,7 @@ export function sizeTable(sections: readonly SizeSection[]): string {
     .join('\n')
 }
 
-function kilobytes(bytes: number): string {
+/** As in all tables of a build: `12.35 kB`, of 1,000 bytes each. */
+export function kilobytes(bytes: number): string {
   return `${(bytes / 1000).toFixed(2)} kB`
 }

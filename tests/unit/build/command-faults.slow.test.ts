@@ -32,8 +32,13 @@ async function snapshot(root: string): Promise<unknown> {
 
 describe('an argument', () => {
   test.for([
-    [['build', '--oot', 'x'], "Unknown option '--oot'. The options are --app <folder> and --out <folder>."],
-    [['build', 'extra'], "Unexpected argument 'extra'. The options are --app <folder> and --out <folder>."],
+    [
+      ['build', '--oot', 'x'],
+      "Unknown option '--oot'. The options are --app <folder>, --out <folder> and --analyze [text|json].",
+    ],
+    [['start', 'extra'], "Unexpected argument 'extra'. The options are --app <folder> and --out <folder>."],
+    [['build', '--analyze', 'xml'], "--analyze is 'xml': it takes text, which is also its meaning alone, or json."],
+    [['build', '--analyze='], "--analyze is '': it takes text, "],
     [['serve', '--app'], "Option '--app <value>' argument missing. The options are --app <folder> and --out <folder>."],
     [['build', '--out', '--app'], "Option '--out' argument is ambiguous. The options are"],
     [['dev', '--out', 'x'], "Unknown option '--out'. The options are --app <folder>, --inspect ["],

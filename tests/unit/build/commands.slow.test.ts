@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -58,6 +59,21 @@ test('a folder that is no application is named, in words and without a stack', a
   expect(said).toContain('docs is no application: app.ts is missing.')
   expect(said).not.toMatch(/^\s+at /m)
   expect(await exitCode(child)).toBe(1)
+})
+
+test('build --analyze json writes what is in the scripts beside the public files, and no others', async () => {
+  const out = join(temp.path, 'analyzed')
+  const { child, errors, output } = run('build', {}, '--app', APP, '--out', out, '--analyze', 'json')
+  const said = await text(output)
+  expect([await exitCode(child), await errors]).toEqual([0, ''])
+  expect(said).toContain('\nWrote analyzed/analysis.json.\n')
+  const files = await readdir(out, { recursive: true })
+  expect(files.filter((file) => file.includes('analysis'))).toEqual(['analysis.json'])
+  const analysis = JSON.parse(await readFile(join(out, 'analysis.json'), 'utf8'))
+  expect(analysis).toMatchObject({ version: 1, duplicates: [] })
+  expect(said).toContain(`build ${analysis.buildId}.`)
+  const scripts = files.filter((file) => /^public\/[^/]+\.js$/.test(file)).map((file) => file.slice('public/'.length))
+  expect(analysis.chunks.map(({ name }: { name: string }) => name).toSorted()).toEqual(scripts.toSorted())
 })
 
 describe('an application', () => {
