@@ -1,5 +1,6 @@
 import type { BuildOptions as EsbuildOptions, Plugin, PluginBuild } from 'esbuild'
 import type { BuildPlugin, MillraceConfig } from './define-config.ts'
+import { noteResolver } from './look-up.ts'
 
 /** The part of a config that changes bundles. */
 export type Customization = Pick<MillraceConfig, 'plugins' | 'alias' | 'define' | 'targets'>
@@ -20,6 +21,7 @@ function withoutOurFiles(build: PluginBuild, namespaces: Set<string>): PluginBui
   return {
     ...build,
     onResolve(options, resolve) {
+      noteResolver(build, options.filter)
       build.onResolve(options, async (args) => {
         const result = await resolve(args)
         if (result?.namespace !== undefined) namespaces.add(result.namespace)

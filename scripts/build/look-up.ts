@@ -1,7 +1,12 @@
-import type { OnResolveArgs, PluginBuild, ResolveResult } from 'esbuild'
+import { existsSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve, sep } from 'node:path'
+import type { OnResolveArgs, Plugin, PluginBuild, ResolveResult } from 'esbuild'
 
 /** Marks a plugin's own resolution, so that plugins do not call each other endlessly. */
 const LOOK_UP = Symbol('look-up')
+
+type Request = Pick<OnResolveArgs, 'path' | 'kind' | 'importer' | 'resolveDir'>
+type Found = Promise<ResolveResult | undefined>
 
 /** Whether a plugin requested this resolution: every plugin here leaves those to esbuild. */
 export function isLookUp({ pluginData }: Pick<OnResolveArgs, 'pluginData'>): boolean {
@@ -9,10 +14,119 @@ export function isLookUp({ pluginData }: Pick<OnResolveArgs, 'pluginData'>): boo
 }
 
 /** esbuild's own resolution of an import; `undefined` if it finds nothing. */
-export async function lookUp(
-  build: PluginBuild,
-  { path, kind, importer, resolveDir }: Pick<OnResolveArgs, 'path' | 'kind' | 'importer' | 'resolveDir'>,
-): Promise<ResolveResult | undefined> {
-  const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: LOOK_UP })
-  return found.errors.length > 0 ? undefined : found
+export function lookUp(build: PluginBuild, { path, kind, importer, resolveDir }: Request): Found {
+  const start = async (): Found => {
+    const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: LOOK_UP })
+    return found.errors.length > 0 ? undefined : found
+  }
+  const isOpen = RESOLVERS.get(build.initialOptions)?.some((filter) => filter.test(path)) ?? false
+  const kept = isOpen ? undefined : KEPT.get(build.initialOptions)
+  return kept === undefined ? start() : kept({ path, kind, resolveDir }, start)
+}
+
+/** By the options of a build, which all its plugins share. */
+const KEPT = new WeakMap<object, (request: Omit<Request, 'importer'>, start: () => Found) => Found>()
+const RESOLVERS = new WeakMap<object, RegExp[]>()
+
+/** Notes that a plugin of the project resolves imports itself: its answers may differ from import to import. */
+export function noteResolver({ initialOptions }: Pick<PluginBuild, 'initialOptions'>, { source, flags }: RegExp): void {
+  const stateless = new RegExp(source, flags.replaceAll(/[gy]/g, ''))
+  RESOLVERS.set(initialOptions, [...(RESOLVERS.get(initialOptions) ?? []), stateless])
+}
+
+/**
+ * Resolutions that outlive a build. esbuild reads the folders around a file again for each one that a plugin requests, which
+ * takes longer than all the rest of a rebuild. Holds one entry for each import of the sources, without those that found
+ * nothing.
+ */
+export interface KeptLookUps {
+  /** Makes a build use them; all builds that do must resolve by the same options and plugins. */
+  readonly plugin: Plugin
+  /**
+   * Drops what may lead to another file now.
+   * @param changed absolute paths of files of which some are new or gone.
+   */
+  forget(changed: readonly string[]): void
+  clear(): void
+}
+
+interface Entry {
+  /** The path without its ending that a relative import names; absent for names of packages. */
+  readonly stem?: string
+  readonly found: Found
+  /** `undefined` until it is known. */
+  path?: string
+}
+
+export function keepLookUps(): KeptLookUps {
+  const entries = new Map<string, Entry>()
+  const scopes = new Map<string, string>()
+
+  /** The nearest folder above that can give a package's name a meaning. */
+  function scopeOf(folder: string): string {
+    const known = scopes.get(folder)
+    if (known !== undefined) return known
+    const isScope = SCOPE_SIGNS.some((name) => existsSync(join(folder, name)))
+    const scope = isScope || dirname(folder) === folder ? folder : scopeOf(dirname(folder))
+    scopes.set(folder, scope)
+    return scope
+  }
+
+  function keep(key: string, target: string | undefined, start: () => Found): Found {
+    const entry: Entry = { found: start(), ...(target === undefined ? {} : { stem: stemOf(target) }) }
+    entries.set(key, entry)
+    const drop = (): void => void (entries.get(key) === entry && entries.delete(key))
+    entry.found.then((result) => {
+      if (result?.namespace === 'file' && !result.external) entry.path = result.path
+      else drop()
+    }, drop)
+    return entry.found
+  }
+
+  function clear(): void {
+    entries.clear()
+    scopes.clear()
+  }
+
+  return {
+    plugin: {
+      name: 'kept-look-ups',
+      setup({ initialOptions }) {
+        KEPT.set(initialOptions, ({ path, kind, resolveDir }, start) => {
+          const target = RELATIVE.test(path) ? resolve(resolveDir, path) : undefined
+          const isFolder = target !== undefined && FOLDER.test(path)
+          const key = [kind, isFolder, target ?? `${scopeOf(resolveDir)} ${path}`].join(' ')
+          const known = entries.get(key)
+          if (known !== undefined && (known.path === undefined || existsSync(known.path))) return known.found
+          return keep(key, target, start)
+        })
+      },
+    },
+    forget(changed) {
+      if (changed.some((file) => extname(file) === '' || CONFIGURES.has(basename(file)))) return clear()
+      for (const [key, entry] of entries) if (changed.some((file) => concerns(entry, file))) entries.delete(key)
+    },
+    clear,
+  }
+}
+
+const RELATIVE = /^\.{1,2}(?:\/|$)/
+const FOLDER = /(?:^|\/)\.{0,2}$/
+const SCOPE_SIGNS = ['package.json', 'node_modules']
+
+/** Files that change how names are resolved below their folder. */
+const CONFIGURES = new Set(['package.json', 'tsconfig.json', 'jsconfig.json'])
+
+/** Whether a new or removed file can change a result: another ending, the index of a folder, a workspace's package. */
+function concerns({ stem, path }: Entry, file: string): boolean {
+  if (path === undefined) return true
+  const isPackages = path.split(sep).includes('node_modules')
+  if (stem === undefined) return !isPackages || path === file
+  return stem === stemOf(file) || stemOf(path) === stemOf(file) || file.startsWith(stem + sep)
+}
+
+function stemOf(file: string): string {
+  const name = basename(file)
+  const end = name.indexOf('.', 1)
+  return end === -1 ? file : file.slice(0, file.length - name.length + end)
 }

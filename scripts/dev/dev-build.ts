@@ -7,6 +7,7 @@ import { contentHash } from '../build/content-hash.ts'
 import type { CssModules } from '../build/css-modules.ts'
 import { STYLE } from '../build/css-files.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
+import type { KeptLookUps } from '../build/look-up.ts'
 import { publicEnvDefines } from '../build/public-env.ts'
 import type { ApplicationFacts, RouteSources } from '../build/inspect-application.ts'
 import { OWN_RUNTIME } from '../build/runtime.ts'
@@ -31,6 +32,7 @@ export interface DevGeneration {
   readonly styles: StyleGroups
   readonly assets: AssetFiles
   readonly modules: CssModules
+  readonly lookUps: KeptLookUps
   readonly reads: PluginReads
 }
 
@@ -111,6 +113,7 @@ export function createDevBuild(
     const saved = changed && [...new Set([...changed, ...(last?.replaced ?? [])])]
     const isPlain = last !== undefined && saved !== undefined && graph.isPlain(last.parts, saved)
     const contexts = isPlain ? last.parts.contexts : await currentContexts()
+    contexts.forgetLookUps(isPlain ? [] : saved)
     const affected = reads.withUsers(saved ?? [])
     const isRead = readerOf(root, affected)
     const styles = affected.filter((file) => STYLE.test(file))
@@ -237,6 +240,7 @@ async function generationOf(
     warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
     assets,
     modules,
+    lookUps: contexts.browserLookUps,
     reads,
   }
 }

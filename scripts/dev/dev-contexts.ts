@@ -5,10 +5,12 @@ import { browserOptions, nodeOptions, type BundleContext } from '../build/bundle
 import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { pluginsOf } from '../build/customization.ts'
+import { keepLookUps, type KeptLookUps } from '../build/look-up.ts'
 import { closedEnv } from '../build/public-env.ts'
 import { inspectionOptions } from '../build/read-application.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { createServerWall, type ServerWall } from '../build/server-wall.ts'
+import { packageStamp } from './package-stamp.ts'
 import { linkedOptions, linkRuntime } from './server-runtime.ts'
 
 /** How esbuild tells its results. */
@@ -29,6 +31,15 @@ export interface DevContexts {
   readonly serverPlugins: readonly Plugin[]
   /** What the last builds for Node import from packages and from the runtime: absolute paths. */
   linkedFiles(): ReadonlySet<string>
+  /** For modules of the browser. */
+  readonly browserLookUps: KeptLookUps
+  /** For all that is bundled for Node and leaves packages to the runtime's bundle. */
+  readonly serverLookUps: KeptLookUps
+  /**
+   * Drops look-ups that may lead to other files now; all of them where packages were installed since the last call.
+   * @param changed files of which some are new or gone; absent if any may be.
+   */
+  forgetLookUps(changed: readonly string[] | undefined): void
   readonly wall: ServerWall
   readonly assets: AssetFiles
   readonly modules: CssModules
@@ -43,22 +54,26 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const wall = createServerWall(context)
   const assets = createAssetFiles(context.basePath)
   const modules = createCssModules(root, pluginsOf(customization, 'browser'))
+  const [browserLookUps, serverLookUps] = [keepLookUps(), keepLookUps()]
   const [links, inspectionLinks] = [linkRuntime(context), linkRuntime(context)]
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules)]
   const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
-  const browserPlugins = [closedEnv(root, readable), ...pluginsOf(customization, 'browser'), ...shared, wall.plugin]
+  const ofBrowser = pluginsOf(customization, 'browser')
+  const browserPlugins = [browserLookUps.plugin, closedEnv(root, readable), ...ofBrowser, ...shared, wall.plugin]
   const entries = { application: 'millrace:app', actions: 'millrace:actions' }
   const [browser, server, inspection] = await Promise.all([
     esbuildContext({ ...browserOptions(context, browserPlugins), ...IN_MEMORY, sourcemap: false }),
     esbuildContext({
-      ...linkedOptions(nodeOptions(context, entries, [...serverPlugins, links.plugin])),
+      ...linkedOptions(nodeOptions(context, entries, [serverLookUps.plugin, ...serverPlugins, links.plugin])),
       ...IN_MEMORY,
       // Maps that do not depend on the folder: each generation has another one.
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,
     }),
-    esbuildContext(linkedOptions(inspectionOptions(context, [...serverPlugins, inspectionLinks.plugin]))),
+    esbuildContext(
+      linkedOptions(inspectionOptions(context, [serverLookUps.plugin, ...serverPlugins, inspectionLinks.plugin])),
+    ),
   ])
   return {
     context,
@@ -67,11 +82,26 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
     inspection,
     serverPlugins,
     linkedFiles: () => new Set([...links.files, ...inspectionLinks.files]),
+    browserLookUps,
+    serverLookUps,
+    forgetLookUps: forgetting(root, [browserLookUps, serverLookUps]),
     wall,
     assets,
     modules,
     async dispose() {
       await Promise.all([browser.dispose(), server.dispose(), inspection.dispose()])
     },
+  }
+}
+
+function forgetting(root: string, all: readonly KeptLookUps[]): DevContexts['forgetLookUps'] {
+  const state = { packages: packageStamp(root) }
+  return (changed) => {
+    const packages = packageStamp(root)
+    for (const lookUps of all) {
+      if (changed === undefined || packages !== state.packages) lookUps.clear()
+      else if (changed.length > 0) lookUps.forget(changed)
+    }
+    state.packages = packages
   }
 }

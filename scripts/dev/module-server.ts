@@ -92,7 +92,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     const known = compiled.get(key)
     if (known !== undefined) return known
     const { generation, vendors } = current()
-    const { context, assets, modules } = generation
+    const { context, assets, modules, lookUps } = generation
     const own = pluginsOf(context.customization, 'browser')
     state.claimed ??= claimedFiles(own)
     const fresh = state.claimed.then((isClaimed) =>
@@ -109,7 +109,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
           },
           aliases: aliasOf(context.customization),
           isClaimed,
-          plugins: [...own, assets.plugin, cssFiles(root, modules)],
+          plugins: [lookUps.plugin, ...own, assets.plugin, cssFiles(root, modules)],
           urlOf: (file) => vendorUrl(vendors, file) ?? urls.urlOf(displayPath(root, file)),
         },
         key,

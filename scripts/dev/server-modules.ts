@@ -34,11 +34,13 @@ export function separableModules(root: string, { inputs }: Metafile): readonly s
  * @throws esbuild's failure.
  */
 export async function compileServerModules(
-  { context, serverPlugins }: DevContexts,
+  { context, serverPlugins, serverLookUps }: DevContexts,
   files: readonly string[],
 ): Promise<ServerModules> {
   const { root } = context
-  const options = linkedOptions(nodeOptions(context, {}, [...serverPlugins, linkApplication(context)]))
+  const options = linkedOptions(
+    nodeOptions(context, {}, [serverLookUps.plugin, ...serverPlugins, linkApplication(context)]),
+  )
   const { outputFiles } = await build({
     ...options,
     entryPoints: files.map((file) => ({ in: file, out: entryName(root, file) })),
@@ -59,7 +61,8 @@ export async function compileServerModules(
 }
 
 /** The modules that a generation's start imports by name. */
-export async function compileServerEntries({ context, serverPlugins }: DevContexts): Promise<readonly OutputFile[]> {
+export async function compileServerEntries(contexts: DevContexts): Promise<readonly OutputFile[]> {
+  const { context, serverPlugins, serverLookUps } = contexts
   const { root, app } = context
   const application: Plugin = {
     name: 'application-entry',
@@ -72,8 +75,9 @@ export async function compileServerEntries({ context, serverPlugins }: DevContex
     },
   }
   const entries = { application: 'millrace:application-entry', actions: 'millrace:actions' }
+  const plugins = [serverLookUps.plugin, application, ...serverPlugins, linkApplication(context)]
   const { outputFiles } = await build({
-    ...linkedOptions(nodeOptions(context, entries, [application, ...serverPlugins, linkApplication(context)])),
+    ...linkedOptions(nodeOptions(context, entries, plugins)),
     write: false,
     splitting: false,
     sourcemap: false,

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, join, resolve, sep } from 'node:path'
 import { build, type BuildOptions as EsbuildOptions, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { nodeOptions, type BundleContext } from '../build/bundle-options.ts'
 import { contentHash, shortHash } from '../build/content-hash.ts'
-import { isLookUp, lookUp } from '../build/look-up.ts'
+import { isLookUp, keepLookUps, lookUp } from '../build/look-up.ts'
 import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../build/one-react.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
 import { displayPath } from '../build/build-options.ts'
@@ -95,7 +96,7 @@ function linking(name: string, root: string, linkOf: (file: string) => string | 
     name,
     setup(build) {
       build.onResolve({ filter: /.*/ }, async (args) => {
-        if (args.kind === 'entry-point' || isLookUp(args)) return undefined
+        if (args.kind === 'entry-point' || isLookUp(args) || isBuiltin(args.path)) return undefined
         const isReact = REACT_IMPORT.test(args.path) && isLinked(root, args.resolveDir)
         const found = await lookUp(build, isReact ? { ...args, resolveDir: root } : args)
         if (found === undefined || found.namespace !== 'file' || found.external) return undefined
@@ -137,7 +138,7 @@ export async function bundleServerRuntime(
     entryName(root, file),
     formats.get(file) === 'cjs' ? `cjs-entry:${file}` : file,
   ])
-  const options = nodeOptions(context, {}, plugins)
+  const options = nodeOptions(context, {}, [keepLookUps().plugin, ...plugins])
   const { outputFiles = [], metafile } = await build({
     ...options,
     write: false,
