@@ -24,6 +24,8 @@ export default defineConfig({
     env: { NODE_ENV: 'test' },
     // One for each core: most tests wait for something, and unless told vitest leaves a core free.
     maxWorkers: '100%',
+    // Of `npm test -- --coverage`, which names the folder.
+    coverage: { provider: 'v8', reporter: ['text-summary', 'html'], exclude: ['tests/**', '**/dist/**'] },
     projects: [
       {
         extends: true,

@@ -3,10 +3,11 @@
  * prints a line with its count and its time; the last line is `N passed, N failed`, where each check counts as one.
  */
 import { resolve } from 'node:path'
+import { runCommand } from './checks/run-command.ts'
 import { sourceSuites } from './checks/source-checks.ts'
 import { hasTests, runSuites, runSuitesAtOnce, suiteSummary } from './checks/suite.ts'
 import { ArgumentFault, readTestArguments, TEST_USAGE, type TestArguments } from './checks/test-arguments.ts'
-import { testSuites } from './checks/test-suites.ts'
+import { testSuites, watchTests } from './checks/test-suites.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const now = (): number => performance.now()
@@ -23,10 +24,21 @@ async function runTests(args: TestArguments): Promise<void> {
   if (results.some(({ failed }) => failed > 0)) process.exitCode = 1
 }
 
+/** Builds what the tests need, and leaves the terminal to vitest. */
+async function watch(args: TestArguments): Promise<void> {
+  const { suites, vitest } = await watchTests(root, args, process.env)
+  const results = await runSuites(suites, console.log, now)
+  const isReady = results.every(({ failed }) => failed === 0)
+  process.on('SIGINT', () => {}) // Ctrl+C is vitest's, which ends its workers first
+  process.exitCode = isReady
+    ? (await runCommand('vitest', vitest, { cwd: root, env: { NODE_ENV: 'test' }, input: 'inherit' })).code
+    : 1
+}
+
 try {
   const args = readTestArguments(process.argv.slice(2))
   if (args === 'help') console.log(TEST_USAGE)
-  else await runTests(args)
+  else await (args.watches === true ? watch(args) : runTests(args))
 } catch (error) {
   if (!(error instanceof ArgumentFault)) throw error
   console.error(error.message)

@@ -9,6 +9,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>
   /** `inherit` shows the output at once, `collect` keeps it for the caller. Default: `inherit`. */
   readonly output?: 'inherit' | 'collect'
+  /** `inherit` gives it the keys of the terminal. Default: `ignore`. */
+  readonly input?: 'inherit' | 'ignore'
   /** After this many ms the command is ended and counts as failed; for commands that must not block a pipeline. */
   readonly timeoutMs?: number
 }
@@ -38,7 +40,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
       cwd: options.cwd,
       env: { ...toolEnvironment(options.cwd), ...options.env },
       ...(options.timeoutMs !== undefined && { timeout: options.timeoutMs, killSignal: 'SIGKILL' }),
-      stdio: ['ignore', collect ? 'pipe' : 'inherit', collect ? 'pipe' : 'inherit'],
+      stdio: [options.input ?? 'ignore', collect ? 'pipe' : 'inherit', collect ? 'pipe' : 'inherit'],
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {

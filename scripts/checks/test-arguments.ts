@@ -8,6 +8,10 @@ export interface TestArguments {
   readonly words: readonly string[]
   /** Options that are passed to vitest. */
   readonly vitest: readonly string[]
+  /** Runs tests again on each save. */
+  readonly watches?: true
+  /** Reports which lines of the sources have run. */
+  readonly coverage?: true
 }
 
 /** The user's own mistake: one line, no stack. */
@@ -23,6 +27,9 @@ export const TEST_USAGE = `Usage: npm test [-- <words> | --all] [options of vite
                             the container
   npm test -- guestbook     only the test files whose path contains the word; several words are or-ed
   npm run check             types, lint and house rules alone
+
+  --watch                   with words: runs these tests, and again on each save; without: unit and HTTP tests of what is saved
+  --coverage                a summary of the lines that ran, and a page for each source in coverage/<project>
 
 Options of vitest: --retry=0, -t <name of a test>, --bail=1, --reporter=verbose, --update, --testTimeout=<ms>,
 --hookTimeout=<ms>, --maxWorkers=<n>, --sequence.shuffle, --sequence.seed=<n>, --silent, --no-file-parallelism.
@@ -54,11 +61,13 @@ const VITEST_OPTIONS: ReadonlyMap<string, 'flag' | 'value'> = new Map([
 export function readTestArguments(args: readonly string[]): TestArguments | 'help' {
   const words: string[] = []
   const vitest: string[] = []
-  let all = false
+  const asked = { all: false, watches: false, coverage: false }
   for (let index = 0; index < args.length; index += 1) {
     const argument = args[index] ?? ''
     if (argument === '-h' || argument === '--help') return 'help'
-    if (argument === '--all') all = true
+    if (argument === '--all') asked.all = true
+    else if (argument === '--watch' || argument === '-w') asked.watches = true
+    else if (argument === '--coverage') asked.coverage = true
     else if (argument.startsWith('-')) {
       vitest.push(argument)
       if (takesNext(argument)) {
@@ -67,10 +76,15 @@ export function readTestArguments(args: readonly string[]): TestArguments | 'hel
       }
     } else if (argument.trim() !== '') words.push(argument)
   }
+  const { all, watches, coverage } = asked
   if (all && words.length > 0) {
     throw new ArgumentFault(`--all runs every test file; leave out ${words.join(' ')}, or leave out --all.`)
   }
-  return { mode: all ? 'all' : words.length > 0 ? 'words' : 'quick', words, vitest }
+  if (all && watches) {
+    throw new ArgumentFault('--watch is for files that you work on; leave out --all, and name them by words.')
+  }
+  const mode = all ? 'all' : words.length > 0 ? 'words' : 'quick'
+  return { mode, words, vitest, ...(watches && { watches }), ...(coverage && { coverage }) }
 }
 
 /** Whether the value of an option is the next argument. */

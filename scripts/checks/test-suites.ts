@@ -15,7 +15,7 @@ import {
   projectReader,
   type TestProject,
 } from './test-files.ts'
-import { runVitest } from './vitest-run.ts'
+import { coverageOptions, runVitest } from './vitest-run.ts'
 
 const BUILD_LIMIT_MS = 300_000 // a build that takes longer hangs
 const CONTAINER_LIMIT_MS = 1_200_000 // the image is built from packages that must be downloaded
@@ -40,6 +40,7 @@ interface TestSetup {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Options of vitest. */
   readonly options: readonly string[]
+  readonly coverage: boolean
 }
 
 /**
@@ -48,7 +49,7 @@ interface TestSetup {
  * @throws {ArgumentFault} for a word that matches nothing.
  */
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
-  const setup: TestSetup = { root, env, options: args.vitest }
+  const setup: TestSetup = { root, env, options: args.vitest, coverage: args.coverage === true }
   if (args.mode === 'words') return chosenSuites(setup, args.words)
   const basics = [programs(setup), build(setup)]
   if (args.mode === 'quick') {
@@ -69,18 +70,55 @@ export async function testSuites(root: string, args: TestArguments, env: TestSet
 
 async function chosenSuites(setup: TestSetup, words: readonly string[]): Promise<readonly Suite[]> {
   const files = chooseFiles(await listTestFiles(setup.root), words, setup.root)
-  const read = projectReader(setup.root)
   const suites = groupByProject(files).map(([name, own]) =>
     name === 'browser' ? inBrowser(setup, TITLES.browser, own) : project(setup, name, own),
   )
-  return files.some((file) => needsBuild(file, read)) && (await isStale(setup)) ? [build(setup), ...suites] : suites
+  return [...(await buildFor(setup, files)), ...suites]
 }
 
-function project({ root, options }: TestSetup, name: TestProject, files?: readonly string[]): Suite {
+/** The build, if one of these files needs it and it is stale. */
+async function buildFor(setup: Pick<TestSetup, 'root' | 'env'>, files: readonly string[]): Promise<readonly Suite[]> {
+  const read = projectReader(setup.root)
+  return files.some((file) => needsBuild(file, read)) && (await isStale(setup)) ? [build(setup)] : []
+}
+
+/** A run of vitest that waits for saves. */
+export interface Watch {
+  /** What has to pass before it. */
+  readonly suites: readonly Suite[]
+  /** Arguments of vitest. */
+  readonly vitest: readonly string[]
+}
+
+/**
+ * Describes what `--watch` runs: the chosen files at once, and again on each save that concerns them. Without words no
+ * file runs at first, because all of them take minutes; a save runs the unit and HTTP tests that it concerns.
+ * @throws {ArgumentFault} for a word that matches nothing.
+ */
+export async function watchTests(root: string, args: TestArguments, env: TestSetup['env']): Promise<Watch> {
+  const all = await listTestFiles(root)
+  const files = args.mode === 'words' ? chooseFiles(all, args.words, root) : []
+  const projects = args.mode === 'words' ? groupByProject(files).map(([name]) => name) : (['unit', 'http'] as const)
+  return {
+    suites: await buildFor({ root, env }, files),
+    vitest: [
+      'watch',
+      ...projects.map((name) => `--project=${name}`),
+      ...(files.length === 0 ? ['--standalone', '--exclude', SLOW] : []),
+      ...(args.coverage === true ? coverageOptions('watch', false) : []),
+      ...args.vitest,
+      ...files,
+    ],
+  }
+}
+
+function project({ root, options, coverage }: TestSetup, name: TestProject, files?: readonly string[]): Suite {
+  const covered = coverage ? coverageOptions(name, files === undefined) : []
   return {
     title: TITLES[name],
     counts: 'tests',
-    run: () => runVitest(root, { project: name, options, ...(files !== undefined && { files }) }),
+    run: () =>
+      runVitest(root, { project: name, options: [...covered, ...options], ...(files !== undefined && { files }) }),
   }
 }
 
@@ -113,11 +151,11 @@ function missing(what: string, remedy: string, required: boolean): SuiteCount {
   return { passed: 0, failed: required ? 1 : 0, note: `${what}. ${remedy}` }
 }
 
-async function isStale({ root, env }: TestSetup): Promise<boolean> {
+async function isStale({ root, env }: Pick<TestSetup, 'root' | 'env'>): Promise<boolean> {
   return staleness(await readBuildArguments([], { cwd: root }), env) !== undefined
 }
 
-function build({ root }: TestSetup): Suite {
+function build({ root }: Pick<TestSetup, 'root'>): Suite {
   return {
     title: 'Build',
     counts: 'check',

@@ -61,6 +61,21 @@ export interface VitestRun {
   readonly options: readonly string[]
 }
 
+/** Sources that count as not covered if no test of a whole run has loaded them. */
+const SOURCES = ['src/**/*.{ts,tsx}', 'scripts/**/*.ts'] as const
+
+/**
+ * Options of vitest that report which lines have run, in the process of the tests. Each project has a folder of its own.
+ * @param isWhole whether all files of the project run: then sources that nothing has loaded are listed, too.
+ */
+export function coverageOptions(project: string, isWhole: boolean): readonly string[] {
+  return [
+    '--coverage.enabled',
+    `--coverage.reportsDirectory=coverage/${project}`,
+    ...(isWhole ? SOURCES.map((glob) => `--coverage.include=${glob}`) : []),
+  ]
+}
+
 /**
  * Runs a vitest project and shows its output at once.
  * @param root the project's folder.

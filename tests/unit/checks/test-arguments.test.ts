@@ -14,6 +14,19 @@ test('words choose files', () => {
   })
 })
 
+test('--watch and --coverage are this command’s own, and stand beside words and options', () => {
+  const words = { mode: 'words', words: ['guestbook'], vitest: ['--retry=0'] }
+  expect(readTestArguments(['guestbook', '--watch', '--retry=0'])).toEqual({ ...words, watches: true })
+  expect(readTestArguments(['-w', '--coverage'])).toEqual({
+    mode: 'quick',
+    words: [],
+    vitest: [],
+    watches: true,
+    coverage: true,
+  })
+  expect(readTestArguments(['--coverage', 'guestbook', '--retry=0'])).toEqual({ ...words, coverage: true })
+})
+
 test('an empty word chooses nothing, and is not every file', () => {
   expect(readTestArguments([''])).toEqual({ mode: 'quick', words: [], vitest: [] })
 })
@@ -41,6 +54,9 @@ test.for([
   [['guestbook', '--retry'], '--retry'],
   [['-t', '--all'], '-t'],
   [['--all', 'guestbook'], 'guestbook'],
+  [['--all', '--watch'], '--watch'],
+  [['--watch=yes'], '--watch=yes'],
+  [['--coverage=src', 'guestbook'], '--coverage=src'],
 ] as const)('%j are refused with one line that names %s', ([args, culprit]) => {
   const fault = (() => {
     try {
