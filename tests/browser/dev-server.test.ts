@@ -197,6 +197,21 @@ browserTest(
   },
 )
 
+browserTest('a page that other data has broken is there again when its loader is mended', async ({ project, open }) => {
+  const page = await open({ allow: [/not a function/] })
+  await page.goto(project.dev.url)
+  await untilAlive(page)
+  await project.replace('counter-page.tsx', '{data}', '{data.trim()}')
+  await project.replace('loader.server.ts', `'loaded'`, `1 as never`)
+  const overlay = page.locator(OVERLAY)
+  await overlay.getByText('not a function').first().waitFor()
+  await project.replace('loader.server.ts', `1 as never`, `'mended data'`)
+  await page.getByText('mended data').waitFor()
+  await overlay.waitFor({ state: 'detached' })
+  expect(await isSameDocument(page)).toBe(true)
+  await page.close() // before its server is gone
+})
+
 browserTest(
   'an error that nothing catches in the browser is shown with its line in the source',
   async ({ project, open }) => {

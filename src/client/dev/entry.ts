@@ -63,6 +63,11 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
       )
   }
 
+  /** Code that fails again is told again. */
+  function refetchPage(): void {
+    if (refetch()) overlay.clear('browser')
+  }
+
   function receive(message: DevMessage): void {
     switch (message.type) {
       case 'hello':
@@ -79,7 +84,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
       case 'built':
         // A failed page contains nothing to refresh.
         if (document.documentElement.hasAttribute('data-millrace-failed')) void reloadOnceServed()
-        else if (overlay.has('server')) refetch()
+        else if (overlay.has('server')) refetchPage()
         overlay.clear('build', 'server')
         notices.set('requests', [])
         state.build = message.build
@@ -92,7 +97,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
         break
       case 'refresh':
         overlay.clear('server')
-        refetch()
+        refetchPage()
         break
       case 'reload':
         void reloadOnceServed()

@@ -4,8 +4,11 @@ import type { RouterInsight } from '../inspect/router-insight.ts'
 export interface Refetch {
   /** Called after hydration, with the page's router. */
   found(insight: RouterInsight): void
-  /** State, scroll position and what was typed stay. Without a router the document is loaded again. */
-  refetch(): void
+  /**
+   * State, scroll position and what was typed stay. Without a router the document is loaded again.
+   * @returns whether the page is rendered again as a whole, in place of a fallback.
+   */
+  refetch(): boolean
 }
 
 /** Everything that the router holds; see `matchesTarget`. */
@@ -19,12 +22,16 @@ export function createRefetch(reload: () => void = () => location.reload()): Ref
     },
     refetch() {
       const router = state.insight?.router
-      if (router === undefined) return reload()
-      const { page, view } = router.screen
-      const shownError = page.failure !== undefined || view.outcome?.kind === 'error'
+      if (router === undefined) {
+        reload()
+        return false
+      }
+      const { page, view, fallback } = router.screen
+      const showsFallback = page.failure !== undefined || view.outcome?.kind === 'error' || fallback !== undefined
       router.forget(ALL)
-      // In place of an error page the whole page is rendered.
-      if (shownError) router.refresh()
+      // New data alone does not reset an error boundary.
+      if (showsFallback) router.refresh()
+      return showsFallback
     },
   }
 }
