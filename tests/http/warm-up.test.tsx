@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import request from 'supertest'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readConfig } from '../../src/server/config/config.ts'
 import { warmUp } from '../../src/server/process/warm-up.ts'
 import { listeningOn } from '../support/listening.ts'
@@ -33,4 +33,23 @@ test('a server says that it is starting until its first page could be rendered, 
 
   database.away = false
   await expect.poll(async () => (await ready()).text, { timeout: 10_000 }).toBe('ready\n')
+})
+
+test('in development a broken home page is not requested: a save of another page would show its failure', async () => {
+  vi.stubEnv('NODE_ENV', 'development')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const loader = moduleOf({
+    loader: () => {
+      throw new Error('the home page is being written')
+    },
+  })
+  const { app, logs } = tinyApp({
+    routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>), loader } },
+  })
+  onTestFinished(() => app.dispose())
+  await using server = await listeningOn(createServer(app))
+
+  await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
+  expect((await request(app).get('/readyz')).text).toBe('ready\n')
+  expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([])
 })
