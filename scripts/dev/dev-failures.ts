@@ -78,12 +78,22 @@ function framesOf(
   return describeFrames(root, parseStack(calls).map(locate), isSource, ownerOf)
 }
 
+/** References in place of a module with actions: its path is the author's, the namespace is the build's. */
+const REFERENCES = /"action-references:([^"]+)"/g
+
 function compilerFailure(root: string, { text, location, notes }: Message): DevFailure {
-  const message = [text, ...notes.map((note) => note.text)].join('\n')
+  const message = [text, ...notes.map(noteText)].join('\n').replaceAll(REFERENCES, '"$1"')
   if (location === null) return { kind: 'build', message, frames: [] }
   const frame = { name: '', file: location.file, line: location.line, column: location.column + 1, own: true }
   const excerpt = excerptOf(root, [frame])
   return { kind: 'build', message, frames: [frame], ...(excerpt === undefined ? {} : { excerpt }) }
+}
+
+/** A note that ends with a colon announces its place, such as that of an opening tag. */
+function noteText({ text, location }: Message['notes'][number]): string {
+  return location !== null && text.endsWith(':')
+    ? `${text} ${location.file}:${location.line}:${location.column + 1}`
+    : text
 }
 
 /** The same for the terminal. */

@@ -8,7 +8,8 @@ import { createLinkWarnings } from './link-warnings.ts'
 import { describeSlowLoaders, drawWaterfall, type LoaderRun } from './loader-waterfall.ts'
 import type { ModuleServer } from './module-server.ts'
 import type { PageReport } from './page-requests.ts'
-import { errorOf, factsOf, parseLogLine, readableLine, type LogLine } from './readable-log.ts'
+import { describeFrames, foldStack, type RawFrame } from './stack-frames.ts'
+import { createLinePrinter, errorOf, factsOf, parseLogLine, type LogLine } from './readable-log.ts'
 
 /** Options of the reports. */
 export interface ReportOptions extends SourceOptions {
@@ -43,6 +44,8 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
   const printer = createWarningPrinter(print)
   const linkWarnings = createLinkWarnings()
   const failed = new Map<string, DevFailure>()
+  const named = (frames: readonly RawFrame[]) => describeFrames(root, frames, isSource, sources.ownerOf)
+  const lines = createLinePrinter(print, (stack) => foldStack(stack, named))
 
   function serverFailed(error: ThrownError, { digest, request }: FailureFacts = {}): void {
     const failure: DevFailure = {
@@ -104,12 +107,12 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
     line(text, isCurrent) {
       const line = parseLogLine(text)
       if (line === undefined) return print(text)
-      const error = errorOf(line)
-      if (error !== undefined && isCurrent) serverFailed(error, factsOf(line))
+      const error = isCurrent ? errorOf(line) : undefined
+      if (error !== undefined) serverFailed(error, factsOf(line))
       else if (line.loaders !== undefined) return slowLoaders(line.loaders)
       else if (line.changed !== undefined && line.loader !== undefined) return changedValue(line.loader, line.changed)
       else if (line.requestId !== undefined && line.status !== undefined) answered(line.requestId, line.status)
-      print(readableLine(line))
+      lines.print(line)
     },
     explain(report) {
       const { warning: kind, route } = report
@@ -127,6 +130,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
     checkBuild() {
       const now = current()
       if (now === undefined) return
+      lines.forget()
       const warnings = linkWarnings(now.generation)
       printer.current(warnings)
       channel.warn(warnings)

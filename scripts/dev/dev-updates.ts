@@ -67,7 +67,7 @@ export function createUpdates(
   { build, modules, channel }: Parts,
   { run, again, onWork }: { readonly run: ServerProcess['replace']; again(): void; readonly onWork: OnWork },
 ): Updates {
-  const state: { current?: Current; known?: DevGeneration; updates: number } = { updates: 0 }
+  const state: { current?: Current; known?: DevGeneration; updates: number; hasFailed?: boolean } = { updates: 0 }
   const server = createServerStart(build.folders, run, onWork)
 
   /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
@@ -88,6 +88,7 @@ export function createUpdates(
   }
 
   function fail(error: unknown): void {
+    state.hasFailed = true
     const failures = buildFailures(root, error)
     print(`The build failed.\n\n${failures.map(failureText).join('\n\n')}\n`)
     channel.buildFailed(failures)
@@ -147,6 +148,8 @@ export function createUpdates(
       // Pages that have all that is new ask the server for nothing.
       if (!told.some(isApplied) || reaction.length > 0) await server.start()
       state.current = current
+      if (state.hasFailed === true) print('The build works again.')
+      state.hasFailed = false
       channel.built()
       for (const message of reaction) channel.send(message)
       if (isQuick) void verify()

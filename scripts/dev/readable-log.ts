@@ -58,11 +58,41 @@ export function factsOf({ requestId, method, url, route, loader, action, digest 
   return { digest, request: { id: requestId, method, url, ...Object.fromEntries(known) } }
 }
 
-/** A readable log line. */
-export function readableLine({ level, msg, err, method, url, route, status, durationMs }: LogLine): string {
+/**
+ * A readable log line.
+ * @param shorten makes an error's stack readable.
+ */
+export function readableLine(
+  { level, msg, err, method, url, route, status, durationMs }: LogLine,
+  shorten: (stack: string) => string = (stack) => stack,
+): string {
   const answered = [route ?? '(no route)', String(status ?? ''), `${durationMs ?? '?'} ms`]
   const request = method === undefined ? [] : [method, ...(err === undefined ? answered : [url ?? ''])]
   const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')
   const line = `${(LEVELS[level] ?? String(level)).padEnd(5)} ${said}`
-  return err === undefined ? line : `${line}\n${err.stack ?? err.message ?? ''}`
+  return err === undefined ? line : `${line}\n${shorten(err.stack ?? err.message ?? '')}`
+}
+
+/** Prints the server's log. */
+export interface LinePrinter {
+  /** A request that is sent again fails in the same way: an equal failure has its stack once in a row. */
+  print(line: LogLine): void
+  /** The next failure has its stack in any case. */
+  forget(): void
+}
+
+/** @param shorten makes an error's stack readable. */
+export function createLinePrinter(print: (text: string) => void, shorten: (stack: string) => string): LinePrinter {
+  const state = { failure: '' }
+  return {
+    print(line) {
+      const text = readableLine(line, shorten)
+      if (line.err === undefined) return print(text)
+      print(text === state.failure ? `${text.slice(0, text.indexOf('\n'))}, as above` : text)
+      state.failure = text
+    },
+    forget() {
+      state.failure = ''
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { DevFrame } from '../../src/client/dev/dev-messages.ts'
+import { foldFrames, positionOf } from '../../src/client/dev/fold-frames.ts'
 
 /** A position as in a stack: `file` is the literal text, a path or a URL. */
 export type RawFrame = Pick<DevFrame, 'name' | 'file' | 'line' | 'column'>
@@ -85,6 +86,34 @@ export function describeFrames(
     const own = inside && owner === undefined && isSource(path)
     return { name, file: path, line, column, own, ...(own || owner === undefined ? {} : { owner }) }
   })
+}
+
+/**
+ * A stack for the terminal: own frames by their path in the project, those of others folded as in the overlay. A stack
+ * without an own frame stays whole, because it has nothing else to tell.
+ * @param describe as `describeFrames`.
+ */
+export function foldStack(stack: string, describe: (frames: readonly RawFrame[]) => readonly DevFrame[]): string {
+  const lines = stack.slice(0, MOST_CHARACTERS).split('\n')
+  const described = lines.map((line) => describe(line.trim().startsWith('at ') ? parseStack(line) : [])[0])
+  if (!described.some((frame) => frame?.own === true)) return stack
+  const folded: string[] = []
+  let others: DevFrame[] = []
+  const fold = (): void => {
+    for (const group of foldFrames(others)) if (group.kind === 'folded') folded.push(`    … ${group.title}`)
+    others = []
+  }
+  for (const [index, line] of lines.entries()) {
+    const frame = described[index]
+    if (frame?.own === false) {
+      others.push(frame)
+      continue
+    }
+    fold()
+    folded.push(frame === undefined ? line : `    at ${frame.name} (${positionOf(frame)})`.replace('  (', ' ('))
+  }
+  fold()
+  return folded.join('\n')
 }
 
 /** The lines around the first frame of the project's own code. */

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { listenFault } from '../../../scripts/command/dev-listening.ts'
+import { buildFailures } from '../../../scripts/dev/dev-failures.ts'
 import { forwardedHeaders } from '../../../scripts/dev/forwarded-headers.ts'
 import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/local-hosts.ts'
 import { createModuleUrls } from '../../../scripts/dev/module-urls.ts'
-import { errorOf, parseLogLine, readableLine } from '../../../scripts/dev/readable-log.ts'
-import { describeFrames, parseStack } from '../../../scripts/dev/stack-frames.ts'
+import { createLinePrinter, errorOf, parseLogLine, readableLine } from '../../../scripts/dev/readable-log.ts'
+import { describeFrames, foldStack, parseStack } from '../../../scripts/dev/stack-frames.ts'
 
 test.for([
   ['localhost', true],
@@ -106,6 +107,51 @@ describe('stacks', () => {
   })
 })
 
+describe('a stack in the terminal', () => {
+  const named = (frames: Parameters<typeof describeFrames>[1]) =>
+    describeFrames('/p', frames, (path) => path.startsWith('src/'))
+  const OTHERS = ['    at x (/p/node_modules/millrace/a.js:1:1)', '    at y (/p/node_modules/millrace/b.js:2:2)']
+
+  test('has own frames by their path, and one line for those of others', () => {
+    const stack = [
+      'Error: boom',
+      '    at loader (/p/src/a.ts:5:9)',
+      ...OTHERS,
+      'cause: Error: deep',
+      '    at /p/src/b.ts:1:2',
+    ]
+    expect(foldStack(stack.join('\n'), named).split('\n')).toEqual([
+      'Error: boom',
+      '    at loader (src/a.ts:5:9)',
+      '    … 2 frames of Millrace',
+      'cause: Error: deep',
+      '    at (src/b.ts:1:2)',
+    ])
+  })
+
+  test('stays whole without an own frame', () => {
+    const stack = ['Error: boom', ...OTHERS].join('\n')
+    expect(foldStack(stack, named)).toBe(stack)
+  })
+})
+
+describe('a failure of the compiler', () => {
+  const location = { file: 'src/a.tsx', namespace: '', line: 8, column: 8, length: 1, lineText: '', suggestion: '' }
+  const messageOf = (text: string, note: string) => {
+    const errors = [{ id: '', pluginName: '', text, location, notes: [{ text: note, location }], detail: undefined }]
+    return buildFailures('/p', Object.assign(new Error('failed'), { errors, warnings: [] }))[0]?.message
+  }
+
+  test('tells the place that a note announces, and names modules by their files', () => {
+    expect(messageOf('Unexpected closing "B" tag', 'The opening "A" tag is here:')).toBe(
+      'Unexpected closing "B" tag\nThe opening "A" tag is here: src/a.tsx:8:9',
+    )
+    expect(messageOf('No matching export in "action-references:src/b.server.ts" for import "x"', 'Did you?')).toBe(
+      'No matching export in "src/b.server.ts" for import "x"\nDid you?',
+    )
+  })
+})
+
 describe('lines of the server', () => {
   const request = '{"level":30,"method":"GET","route":"/","status":200,"durationMs":3.1}'
   const unmatched = '{"level":30,"method":"GET","route":null,"status":404,"durationMs":1.2}'
@@ -118,6 +164,20 @@ describe('lines of the server', () => {
       'info  GET (no route) 404 1.2 ms',
       'error uncaught failure\nError: boom\n    at x',
     ])
+  })
+
+  test('have an equal failure in a row once, until they forget it', () => {
+    const printed: string[] = []
+    const lines = createLinePrinter(
+      (text) => printed.push(text),
+      (stack) => stack.toUpperCase(),
+    )
+    const [ok, failure] = [request, failed].map((text) => parseLogLine(text) ?? { level: 0 })
+    for (const line of [failure, ok, failure]) lines.print(line ?? { level: 0 })
+    lines.forget()
+    lines.print(failure ?? { level: 0 })
+    const whole = 'error uncaught failure\nERROR: BOOM\n    AT X'
+    expect(printed).toEqual([whole, 'info  GET / 200 3.1 ms', 'error uncaught failure, as above', whole])
   })
 
   test('tell of errors', () => {
