@@ -39,6 +39,7 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
     ...options,
     ...listening,
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
+    cache: join(root, 'node_modules/.cache/millrace-packages'),
     port,
     allowHosts,
     pollMs,

@@ -12,6 +12,7 @@ import { publicEnvDefines } from '../build/public-env.ts'
 import type { ApplicationFacts, RouteSources } from '../build/inspect-application.ts'
 import { OWN_RUNTIME } from '../build/runtime.ts'
 import type { StyleGroups } from '../build/style-groups.ts'
+import type { BundleCache } from './bundle-cache.ts'
 import { openDevContexts, type DevContexts } from './dev-contexts.ts'
 import { buildParts, bundleFacts, inspect, styleWarnings, type OnWork, type Parts } from './dev-parts.ts'
 import { createGenerationFolders, type DevServerBundle, type GenerationFolders } from './generation-folders.ts'
@@ -85,10 +86,10 @@ interface Known {
  * @param env the values of public variables.
  */
 export function createDevBuild(
-  options: BuildOptions & { readonly onWork?: OnWork },
+  options: BuildOptions & { readonly onWork?: OnWork; readonly bundles: BundleCache },
   env: Readonly<Record<string, string | undefined>>,
 ): DevBuild {
-  const { root, app, out, basePath = '', runtime = OWN_RUNTIME, onWork = () => undefined } = options
+  const { root, app, out, basePath = '', runtime = OWN_RUNTIME, bundles, onWork = () => undefined } = options
   const folders = createGenerationFolders(out)
   const reads = notePluginReads(options.customization ?? {})
   const { customization } = reads
@@ -121,7 +122,7 @@ export function createDevBuild(
     else contexts.modules.clear()
     const former = last?.parts.contexts === contexts ? last.parts : undefined
     const startedAt = Date.now()
-    const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, onWork }
+    const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, onWork }
     const parts = await buildParts(contexts, kept, folders)
     last?.serverFiles.close()
     const known = isPlain ? { former: last.graph, changed: affected } : undefined

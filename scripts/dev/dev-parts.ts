@@ -8,6 +8,7 @@ import type { ApplicationFacts } from '../build/inspect-application.ts'
 import { evaluateInspection, type InspectionBundle } from '../build/read-application.ts'
 import { checkServerModules } from '../build/server-modules.ts'
 import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
+import type { BundleCache } from './bundle-cache.ts'
 import type { DevContexts, InMemory } from './dev-contexts.ts'
 import type { GenerationFolders } from './generation-folders.ts'
 import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
@@ -45,6 +46,7 @@ export interface Kept {
   /** Whether one of them is among these inputs. */
   isRead(inputs: Metafile['inputs']): boolean
   readonly changesStyles: boolean
+  readonly bundles: BundleCache
   readonly onWork: OnWork
 }
 
@@ -81,7 +83,7 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
   const runtime =
     former?.runtime.linked === linked && !isRead(former.runtime.inputs)
       ? former.runtime
-      : { ...(await noting('packages', () => bundleServerRuntime(context, files, contexts.serverPlugins))), linked }
+      : { ...(await bundleServerRuntime(context, files, contexts.serverPlugins, kept)), linked }
   const inspection =
     'sources' in facts.value
       ? facts.value

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { isIPv4, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { checkBuildOptions, type BuildOptions } from '../build/build-options.ts'
+import { createBundleCache } from './bundle-cache.ts'
 import type { Certificate } from './certificate.ts'
 import { createDevBuild } from './dev-build.ts'
 import type { OnWork } from './dev-parts.ts'
@@ -49,6 +50,8 @@ export interface DevServerOptions extends BuildOptions {
   readonly inspector?: InspectorAddress | undefined
   /** Identifies this run, so that pages of a former one notice. */
   readonly session: string
+  /** Folder for bundles of packages, which the next start uses again. Default: none are kept. */
+  readonly cache?: string | undefined
   /** Prints a line. */
   print(text: string): void
   /** Called before each piece of work that may take a while. */
@@ -63,13 +66,14 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const { root, app, out, basePath = '', env, print } = options
   checkBuildOptions(options)
 
+  const bundles = createBundleCache(options.cache, options)
   const channel = createDevChannel(options.session, () => performance.now(), versionsOf(root))
   const progress = createProgress(print, () => performance.now(), options.onWork)
-  const build = createDevBuild({ ...options, onWork: progress.note }, env)
+  const build = createDevBuild({ ...options, bundles, onWork: progress.note }, env)
   const modules = createModuleServer(root, basePath)
-  const idle = await bundleVendors(root, new Map(), basePath)
+  const idle = await bundleVendors(new Map(), { root, basePath, bundles, onWork: progress.note })
   const updates = createUpdates(
-    options,
+    { ...options, bundles },
     { build, modules, channel },
     { run: (main, message) => server.replace(main, message), again: () => saves.add([]), onWork: progress.note },
   )

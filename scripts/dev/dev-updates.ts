@@ -3,6 +3,7 @@ import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { displayPath } from '../build/build-options.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import { checkSyntax } from './check-syntax.ts'
+import type { BundleCache } from './bundle-cache.ts'
 import type { DevBuild, DevGeneration } from './dev-build.ts'
 import type { DevChannel } from './dev-channel.ts'
 import type { OnWork } from './dev-parts.ts'
@@ -12,7 +13,7 @@ import { fileOf } from './graph-check.ts'
 import type { ModuleServer } from './module-server.ts'
 import { planReaction } from './plan-reaction.ts'
 import type { ServerProcess } from './server-process.ts'
-import { bundleVendors, importedPackageFiles, type VendorBundle } from './vendor-bundle.ts'
+import { bundleVendors, importedPackageFiles, type VendorBundle, type VendorOptions } from './vendor-bundle.ts'
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
@@ -32,6 +33,7 @@ export interface UpdateOptions {
   readonly root: string
   /** The application's. */
   readonly basePath?: string | undefined
+  readonly bundles: BundleCache
   /** Prints a line. */
   print(text: string): void
 }
@@ -63,7 +65,7 @@ export interface Updates {
  * @param again asks for an update without further files; `onWork` hears of each start of the server.
  */
 export function createUpdates(
-  { root, basePath, print }: UpdateOptions,
+  { root, basePath, bundles, print }: UpdateOptions,
   { build, modules, channel }: Parts,
   { run, again, onWork }: { readonly run: ServerProcess['replace']; again(): void; readonly onWork: OnWork },
 ): Updates {
@@ -78,7 +80,9 @@ export function createUpdates(
       const former = state.current
       if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
       const { vendors, packages } =
-        isQuick && former !== undefined ? former : await vendorsOf(root, basePath, generation, former)
+        isQuick && former !== undefined
+          ? former
+          : await vendorsOf({ root, basePath, bundles, onWork }, generation, former)
       modules.adopt(generation, vendors)
       return { generation, vendors, packages }
     } catch (error) {
@@ -165,14 +169,13 @@ export function createUpdates(
 
 /** Keeps the former bundle where the sources import the same files of packages. */
 async function vendorsOf(
-  root: string,
-  basePath: string | undefined,
+  options: VendorOptions,
   { browser }: DevGeneration,
   former: Adopted | undefined,
 ): Promise<Pick<Adopted, 'vendors' | 'packages'>> {
-  const imported = importedPackageFiles(root, browser)
+  const imported = importedPackageFiles(options.root, browser)
   const packages = JSON.stringify([...imported].toSorted())
-  return former?.packages === packages ? former : { vendors: await bundleVendors(root, imported, basePath), packages }
+  return former?.packages === packages ? former : { vendors: await bundleVendors(imported, options), packages }
 }
 
 function sourcesOf(root: string, known: DevGeneration | undefined): readonly string[] {

@@ -25,7 +25,8 @@ export function createLinkWarnings(): (generation: DevGeneration) => readonly De
     const judge = createLinkJudge({ sources, rules })
     const keys = [browser.inputs, server.metafile.inputs].flatMap((inputs) => Object.keys(inputs))
     const files = [...new Set(keys)].filter((key) => MODULE.test(key) && isOwn(join(root, key), app))
-    for (const file of parsed.keys()) if (!files.some((key) => join(root, key) === file)) parsed.delete(file)
+    const isThere = new Set(files.map((key) => join(root, key)))
+    for (const file of parsed.keys()) if (!isThere.has(file)) parsed.delete(file)
     return files.toSorted().flatMap((key) =>
       literalsOf(join(root, key)).flatMap((literal): readonly DevWarning[] => {
         const fault = judge.faultOf(literal)

@@ -24,8 +24,11 @@ export function packageStamp(root: string): string {
   }
 }
 
-/** Changes when a file is written; the same for all files that are not there. */
+/**
+ * Changes when a file is written; the same for all files that are not there. Package managers give files a fixed time of
+ * modification, but not of change.
+ */
 export function fileStamp(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false })
-  return found === undefined ? '-' : `${found.mtimeMs}:${found.size}:${found.ino}`
+  return found === undefined ? '-' : `${found.ctimeMs}:${found.mtimeMs}:${found.size}:${found.ino}`
 }

@@ -1,19 +1,20 @@
 import { existsSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join, resolve, sep } from 'node:path'
-import { build, type BuildOptions as EsbuildOptions, type Metafile, type OutputFile, type Plugin } from 'esbuild'
+import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { nodeOptions, type BundleContext } from '../build/bundle-options.ts'
 import { contentHash, shortHash } from '../build/content-hash.ts'
 import { isLookUp, keepLookUps, lookUp } from '../build/look-up.ts'
 import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../build/one-react.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
 import { displayPath } from '../build/build-options.ts'
+import type { Bundle, BundleCache, BundleFile } from './bundle-cache.ts'
 import { commonJsEntries, formatsOf } from './commonjs-entries.ts'
 import { OPEN_INSPECTOR } from './inspector-port.ts'
 
 /** Packages and the runtime for the development server's Node process: bundled once, and kept while the application changes. */
 export interface ServerRuntime {
-  readonly files: readonly OutputFile[]
+  readonly files: readonly BundleFile[]
   /** Of the bundle. */
   readonly inputs: Metafile['inputs']
   readonly hash: string
@@ -125,13 +126,36 @@ export function entryName(root: string, file: string): string {
  * Bundles the server of the runtime and the files that an application imports.
  * @param files absolute paths, from `linkRuntime`.
  * @param plugins for stylesheets, assets and packages that Node imports.
+ * @param onWork hears of it where the cache does not have the bundle.
  * @throws {BuildFault} for two copies of React.
  */
 export async function bundleServerRuntime(
   context: BundleContext,
   files: readonly string[],
   plugins: readonly Plugin[],
+  { bundles, onWork }: { readonly bundles: BundleCache; onWork(work: 'packages'): void },
 ): Promise<ServerRuntime> {
+  const { root, app, basePath, runtime, defines, mode } = context
+  const key = ['server', { app, basePath, runtime, defines, mode }, files]
+  const { outputFiles, metafile } = await bundles.through(key, () => {
+    onWork('packages')
+    return buildServerRuntime(context, files, plugins)
+  })
+  const inputs = Object.fromEntries(Object.entries(metafile.inputs).filter(([key]) => !key.startsWith('cjs-entry:')))
+  requireOneReact({ inputs })
+  const start = Buffer.from(START_TEXT)
+  return {
+    files: [...outputFiles, { path: resolve(root, START_SCRIPT), contents: start, hash: '' }],
+    inputs,
+    hash: contentHash(...outputFiles.map(({ hash }) => hash)),
+  }
+}
+
+async function buildServerRuntime(
+  context: BundleContext,
+  files: readonly string[],
+  plugins: readonly Plugin[],
+): Promise<Bundle> {
   const { root, runtime = OWN_RUNTIME } = context
   const formats = await formatsOf(root, files)
   const imported = files.map((file) => [
@@ -139,7 +163,7 @@ export async function bundleServerRuntime(
     formats.get(file) === 'cjs' ? `cjs-entry:${file}` : file,
   ])
   const options = nodeOptions(context, {}, [keepLookUps().plugin, ...plugins])
-  const { outputFiles = [], metafile } = await build({
+  return build({
     ...options,
     write: false,
     metafile: true,
@@ -152,14 +176,6 @@ export async function bundleServerRuntime(
     define: { ...options.define, 'import.meta.dirname': `${START}.folder` },
     plugins: [startedApplication(runtime), commonJsEntries(root), ...(options.plugins ?? [])],
   })
-  const inputs = Object.fromEntries(Object.entries(metafile.inputs).filter(([key]) => !key.startsWith('cjs-entry:')))
-  requireOneReact({ inputs })
-  const start = Buffer.from(START_TEXT)
-  return {
-    files: [...outputFiles, { path: resolve(root, START_SCRIPT), contents: start, hash: '', text: START_TEXT }],
-    inputs,
-    hash: contentHash(...outputFiles.map(({ hash }) => hash)),
-  }
 }
 
 /** The runtime gets the application from the start script. The rest of its server is loaded before that. */

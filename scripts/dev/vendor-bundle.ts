@@ -4,6 +4,7 @@ import { PUBLIC_PATH } from '../build/build-options.ts'
 import { basePathDefine } from '../build/customization.ts'
 import { reactOfProject } from '../build/one-react.ts'
 import { isPackageFile, OWN_RUNTIME, runtimeModule } from '../build/runtime.ts'
+import type { Bundle, BundleCache } from './bundle-cache.ts'
 import { commonJsEntries } from './commonjs-entries.ts'
 
 /** Packages for browsers, bundled once and kept while the project's own modules change. */
@@ -16,6 +17,16 @@ export interface VendorBundle {
   largestModule(path: string): string | undefined
   /** URL path, without the base path, of the development server's own script for pages. */
   readonly devClient: string
+}
+
+/** Options of `bundleVendors`. */
+export interface VendorOptions {
+  /** The project. */
+  readonly root: string
+  /** The application's, for the runtime's modules. */
+  readonly basePath?: string | undefined
+  readonly bundles: BundleCache
+  onWork(work: 'packages'): void
 }
 
 const DEV_CLIENT = runtimeModule(OWN_RUNTIME, 'client/dev/entry.ts')
@@ -36,18 +47,25 @@ export function importedPackageFiles(root: string, { inputs }: Metafile): Readon
 /**
  * Bundles packages in development mode, with shared parts in common chunks, so that there is one React.
  * @param packages from `importedPackageFiles`.
- * @param basePath the application's, for the runtime's modules.
+ * @param onWork hears of it where the cache does not have the bundle.
  */
 export async function bundleVendors(
-  root: string,
   packages: ReadonlyMap<string, 'cjs' | 'esm'>,
-  basePath = '',
+  { root, basePath = '', bundles, onWork }: VendorOptions,
 ): Promise<VendorBundle> {
+  const bundle = await bundles.through(['browser', [...packages], basePath], () => {
+    onWork('packages')
+    return buildVendors(root, basePath, packages)
+  })
+  return vendorsOf(root, bundle)
+}
+
+function buildVendors(root: string, basePath: string, packages: ReadonlyMap<string, 'cjs' | 'esm'>): Promise<Bundle> {
   const entries = [...packages].map(([file, format]) => ({
     in: format === 'cjs' ? `cjs-entry:${file}` : file,
     out: packagePath(file).replace(/\W+/g, '-'),
   }))
-  const { outputFiles = [], metafile } = await build({
+  return build({
     entryPoints: [...entries, { in: DEV_CLIENT, out: 'millrace-dev-client' }],
     absWorkingDir: root,
     bundle: true,
@@ -63,6 +81,9 @@ export async function bundleVendors(
     define: { 'process.env.NODE_ENV': '"development"', ...basePathDefine(basePath) },
     plugins: [reactOfProject(root), commonJsEntries(root)],
   })
+}
+
+function vendorsOf(root: string, { outputFiles, metafile }: Bundle): VendorBundle {
   const urls = new Map<string, string>()
   for (const [output, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint === undefined) continue
