@@ -36,6 +36,23 @@ export function browserModules(sources: RouteSources): readonly string[] {
 }
 
 /**
+ * Checks that modules of pages, layouts and fallbacks export a component.
+ * @throws {BuildFault} for the first one that lacks it.
+ */
+export function checkComponents({ outputs }: Metafile, sources: RouteSources): void {
+  const chunks = Object.values(outputs).map(({ entryPoint, exports }) => [entryPoint, exports] as const)
+  const exported = new Map(chunks)
+  for (const [pattern, kinds] of Object.entries(sources)) {
+    for (const [kind, source] of Object.entries(kinds)) {
+      if (SERVER_KINDS.has(kind) || exported.get(source)?.includes('default') !== false) continue
+      throw new BuildFault(
+        `${source} has no default export, and is the ${kind} of '${pattern}': export its component by default.`,
+      )
+    }
+  }
+}
+
+/**
  * Lists the files that a browser needs for each module of the table, besides the entry and its imports.
  * @throws {BuildFault} if a module lacks the component that the table promises.
  */
@@ -43,6 +60,7 @@ export function assetManifest(
   buildId: string,
   { metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
 ): AssetManifest {
+  checkComponents(metafile, sources)
   const publicPaths = (...keys: readonly (string | undefined)[]): string[] => publicPathsBelow(basePath, keys)
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
   const entryKey = outputs.get(entry) ?? ''
@@ -56,11 +74,6 @@ export function assetManifest(
   function describe(pattern: string, kind: string, source: string): SegmentAssets {
     const chunk = outputs.get(source)
     if (chunk === undefined) throw new Error(`No chunk for ${source}, the ${kind} of '${pattern}'`)
-    if (!metafile.outputs[chunk]?.exports.includes('default')) {
-      throw new BuildFault(
-        `${source} has no default export, and is the ${kind} of '${pattern}': export its component by default.`,
-      )
-    }
     return { scripts: publicPaths(chunk, ...beyondEntry(chunk)), styles: stylesheets(groups.modules.get(source) ?? []) }
   }
 

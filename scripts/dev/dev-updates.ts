@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
+import { checkComponents } from '../build/asset-manifest.ts'
 import { displayPath } from '../build/build-options.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import { checkSyntax } from './check-syntax.ts'
@@ -77,6 +78,7 @@ export function createUpdates(
     try {
       const generation = await (isQuick ? build.replace(files) : build.rebuild(files))
       state.known = generation
+      checkComponents(generation.browser, generation.sources)
       const former = state.current
       if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
       const { vendors, packages } =

@@ -197,6 +197,21 @@ browserTest(
   },
 )
 
+browserTest(
+  'a page that has lost its component is named, and the state is kept when it is back',
+  async ({ project, open }) => {
+    const page = await open()
+    await countToTwo(page, project)
+    await project.replace('counter-page.tsx', 'export default function', 'export function')
+    const overlay = page.locator(OVERLAY)
+    await overlay.getByText("src/app/counter-page.tsx has no default export, and is the page of '/'").waitFor()
+    await project.replace('counter-page.tsx', 'export function', 'export default function')
+    await overlay.waitFor({ state: 'detached' })
+    expect(await page.getByRole('button').textContent()).toBe('2')
+    await page.close() // before its server is gone
+  },
+)
+
 browserTest('a page that other data has broken is there again when its loader is mended', async ({ project, open }) => {
   const page = await open({ allow: [/not a function/] })
   await page.goto(project.dev.url)
