@@ -89,6 +89,16 @@ browserTest(
   },
 )
 
+browserTest('the badge of warnings and the button of the panel do not cover each other', async ({ visit }) => {
+  const page = await visit('/bare')
+  await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'webdriver', { get: () => false }))
+  await page.reload()
+  const badge = await page.locator(WARNINGS).getByRole('button', { name: 'warnings' }).boundingBox()
+  const panel = await page.locator('millrace-panel-button button').boundingBox()
+  expect(badge?.x).toBeGreaterThanOrEqual((panel?.x ?? Infinity) + (panel?.width ?? Infinity))
+  await leave(page)
+})
+
 browserTest('warnings are a badge, tell their place, and go away when they are mended', async ({ visit, project }) => {
   const page = await visit('/bare', [/unique "key" prop/])
   await untilAlive(page)

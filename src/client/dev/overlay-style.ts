@@ -1,4 +1,7 @@
-/** Styles of the overlay and the badge: a constructed stylesheet, which no content security policy blocks. */
+/**
+ * Styles of the overlay and the badge: a constructed stylesheet, which no content security policy blocks. The badge is
+ * beside the first place of the panel's button, which has 12 + 36 px.
+ */
 export const OVERLAY_STYLE = `
 :host {
   all: initial; color-scheme: light dark;
@@ -52,7 +55,7 @@ button { min-height: 1.875rem; padding: 0.25rem 0.75rem; border: 1px solid var(-
 button.place { min-height: 1.5rem; padding: 0; border: 0; color: var(--link); text-align: start; text-decoration: underline;
   overflow-wrap: anywhere; }
 button:focus-visible, summary:focus-visible, pre:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-button.badge { position: fixed; inset: auto auto 0.5rem 0.5rem; z-index: 2147483645; border-color: var(--notice);
+button.badge { position: fixed; inset: auto auto 14px 56px; z-index: 2147483645; border-color: var(--notice);
   background: var(--card); color: var(--notice); font: 13px/1.4 system-ui, sans-serif; }
 @media (max-width: 40rem) {
   dialog { padding: 0.75rem 0.5rem; }
