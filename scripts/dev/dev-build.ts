@@ -1,4 +1,5 @@
 import type { BuildResult, Metafile, OutputFile } from 'esbuild'
+import { checkComponents } from '../build/asset-manifest.ts'
 import type { AssetFiles } from '../build/asset-files.ts'
 import { readBuildInputs } from '../build/build-inputs.ts'
 import type { BuildOptions } from '../build/build-options.ts'
@@ -124,6 +125,7 @@ export function createDevBuild(
     const startedAt = Date.now()
     const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, onWork }
     const parts = await buildParts(contexts, kept, folders)
+    checkComponents(parts.browser.metafile, parts.inspection.sources)
     last?.serverFiles.close()
     const known = isPlain ? { former: last.graph, changed: affected } : undefined
     state.last = {

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
-import { checkComponents } from '../build/asset-manifest.ts'
 import { displayPath } from '../build/build-options.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import { checkSyntax } from './check-syntax.ts'
@@ -70,7 +69,7 @@ export function createUpdates(
   { build, modules, channel }: Parts,
   { run, again, onWork }: { readonly run: ServerProcess['replace']; again(): void; readonly onWork: OnWork },
 ): Updates {
-  const state: { current?: Current; known?: DevGeneration; updates: number; hasFailed?: boolean } = { updates: 0 }
+  const state: { current?: Current; known?: DevGeneration; updates: number } = { updates: 0 }
   const server = createServerStart(build.folders, run, onWork)
 
   /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
@@ -78,7 +77,6 @@ export function createUpdates(
     try {
       const generation = await (isQuick ? build.replace(files) : build.rebuild(files))
       state.known = generation
-      checkComponents(generation.browser, generation.sources)
       const former = state.current
       if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
       const { vendors, packages } =
@@ -94,7 +92,6 @@ export function createUpdates(
   }
 
   function fail(error: unknown): void {
-    state.hasFailed = true
     const failures = buildFailures(root, error)
     print(`The build failed.\n\n${failures.map(failureText).join('\n\n')}\n`)
     channel.buildFailed(failures)
@@ -154,8 +151,7 @@ export function createUpdates(
       // Pages that have all that is new ask the server for nothing.
       if (!told.some(isApplied) || reaction.length > 0) await server.start()
       state.current = current
-      if (state.hasFailed === true) print('The build works again.')
-      state.hasFailed = false
+      if (channel.failures.length > 0) print('The build works again.')
       channel.built()
       for (const message of reaction) channel.send(message)
       if (isQuick) void verify()

@@ -216,6 +216,7 @@ test('a broken source is shown where it is broken, also to pages that open later
   await page.next('update') // before the build is over
   await page.next('built')
   expect(await read('/(lab)/lab')).toContain('Mended')
+  expect(printed.filter((text) => text === 'The build works again.')).toHaveLength(1)
 })
 
 test('a document tells of which build it is, and a page whose events begin later hears that there is another', async () => {
