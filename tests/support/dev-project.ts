@@ -1,6 +1,6 @@
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { startDevServer, type DevServer } from '../../scripts/dev/dev-server.ts'
+import { startDevServer, type DevServer, type DevServerOptions } from '../../scripts/dev/dev-server.ts'
 import { makeTempDir } from './temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -20,10 +20,12 @@ export interface DevProject {
 /**
  * Copies the runtime and an application of `tests/fixtures`, and starts the development server.
  * @param fixture its folder's name.
+ * @param options further ones of the server.
  */
 export async function startDevProject(
   fixture: string,
   env: Readonly<Record<string, string>> = {},
+  options: Pick<DevServerOptions, 'certificate'> = {},
 ): Promise<DevProject> {
   const temp = await makeTempDir('dev')
   const root = temp.path
@@ -36,6 +38,7 @@ export async function startDevProject(
   await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
   const printed: string[] = []
   const dev = await startDevServer({
+    ...options,
     root,
     runtime: { folder: join(root, 'src'), compiled: false },
     app,
