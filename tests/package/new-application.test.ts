@@ -93,6 +93,22 @@ describe('an application from the archive alone', () => {
     expect(tested.out).toMatch(/^ℹ fail 0$/m)
   })
 
+  test('measures which of its sources the tests have run, in the lines of these files', async () => {
+    const shop = join(outside().path, 'shop')
+    const { scripts } = JSON.parse(await readFile(join(shop, 'package.json'), 'utf8'))
+    const [, measure = ''] = scripts['test:coverage'].split(' && ') // the build is there
+    const file = join(shop, 'src/app/guestbook/page.tsx')
+    const former = await readFile(file, 'utf8')
+    const lines = former.trimEnd().split('\n').length
+    await writeFile(file, `${former.trimEnd()}\n\nif (Math.random() > 2) {\n  throw new Error('never')\n}\n`)
+    const measured = await inShop('sh', '-c', measure)
+    await writeFile(file, former)
+    requireSuccess(measured)
+    expect(measured.out).toMatch(new RegExp(`^ℹ {4}page\\.tsx .*\\| ${lines + 3}-${lines + 4}$`, 'm'))
+    expect(measured.out).toMatch(/^ℹ {4}loader\.server\.ts +\| 100\.00 \|/m)
+    expect(measured.out).not.toContain('chunk-')
+  })
+
   test('is tested in vitest by the same kit', async () => {
     const shop = join(outside().path, 'shop')
     const spec = `import { expect, test } from 'vitest'

@@ -7,7 +7,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { test } from 'vitest'
 import { startBuiltServer } from './built-server.ts'
 import { CHROMIUM_ARGS, findChromium, HOW_TO_GET_CHROMIUM } from './chromium.ts'
-import { keepFailedPages } from './failed-pages.ts'
+import { savePages } from '../../src/testing/keep-failed-pages.ts'
+import { FAILED_PAGES } from './failed-pages.ts'
 import { recordComplaints, unexpectedComplaints } from './page-complaints.ts'
 
 /** How a page is opened. */
@@ -54,11 +55,8 @@ export const browserTest = test
     onCleanup(async () => {
       if (task.result?.state === 'fail') {
         const said = opened.flatMap((context) => context.said)
-        const kept = await keepFailedPages(
-          task.name,
-          opened.flatMap(({ pages }) => pages()),
-          said,
-        )
+        const pages = opened.flatMap((context) => context.pages())
+        const kept = await savePages(task.name, pages, said, FAILED_PAGES)
         if (kept.length > 0) process.stdout.write(`What its pages showed: ${kept.join(', ')}\n`)
       }
       const complaints = (await Promise.all(endings.map((end) => end()))).flat()

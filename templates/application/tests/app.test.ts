@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { createTestApp, renderRoute, startBuild, untilAlive } from 'millrace/testing'
+import { createTestApp, keepFailedPages, renderRoute, startBuild, untilAlive } from 'millrace/testing'
 import { chromium } from 'playwright-core'
 import application from '../src/app/app.ts'
 
@@ -42,18 +42,20 @@ const browser = [
 ].find((path) => path !== undefined && path !== '' && existsSync(path))
 const skip = browser === undefined && 'no Chromium was found; get one by: npx playwright-core install chromium'
 
-test('links and the form work in a browser, on the built application', { skip }, async () => {
+test('links and the form work in a browser, on the built application', { skip }, async (t) => {
   await using server = await startBuild(new URL('../dist/', import.meta.url))
   const chrome = await chromium.launch({ executablePath: browser ?? '', args: ['--no-sandbox'] })
   try {
     const page = await chrome.newPage({ baseURL: await server.origin() })
-    await page.goto('/')
-    await untilAlive(page)
-    await page.getByRole('link', { name: 'Guestbook' }).click()
-    await page.getByLabel('Your name').fill('Grace')
-    await page.getByRole('button', { name: 'Sign' }).click()
-    await page.getByText('Thank you, Grace.').waitFor()
-    await page.getByRole('listitem').filter({ hasText: 'Grace' }).waitFor()
+    await keepFailedPages(page, t.name, async () => {
+      await page.goto('/')
+      await untilAlive(page)
+      await page.getByRole('link', { name: 'Guestbook' }).click()
+      await page.getByLabel('Your name').fill('Grace')
+      await page.getByRole('button', { name: 'Sign' }).click()
+      await page.getByText('Thank you, Grace.').waitFor()
+      await page.getByRole('listitem').filter({ hasText: 'Grace' }).waitFor()
+    })
   } finally {
     await chrome.close()
   }
