@@ -14,7 +14,10 @@ interface Listening {
 }
 
 /** Lines for the terminal: who reaches the server, and what is to be done for it. */
-export function listeningTexts({ networkUrls }: DevServer, { host, certificate, inspector }: Listening): string[] {
+export function listeningTexts(
+  { networkUrls }: Pick<DevServer, 'networkUrls'>,
+  { host, certificate, inspector }: Listening,
+): string[] {
   const texts: string[] = []
   if (host !== undefined && networkUrls.length === 0) {
     texts.push('No other machine reaches it: this one has no network address for --host.')

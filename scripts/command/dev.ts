@@ -45,6 +45,11 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
     pollMs,
     env: process.env,
     session: randomUUID(),
+    onListening(server) {
+      const time = Math.round(performance.now() - started)
+      console.log(`Millrace (development) is listening on ${server.url}, after ${time} ms.`)
+      for (const text of listeningTexts(server, listening)) console.log(text)
+    },
     print: (text) => console.log(text),
   })
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofFiles.has(name)))
@@ -60,10 +65,6 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
     unwatch()
     throw listenFault(error, values.host) ?? error
   })
-  console.log(
-    `Millrace (development) is listening on ${server.url}, after ${Math.round(performance.now() - started)} ms.`,
-  )
-  for (const text of listeningTexts(server, listening)) console.log(text)
   const stop = async (): Promise<void> => {
     unwatch()
     await server.close()

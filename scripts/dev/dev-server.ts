@@ -52,6 +52,8 @@ export interface DevServerOptions extends BuildOptions {
   readonly session: string
   /** Folder for bundles of packages, which the next start uses again. Default: none are kept. */
   readonly cache?: string | undefined
+  /** Called when the server listens. Requests wait for the first build. */
+  onListening?(server: Pick<DevServer, 'url' | 'networkUrls'>): void
   /** Prints a line. */
   print(text: string): void
   /** Called before each piece of work that may take a while. */
@@ -106,6 +108,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     onDefect(error)
   })
 
+  const built = Promise.withResolvers<void>()
   const { host = 'localhost', allowHosts = [] } = options
   const gateway = createGateway({
     hosts: { names: new Set(allowHosts), addresses: host === 'localhost' ? () => [] : networkAddresses },
@@ -116,7 +119,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       const now = current()
       return now && devManifest(now.generation, modules.urls, now.vendors)
     },
-    settled: saves.idle,
+    built: built.promise,
+    settled: () => built.promise.then(saves.idle),
     async port() {
       await startServer()
       return server.port()
@@ -130,6 +134,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   gateway.server.listen(options.port, host)
   await once(gateway.server, 'listening')
+  const urls = urlsOf(host, networkAddresses(), namedUrl(options, gateway.server.address() as AddressInfo))
+  options.onListening?.(urls)
   // Only after listening: a second server of the same application fails there, and must not remove the first one's
   // files.
   await rm(out, { recursive: true, force: true })
@@ -140,9 +146,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const watcher = watchSources(watched, saves.add, { pollMs: options.pollMs, print })
   saves.add([])
   await saves.idle()
+  built.resolve()
 
   return {
-    ...urlsOf(host, networkAddresses(), namedUrl(options, gateway.server.address() as AddressInfo)),
+    ...urls,
     async close() {
       watcher.close()
       channel.close()

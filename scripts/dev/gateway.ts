@@ -23,6 +23,8 @@ export interface GatewayParts extends PageAnswers {
   readonly modules: ModuleServer
   /** The current manifest of pages; `undefined` before the first build. */
   manifest(): Pick<AssetManifest, 'segments'> | undefined
+  /** Resolves when the first build is done, or its failure is known. */
+  readonly built: Promise<void>
   /** Resolves when saved files have been applied, or their failure is known. */
   settled(): Promise<void>
   /** The port of the application's server, once it listens. */
@@ -60,7 +62,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const server = certificate === undefined ? createServer(listener) : createSecureServer(certificate, listener)
   server.on('upgrade', (request, socket, head) => {
     if (!isKnownHost(request.headers.host, parts.hosts) || isFromOther(request.headers)) return void socket.destroy()
-    return void parts.port().then(
+    return void parts.built.then(parts.port).then(
       (port) => forwardUpgrade(request, socket, head, port),
       () => socket.destroy(),
     )
@@ -99,7 +101,10 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   else if (path === DEV_SETTLED_PATH) await answerSettled(parts, response)
   else if (isPageRequest(path)) await answerPage(parts, path, request, response)
   else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
-  else await answerFile(parts, path, response)
+  else {
+    await parts.built
+    await answerFile(parts, path, response)
+  }
 }
 
 /** A page that reloads asks here first: the server may restart before it answers, and the browser would show its own error. */

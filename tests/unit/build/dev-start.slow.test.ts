@@ -1,4 +1,4 @@
-/** What a start of the development server needs. */
+/** What a start of the development server needs, and what it answers before its first build is done. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { DevWork } from '../../../scripts/dev/dev-parts.ts'
@@ -41,4 +41,19 @@ test('packages are bundled at the first start, and not at the second one', async
   const second = await workOfStart(cache)
   expect(second).not.toContain('packages')
   expect(second).toContain('browser bundle')
+})
+
+test('requests wait for the first build', async () => {
+  const work: DevWork[] = []
+  const { promise, resolve } = Promise.withResolvers<readonly [DevWork[], ...Promise<Response>[]]>()
+  const dev = await start({
+    onWork: (started) => void work.push(started),
+    onListening: ({ url }) =>
+      resolve([[...work], fetch(`${url}/(lab)/lab`), fetch(`${url}/_m/assets/src/app/lab/page.tsx`)]),
+  })
+  const [before, page, module] = await promise
+  expect(before).not.toContain('browser bundle')
+  expect(await (await page)?.text()).toContain('</html>')
+  expect(await (await module)?.text()).toContain('LabPage')
+  await dev.close()
 })
