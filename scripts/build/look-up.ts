@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import type { OnResolveArgs, Plugin, PluginBuild, ResolveResult } from 'esbuild'
+import { exactFiles } from './exact-file.ts'
 
 /** Marks a plugin's own resolution, so that plugins do not call each other endlessly. */
 const LOOK_UP = Symbol('look-up')
@@ -61,6 +62,7 @@ interface Entry {
 export function keepLookUps(): KeptLookUps {
   const entries = new Map<string, Entry>()
   const scopes = new Map<string, string>()
+  const state = { exact: exactFiles() }
 
   /** The nearest folder above that can give a package's name a meaning. */
   function scopeOf(folder: string): string {
@@ -73,7 +75,9 @@ export function keepLookUps(): KeptLookUps {
   }
 
   function keep(key: string, target: string | undefined, start: () => Found): Found {
-    const entry: Entry = { found: start(), ...(target === undefined ? {} : { stem: stemOf(target) }) }
+    const exact = target === undefined ? undefined : state.exact(target)
+    const found = exact === undefined ? start() : Promise.resolve(exact)
+    const entry: Entry = { found, ...(target === undefined ? {} : { stem: stemOf(target) }) }
     entries.set(key, entry)
     const drop = (): void => void (entries.get(key) === entry && entries.delete(key))
     entry.found.then((result) => {
@@ -86,6 +90,7 @@ export function keepLookUps(): KeptLookUps {
   function clear(): void {
     entries.clear()
     scopes.clear()
+    state.exact = exactFiles() // which remembers manifests
   }
 
   return {

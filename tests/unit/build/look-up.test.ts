@@ -59,12 +59,12 @@ async function builder(plugins: readonly Plugin[] = []): Promise<() => Promise<s
 }
 
 test('an import is looked up once, for all its importers in a package and over rebuilds', async () => {
-  await write('main.js', `import { pack } from 'pack'\nimport './deep/one.js'\nconsole.log(pack)\n`)
-  await write('deep/one.js', `import { pack } from 'pack'\nimport '../deep/two.js'\nconsole.log(pack)\n`)
+  await write('main.js', `import { pack } from 'pack'\nimport './deep/one'\nconsole.log(pack)\n`)
+  await write('deep/one.js', `import { pack } from 'pack'\nimport '../deep/two'\nconsole.log(pack)\n`)
   await write('deep/two.js', `console.log('two')\n`)
   const build = await builder()
   expect(await build()).toContain('two')
-  expect(asked.toSorted()).toEqual(['../deep/two.js', './deep/one.js', 'pack'])
+  expect(asked.toSorted()).toEqual(['../deep/two', './deep/one', 'pack'])
   expect(await build()).toContain('two')
   expect(asked).toEqual([])
 })
