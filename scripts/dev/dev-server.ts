@@ -75,9 +75,9 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const modules = createModuleServer(root, basePath)
   const idle = await bundleVendors(new Map(), { root, basePath, bundles, onWork: progress.note })
   const updates = createUpdates(
-    { ...options, bundles },
+    { root, basePath, print, bundles, onWork: progress.note },
     { build, modules, channel },
-    { run: (main, message) => server.replace(main, message), again: () => saves.add([]), onWork: progress.note },
+    { run: (main, message) => server.replace(main, message), again: () => saves.add([]) },
   )
   const { update, current, sources, startServer } = updates
   const reports = createDevReports(options, { channel, modules, updates })

@@ -34,6 +34,8 @@ export interface UpdateOptions {
   /** The application's. */
   readonly basePath?: string | undefined
   readonly bundles: BundleCache
+  /** Hears of each start of the server, and of bundles of packages. */
+  readonly onWork: OnWork
   /** Prints a line. */
   print(text: string): void
 }
@@ -62,15 +64,15 @@ export interface Updates {
 
 /**
  * @param run replaces the application's server by one that starts at this file.
- * @param again asks for an update without further files; `onWork` hears of each start of the server.
+ * @param again asks for an update without further files.
  */
 export function createUpdates(
-  { root, basePath, bundles, print }: UpdateOptions,
+  { root, print, ...ofPackages }: UpdateOptions,
   { build, modules, channel }: Parts,
-  { run, again, onWork }: { readonly run: ServerProcess['replace']; again(): void; readonly onWork: OnWork },
+  { run, again }: { readonly run: ServerProcess['replace']; again(): void },
 ): Updates {
   const state: { current?: Current; known?: DevGeneration; updates: number } = { updates: 0 }
-  const server = createServerStart(build.folders, run, onWork)
+  const server = createServerStart(build.folders, run, ofPackages.onWork)
 
   /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
   async function adopt(files: readonly string[], isQuick: boolean): Promise<Adopted | undefined> {
@@ -80,9 +82,7 @@ export function createUpdates(
       const former = state.current
       if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
       const { vendors, packages } =
-        isQuick && former !== undefined
-          ? former
-          : await vendorsOf({ root, basePath, bundles, onWork }, generation, former)
+        isQuick && former !== undefined ? former : await vendorsOf({ root, ...ofPackages }, generation, former)
       modules.adopt(generation, vendors)
       return { generation, vendors, packages }
     } catch (error) {
