@@ -49,26 +49,3 @@ export function basePathDefine(basePath: string): Record<string, string> {
 export function aliasOf({ alias }: Customization = {}): Pick<EsbuildOptions, 'alias'> {
   return alias === undefined ? {} : { alias: { ...alias } }
 }
-
-/**
- * Finds out which files plugins load themselves, by the filters that they register.
- * @returns whether one of them may load a file.
- */
-export async function claimedFiles(plugins: readonly Plugin[]): Promise<(file: string) => boolean> {
-  const filters: RegExp[] = []
-  const ignored = (): void => undefined
-  for (const plugin of plugins) {
-    const recorder = {
-      initialOptions: {},
-      onLoad: ({ filter, namespace = 'file' }: { readonly filter: RegExp; readonly namespace?: string }) =>
-        namespace === 'file' && filters.push(filter),
-      onResolve: ignored,
-      onStart: ignored,
-      onEnd: ignored,
-      onDispose: ignored,
-      resolve: async () => ({ errors: [], warnings: [], path: '' }),
-    }
-    await plugin.setup(recorder as never)
-  }
-  return (file) => filters.some((filter) => filter.test(file))
-}

@@ -1,11 +1,14 @@
 import type { Plugin } from 'esbuild'
 
-/**
- * Finds out which files the plugins of a project may change, by what they register.
- * @returns whether a file may be another one with these plugins: any file, where one of them resolves imports, changes the
- * build's options or its result.
- */
-export async function pluginClaims(plugins: readonly Plugin[]): Promise<(file: string) => boolean> {
+/** Which files plugins of a project may change, judged by what they register. */
+export interface PluginClaims {
+  /** Whether a plugin may load this file itself. */
+  loads(file: string): boolean
+  /** Whether a file may be another one with these plugins: any, if one resolves imports or changes options or results. */
+  changes(file: string): boolean
+}
+
+export async function pluginClaims(plugins: readonly Plugin[]): Promise<PluginClaims> {
   const filters: RegExp[] = []
   const state = { isOpen: false }
   const open = (): void => void (state.isOpen = true)
@@ -13,8 +16,16 @@ export async function pluginClaims(plugins: readonly Plugin[]): Promise<(file: s
     const initialOptions = {}
     const recorder = {
       initialOptions,
-      onLoad: ({ filter }: { readonly filter: RegExp }) =>
-        filters.push(new RegExp(filter.source, filter.flags.replaceAll(/[gy]/g, ''))),
+      onLoad({
+        filter: { source, flags },
+        namespace = 'file',
+      }: {
+        readonly filter: RegExp
+        readonly namespace?: string
+      }) {
+        // Without the flags by which an expression remembers its last match.
+        if (namespace === 'file') filters.push(new RegExp(source, flags.replaceAll(/[gy]/g, '')))
+      },
       onResolve: open,
       onStart: () => undefined,
       onEnd: open,
@@ -24,5 +35,6 @@ export async function pluginClaims(plugins: readonly Plugin[]): Promise<(file: s
     await setup(recorder as never)
     if (Object.keys(initialOptions).length > 0) open()
   }
-  return (file) => state.isOpen || filters.some((filter) => filter.test(file))
+  const loads = (file: string): boolean => filters.some((filter) => filter.test(file))
+  return { loads, changes: (file) => state.isOpen || loads(file) }
 }

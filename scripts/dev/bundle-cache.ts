@@ -60,8 +60,8 @@ export function createBundleCache(
     const inputs = Object.keys(bundle.metafile.inputs)
     if (inputs.some((input) => input.startsWith('asset-url:'))) return // its file is emitted by the build alone
     const files = inputs.filter((input) => !WITHOUT_FILE.test(input)).map((input) => fileOfInput(root, input))
-    const isClaimed = await claims
-    if (files.some(isClaimed)) return
+    const { changes } = await claims
+    if (files.some(changes)) return
     const stamps = around(files).map((path) => [path, fileStamp(path)] as const)
     const times = await Promise.all(files.map(changedAt))
     if (times.some((time) => time >= startedAt)) return

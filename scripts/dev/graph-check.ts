@@ -4,7 +4,8 @@ import type { Metafile } from 'esbuild'
 import { displayPath, type BuildOptions } from '../build/build-options.ts'
 import { CSS_FILE, STYLE } from '../build/css-files.ts'
 import { CSS_MODULE, type CssModules } from '../build/css-modules.ts'
-import { claimedFiles, pluginsOf } from '../build/customization.ts'
+import { pluginsOf } from '../build/customization.ts'
+import { pluginClaims } from '../build/plugin-claims.ts'
 import type { Parts } from './dev-parts.ts'
 import { readInterfaces, type ModuleInterfaces } from './module-interfaces.ts'
 import type { PluginReads } from './plugin-reads.ts'
@@ -45,7 +46,7 @@ export function createGraphCheck(
   reads: PluginReads,
 ): GraphCheck {
   const sides = ['browser', 'server'] as const
-  const claims = Promise.all(sides.map((side) => claimedFiles(pluginsOf(customization, side))))
+  const claims = Promise.all(sides.map((side) => pluginClaims(pluginsOf(customization, side))))
   const keyOf = (file: string): string => displayPath(root, file)
 
   function isPlain({ browser, server, runtime, inspection }: Parts, changed: readonly string[]): boolean {
@@ -60,8 +61,10 @@ export function createGraphCheck(
   }
 
   async function keepScripts(graph: GraphInterfaces, files: readonly string[]): Promise<boolean> {
-    const isClaimed = await claims
-    if (files.some((file) => EVALUATED.test(displayPath(app, file)) || isClaimed.some((of) => of(file)))) return false
+    const ofSides = await claims
+    if (files.some((file) => EVALUATED.test(displayPath(app, file)) || ofSides.some(({ loads }) => loads(file)))) {
+      return false
+    }
     const known = await graph.scripts
     const keys = files.map(keyOf)
     if (keys.some((key) => !known.has(key))) return false

@@ -4,7 +4,8 @@ import { browserEntry, metafileKey } from '../build/bundle-options.ts'
 import { displayPath, PUBLIC_PATH } from '../build/build-options.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { CSS_FILE, cssFiles } from '../build/css-files.ts'
-import { aliasOf, basePathDefine, claimedFiles, constantsOf, pluginsOf } from '../build/customization.ts'
+import { aliasOf, basePathDefine, constantsOf, pluginsOf } from '../build/customization.ts'
+import { pluginClaims, type PluginClaims } from '../build/plugin-claims.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { transformModule, type BrowserModule } from './module-transform.ts'
@@ -74,7 +75,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     generation?: DevGeneration
     vendors?: VendorBundle
     /** Which modules the project's own plugins load. */
-    claimed?: Promise<(file: string) => boolean>
+    claims?: Promise<PluginClaims>
   } = {}
 
   function current(): { readonly generation: DevGeneration; readonly vendors: VendorBundle } {
@@ -94,8 +95,8 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     const { generation, vendors } = current()
     const { context, assets, modules, lookUps } = generation
     const own = pluginsOf(context.customization, 'browser')
-    state.claimed ??= claimedFiles(own)
-    const fresh = state.claimed.then((isClaimed) =>
+    state.claims ??= pluginClaims(own)
+    const fresh = state.claims.then(({ loads }) =>
       transformModule(
         {
           root,
@@ -108,7 +109,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
             ...context.defines,
           },
           aliases: aliasOf(context.customization),
-          isClaimed,
+          isClaimed: loads,
           plugins: [lookUps.plugin, ...own, assets.plugin, cssFiles(root, modules)],
           urlOf: (file) => vendorUrl(vendors, file) ?? urls.urlOf(displayPath(root, file)),
         },
