@@ -4,13 +4,14 @@ import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, DEV_SETTLED_PATH } from '../../src/c
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
+import { shortHash } from '../build/content-hash.ts'
 import type { Certificate } from './certificate.ts'
 import { DEV_BUILD_ID } from './dev-manifest.ts'
 import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
 import { isKnownHost, type KnownHosts } from './local-hosts.ts'
 import { isFromOther } from './own-page.ts'
 import { answerPage, isPageRequest, type PageAnswers } from './page-requests.ts'
-import { DEV_ENTRY, type ModuleServer } from './module-server.ts'
+import { DEV_ENTRY, type ModuleServer, type ServedFile } from './module-server.ts'
 import type { DevChannel } from './dev-channel.ts'
 import { waitingDocuments } from './waiting-documents.ts'
 
@@ -103,7 +104,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
   else {
     await parts.built
-    await answerFile(parts, path, response)
+    await answerFile(parts, path, request, response)
   }
 }
 
@@ -121,13 +122,32 @@ function answerSegmentFiles({ manifest }: GatewayParts, response: ServerResponse
   response.end(JSON.stringify(encodeSegmentFiles(segments)))
 }
 
-async function answerFile({ modules }: GatewayParts, path: string, response: ServerResponse): Promise<void> {
-  const file = await modules.load(path).catch((error: unknown) => {
+/** A page that loads again asks for all its modules: what the browser has is not sent again. */
+async function answerFile(
+  { modules }: GatewayParts,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const file: ServedFile | undefined = await modules.load(path).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error)
     return { type: 'text/javascript; charset=utf-8', contents: `throw new Error(${JSON.stringify(reason)})` }
   })
-  if (file === undefined) response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end()
-  else response.writeHead(200, { 'Content-Type': file.type, 'Cache-Control': 'no-cache' }).end(file.contents)
+  if (file === undefined) {
+    response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' }).end()
+    return
+  }
+  const { type, contents, immutable = false } = file
+  if (immutable) {
+    response
+      .writeHead(200, { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' })
+      .end(contents)
+    return
+  }
+  const etag = `"${shortHash(contents)}"`
+  response.setHeader('Cache-Control', 'no-cache').setHeader('ETag', etag)
+  if (request.headers['if-none-match'] === etag) response.writeHead(304).end()
+  else response.writeHead(200, { 'Content-Type': type }).end(contents)
 }
 
 async function answerByApplication(

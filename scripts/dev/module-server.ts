@@ -16,6 +16,8 @@ import type { VendorBundle } from './vendor-bundle.ts'
 export interface ServedFile {
   readonly type: string
   readonly contents: string | Uint8Array
+  /** Whether the file of this URL never changes. */
+  readonly immutable?: boolean
 }
 
 /** Serves the project's own modules one by one, compiled on demand. */
@@ -157,7 +159,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
       const name = urls.keyOf(path)
       if (name === undefined) return undefined
       const vendor = state.vendors?.files.get(path)
-      if (vendor !== undefined) return typed(name, vendor)
+      if (vendor !== undefined) return { type: typeOf(name), contents: vendor, immutable: true }
       if (state.generation === undefined) return undefined
       if (path === DEV_ENTRY) return typed('.js', entryCode())
       if (name.startsWith(STYLES)) return typed('.css', await loadStyle(state.generation, name.slice(STYLES.length)))
@@ -176,6 +178,9 @@ async function loadStyle(generation: DevGeneration, name: string): Promise<strin
 }
 
 function typed(name: string, contents: string | Uint8Array | undefined): ServedFile | undefined {
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-  return contents === undefined ? undefined : { type, contents }
+  return contents === undefined ? undefined : { type: typeOf(name), contents }
+}
+
+function typeOf(name: string): string {
+  return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 }

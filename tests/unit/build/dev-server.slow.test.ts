@@ -72,6 +72,23 @@ test('the client router finds the files of the modules as they are by now', asyn
   expect(scripts(JSON.parse(await read(list)))).toEqual([`${PAGE_URL}?v=1`])
 })
 
+test('a page that loads again is sent the files that have changed, and no others', async () => {
+  const ask = (etag: string) => fetch(dev.url + PAGE_URL, { headers: { 'If-None-Match': etag } })
+  const etag = (await ask('"other"')).headers.get('etag') ?? ''
+  const same = await ask(etag)
+  expect([same.status, await same.text(), same.headers.get('cache-control')]).toEqual([304, '', 'no-cache'])
+  await using page = await openPage()
+  await project.change({ [PAGE]: component('Changed') })
+  await page.next('update')
+  const changed = await ask(etag)
+  expect(changed.status).toBe(200)
+  expect(await changed.text()).toContain('Changed')
+
+  // Packages have another URL when they change.
+  const react = /"([^"]*\/vendor\/[^"]+)"/.exec(await read(PAGE_URL))?.[1] ?? ''
+  expect((await fetch(dev.url + react)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+})
+
 test('a saved stylesheet is fetched anew, without anything else', async () => {
   const styles = '/_m/assets/styles/src/app/card.module.css'
   expect(await read(styles)).toContain('color: navy')
