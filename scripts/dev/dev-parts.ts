@@ -62,16 +62,20 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
     onWork(work)
     return start()
   }
-  const [browser, server, facts] = await Promise.allSettled([
+  const bundledFacts =
+    plain !== undefined && !isRead(plain.inspection.inputs)
+      ? plain.inspection
+      : noting('table and actions', () => bundleFacts(contexts))
+  const known = former !== undefined && !isRead(former.runtime.inputs) ? former : undefined
+  const [browser, server, facts, inspected] = await Promise.allSettled([
     plain !== undefined && !isRead(plain.browser.metafile.inputs)
       ? plain.browser
       : noting('browser bundle', () => contexts.browser.rebuild()),
     plain !== undefined && !isRead(plain.server.metafile.inputs)
       ? plain.server
       : noting('server bundle', () => contexts.server.rebuild()),
-    plain !== undefined && !isRead(plain.inspection.inputs)
-      ? plain.inspection
-      : noting('table and actions', () => bundleFacts(contexts)),
+    bundledFacts,
+    known && inspectEarly(contexts, bundledFacts, { former: known, folders }),
   ])
   if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
   if (browser.status === 'rejected') throw browser.reason
@@ -81,13 +85,16 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
   const files = [...contexts.linkedFiles()].toSorted()
   const linked = JSON.stringify(files)
   const runtime =
-    former?.runtime.linked === linked && !isRead(former.runtime.inputs)
-      ? former.runtime
+    known?.runtime.linked === linked
+      ? known.runtime
       : { ...(await bundleServerRuntime(context, files, contexts.serverPlugins, kept)), linked }
+  const isEarly = runtime === known?.runtime
+  if (isEarly && inspected.status === 'rejected') throw inspected.reason
+  const early = isEarly && inspected.status === 'fulfilled' ? inspected.value : undefined
   const inspection =
     'sources' in facts.value
       ? facts.value
-      : await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })
+      : (early ?? (await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })))
   checkServerModules(context.root, server.value.metafile, inspection.sources)
   const groups = groupsOf(context, browser.value.metafile, inspection.sources)
   const areSame =
@@ -112,6 +119,15 @@ export async function bundleFacts({ context, inspection }: DevContexts): Promise
   await checkActionNames(context)
   const { outputFiles, metafile } = await inspection.rebuild()
   return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+}
+
+/** Evaluates the application while bundles are made, by the runtime of the last build, which seldom changes. */
+async function inspectEarly(
+  contexts: DevContexts,
+  facts: InspectionBundle | Inspection | Promise<InspectionBundle>,
+  { former, folders }: { readonly former: Parts; readonly folders: GenerationFolders },
+): Promise<Inspection> {
+  return inspect(contexts, await facts, { runtime: former.runtime, former: former.inspection, folders })
 }
 
 /** The second half: evaluates the application where its text has changed, or the runtime that it is linked to. */
