@@ -41,7 +41,9 @@ export function moduleGraph(metafile: Metafile): ModuleGraph {
     for (const { path, external } of imports) {
       if (external) continue
       const imported = withoutReferences(path)
-      importers.set(imported, [...(importers.get(imported) ?? []), key])
+      const known = importers.get(imported)
+      if (known === undefined) importers.set(imported, [key])
+      else known.push(key)
     }
   }
   return {

@@ -35,7 +35,7 @@ test('a server says that it is starting until its first page could be rendered, 
   await expect.poll(async () => (await ready()).text, { timeout: 10_000 }).toBe('ready\n')
 })
 
-test('in development a broken home page is not requested: a save of another page would show its failure', async () => {
+test('in development the server is ready at once, without modules and without the home page', async () => {
   vi.stubEnv('NODE_ENV', 'development')
   onTestFinished(() => void vi.unstubAllEnvs())
   const loader = moduleOf({
@@ -43,13 +43,13 @@ test('in development a broken home page is not requested: a save of another page
       throw new Error('the home page is being written')
     },
   })
-  const { app, logs } = tinyApp({
-    routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>), loader } },
-  })
+  const load = vi.fn<() => Promise<{ default(): React.ReactNode }>>(async () => ({ default: () => <p>home</p> }))
+  const { app, logs } = tinyApp({ routes: { '/': { ...fallbacks('root'), page: load, loader } } })
   onTestFinished(() => app.dispose())
   await using server = await listeningOn(createServer(app))
 
   await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
+  expect(load).not.toHaveBeenCalled()
   expect((await request(app).get('/readyz')).text).toBe('ready\n')
   expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([])
 })

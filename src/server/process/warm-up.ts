@@ -27,15 +27,12 @@ interface ProbeTarget {
 
 /**
  * Renders a real page through the socket, the guard and React, and then marks the server ready. Retries in the background:
- * a page that fails now may work when a dependency is back. In development it only loads the modules: the home page may be
- * broken or slow, and would be requested after each save of any other page.
+ * a page that fails now may work when a dependency is back. In development nothing is loaded before a page asks for it:
+ * the server starts after each save, and the home page may be broken or slow.
  * @returns resolves after the first try.
  */
 export async function warmUp(app: WarmableApp, port: number, config: Config, log: Logger): Promise<void> {
-  if (process.env['NODE_ENV'] === 'development') {
-    await app.warm().catch(() => undefined) // the page itself tells which module does not load
-    return app.readiness.markReady()
-  }
+  if (process.env['NODE_ENV'] === 'development') return app.readiness.markReady()
   const address = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '[::1]' : bracketed(config.host)
   const target = { address, port, host: someHost(config.origins) ?? `localhost:${port}` }
   const attempt = async (): Promise<void> => {
