@@ -2,6 +2,7 @@
  * Runs in a separate process with the bundle of `readApplication`: the application's modules are evaluated there, and
  * everything that they open or leave running ends with it.
  */
+import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
@@ -109,13 +110,14 @@ async function readSources(routes: RouteDefinitions): Promise<Record<string, Seg
   return sources
 }
 
-const bundle = process.argv[2]
-if (bundle !== undefined && process.send !== undefined) {
+if (process.send !== undefined) {
+  process.once('disconnect', () => process.exit())
+  const [bundle] = await once(process, 'message')
   const tell = (message: InspectionMessage): Promise<void> =>
     new Promise((told) => {
       process.send?.(message, () => told())
     })
-  await tell(await inspect(bundle, tell))
+  await tell(await inspect(String(bundle), tell))
   process.exit()
 }
 

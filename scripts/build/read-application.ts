@@ -1,7 +1,5 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { checkActionNames } from './action-faults.ts'
 import { actionModules } from './action-modules.ts'
@@ -9,15 +7,12 @@ import { BuildFault } from './build-fault.ts'
 import { displayPath } from './build-options.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
-import type { ApplicationFacts, InspectionMessage, InspectionReport } from './inspect-application.ts'
+import type { ApplicationFacts } from './inspect-application.ts'
+import { startInspection, type InspectionProcess } from './inspection-process.ts'
 import { statesRoutes } from './routes-file.ts'
 import { checkTableModules } from './table-modules.ts'
-/** An application that takes longer to evaluate is waiting for something that a build cannot provide. */
-const EVALUATION_LIMIT_MS = 30_000
 
 const MARKER = 'route-module'
-
-const INSPECTION = join(import.meta.dirname, `inspect-application${extname(import.meta.filename)}`)
 
 /**
  * Evaluates `app.ts` and `routes.ts` with every module of the table replaced by a marker, then the modules that declare
@@ -87,16 +82,20 @@ export const actions = {\n${actions.join('')}}
 `
 }
 
-/** The second half of `readApplication`. */
+/**
+ * The second half of `readApplication`.
+ * @param inspection a process that has evaluated nothing yet.
+ */
 export async function evaluateInspection(
   context: BundleContext,
   folder: string,
   text: string,
+  inspection: InspectionProcess = startInspection(context.mode),
 ): Promise<ApplicationFacts> {
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'inspection.js')
   await writeFile(file, text)
-  const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await evaluate(file, context.mode)
+  const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await inspection.evaluate(file)
   if ('sources' in report) {
     checkTableModules(report.sources)
     return report
@@ -120,37 +119,6 @@ function markRouteModules(root: string): Plugin {
         loader: 'js',
       }))
     },
-  }
-}
-
-interface Evaluation {
-  readonly report: InspectionReport
-  /** The module that was being evaluated; absent for the application itself. */
-  readonly source?: string
-}
-
-async function evaluate(file: string, mode: BundleContext['mode']): Promise<Evaluation> {
-  const child = fork(INSPECTION, [file], {
-    execArgv: ['--enable-source-maps'],
-    env: { ...process.env, NODE_ENV: mode },
-    stdio: ['ignore', 2, 2, 'ipc'], // stdout may be a log for other programs
-  })
-  const state: { source?: string } = {}
-  const overdue = setTimeout(() => child.kill('SIGKILL'), EVALUATION_LIMIT_MS)
-  try {
-    const ended = once(child, 'exit').then(([code, signal]): InspectionReport => {
-      const limit = `it did not finish within ${EVALUATION_LIMIT_MS / 1000} s (a top-level await that never settles?)`
-      return { failure: signal === 'SIGKILL' ? limit : `its process ended early, with exit code ${String(code)}` }
-    })
-    const reported = new Promise<InspectionReport>((resolve) => {
-      child.on('message', (message: InspectionMessage) => {
-        if ('evaluating' in message) state.source = message.evaluating
-        else resolve(message)
-      })
-    })
-    return { report: await Promise.race([reported, ended]), ...state }
-  } finally {
-    clearTimeout(overdue)
   }
 }
 

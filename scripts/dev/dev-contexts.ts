@@ -12,6 +12,7 @@ import { serverPackages } from '../build/server-packages.ts'
 import { createServerWall, type ServerWall } from '../build/server-wall.ts'
 import { packageStamp } from './package-stamp.ts'
 import { linkedOptions, linkRuntime } from './server-runtime.ts'
+import { createSpareInspection, type SpareInspection } from './spare-inspection.ts'
 
 /** How esbuild tells its results. */
 export interface InMemory {
@@ -27,6 +28,8 @@ export interface DevContexts {
   readonly server: BuildContext<InMemory>
   /** Of the table, the rules and the actions, for a process that checks them. */
   readonly inspection: BuildContext<InMemory>
+  /** Evaluates that bundle. */
+  readonly spare: SpareInspection
   /** For everything else that is bundled for Node. */
   readonly serverPlugins: readonly Plugin[]
   /** What the last builds for Node import from packages and from the runtime: absolute paths. */
@@ -51,6 +54,7 @@ const IN_MEMORY: InMemory = { metafile: true, write: false }
 /** @param context of the build, in development mode. */
 export async function openDevContexts(context: BundleContext): Promise<DevContexts> {
   const { root, customization } = context
+  const spare = createSpareInspection() // first, because it takes as long as the first bundles
   const wall = createServerWall(context)
   const assets = createAssetFiles(context.basePath)
   const modules = createCssModules(root, pluginsOf(customization, 'browser'))
@@ -67,6 +71,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
     esbuildContext({
       ...linkedOptions(nodeOptions(context, entries, [serverLookUps.plugin, ...serverPlugins, links.plugin])),
       ...IN_MEMORY,
+      sourcesContent: false, // they are read from the disk
       // Maps that do not depend on the folder: each generation has another one.
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,
@@ -74,12 +79,16 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
     esbuildContext(
       linkedOptions(inspectionOptions(context, [serverLookUps.plugin, ...serverPlugins, inspectionLinks.plugin])),
     ),
-  ])
+  ]).catch((error: unknown) => {
+    spare.end()
+    throw error
+  })
   return {
     context,
     browser,
     server,
     inspection,
+    spare,
     serverPlugins,
     linkedFiles: () => new Set([...links.files, ...inspectionLinks.files]),
     browserLookUps,
@@ -89,6 +98,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
     assets,
     modules,
     async dispose() {
+      spare.end()
       await Promise.all([browser.dispose(), server.dispose(), inspection.dispose()])
     },
   }

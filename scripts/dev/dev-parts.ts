@@ -73,7 +73,7 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
       : noting('browser bundle', () => contexts.browser.rebuild()),
     plain !== undefined && !isRead(plain.server.metafile.inputs)
       ? plain.server
-      : noting('server bundle', () => contexts.server.rebuild()),
+      : noting('server bundle', () => bundleServer(contexts, folders)),
     bundledFacts,
     known && inspectEarly(contexts, bundledFacts, { former: known, folders }),
   ])
@@ -121,6 +121,12 @@ export async function bundleFacts({ context, inspection }: DevContexts): Promise
   return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
 }
 
+async function bundleServer({ server }: DevContexts, folders: GenerationFolders): Promise<BuildResult<InMemory>> {
+  const result = await server.rebuild()
+  folders.stage(result.outputFiles)
+  return result
+}
+
 /** Evaluates the application while bundles are made, by the runtime of the last build, which seldom changes. */
 async function inspectEarly(
   contexts: DevContexts,
@@ -132,7 +138,7 @@ async function inspectEarly(
 
 /** The second half: evaluates the application where its text has changed, or the runtime that it is linked to. */
 export async function inspect(
-  { context }: DevContexts,
+  { context, spare }: DevContexts,
   { text, inputs }: InspectionBundle,
   {
     runtime,
@@ -145,7 +151,8 @@ export async function inspect(
   },
 ): Promise<Inspection> {
   if (former?.text === text && former.runtime === runtime.hash) return { ...former, inputs }
-  const { sources, rules } = await evaluateInspection(context, await folders.forInspection(runtime), text)
+  const folder = await folders.forInspection(runtime)
+  const { sources, rules } = await evaluateInspection(context, folder, text, spare.take())
   return { text, inputs, sources, rules, runtime: runtime.hash }
 }
 

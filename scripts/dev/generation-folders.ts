@@ -18,6 +18,8 @@ export interface DevServerBundle {
 export interface GenerationFolders {
   /** Makes the folder for an inspection's bundle, beside a link to the runtime. It is the same for all inspections. */
   forInspection(runtime: ServerRuntime): Promise<string>
+  /** Starts to write the modules of the next generation, before all else of it is known. */
+  stage(files: readonly OutputFile[]): void
   /**
    * Writes a generation. Each has its own folder: the previous server may still load files from its own.
    * @param manifest as JSON.
@@ -30,12 +32,23 @@ export interface GenerationFolders {
 interface Written {
   readonly folder: string
   readonly runtime: string
-  readonly files: ReadonlyMap<OutputFile, string>
+  /** Where files are, by name and contents. */
+  readonly files: ReadonlyMap<string, string>
+}
+
+/** Modules of a generation that is not known otherwise. */
+interface Staged {
+  readonly folder: string
+  readonly files: readonly OutputFile[]
+  readonly written: Promise<Written['files']>
 }
 
 /** @param out the folder for all of them. */
 export function createGenerationFolders(out: string): GenerationFolders {
-  const state: { runtime?: ServerRuntime; runtimes: number; generations: number } = { runtimes: 0, generations: 0 }
+  const state: { runtime?: ServerRuntime; runtimes: number; generations: number; staged?: Staged } = {
+    runtimes: 0,
+    generations: 0,
+  }
   const kept: Written[] = []
   const runtimes = new Set<string>()
 
@@ -49,6 +62,18 @@ export function createGenerationFolders(out: string): GenerationFolders {
     await Promise.all(runtime.files.map(({ path, contents }) => writeFile(join(folder, basename(path)), contents)))
     state.runtime = runtime
     return folder
+  }
+
+  function stage(files: readonly OutputFile[]): Staged {
+    if (state.staged?.files === files) return state.staged
+    const unused = state.staged
+    state.generations += 1
+    const folder = join(out, String(state.generations))
+    const written = writeModules(join(folder, 'server'), files, kept.at(-1)?.files)
+    written.catch(() => undefined) // `write` tells of it
+    state.staged = { folder, files, written }
+    void unused?.written.finally(() => remove(unused.folder)).catch(() => undefined)
+    return state.staged
   }
 
   const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
@@ -70,24 +95,38 @@ export function createGenerationFolders(out: string): GenerationFolders {
       await linkFolder(shared, join(folder, 'runtime'))
       return join(folder, 'server')
     },
+    stage: (files) => void stage(files),
     async write({ files, runtime }, manifest) {
-      state.generations += 1
-      const folder = join(out, String(state.generations))
+      const { folder, written } = stage(files)
+      delete state.staged
       const shared = await writeRuntime(runtime)
-      const server = join(folder, 'server')
-      await Promise.all([mkdir(server, { recursive: true }), mkdir(join(folder, 'public'), { recursive: true })])
-      const former = kept.at(-1)?.files
-      const written = files.map((file) => [file, join(server, basename(file.path))] as const)
+      await mkdir(join(folder, 'public'), { recursive: true })
       await Promise.all([
-        ...written.map(([file, path]) => writeOrLink(path, file.contents, former?.get(file))),
+        written,
         writeFile(join(folder, 'manifest.json'), manifest),
         linkFolder(shared, join(folder, 'runtime')),
       ])
-      kept.push({ folder, runtime: shared, files: new Map(written) })
+      kept.push({ folder, runtime: shared, files: await written })
       await removeOld()
       return { start: join(shared, START_SCRIPT), folder }
     },
   }
+}
+
+/** @param former files that are on disk, and where. */
+async function writeModules(
+  folder: string,
+  files: readonly OutputFile[],
+  former: Written['files'] | undefined,
+): Promise<Written['files']> {
+  await mkdir(folder, { recursive: true })
+  const write = async ({ path, contents, hash }: OutputFile): Promise<readonly [string, string]> => {
+    const name = basename(path)
+    const key = `${name} ${hash}`
+    await writeOrLink(join(folder, name), contents, former?.get(key))
+    return [key, join(folder, name)]
+  }
+  return new Map(await Promise.all(files.map(write)))
 }
 
 /** A junction is the one kind of link to a folder that Windows allows everybody. */

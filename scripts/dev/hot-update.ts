@@ -29,8 +29,16 @@ export type HotUpdate =
       readonly renewed: readonly string[]
     }
 
-/** Reads the graph from esbuild's metafile. */
+const GRAPHS = new WeakMap<Metafile, ModuleGraph>()
+
+/** The graph of esbuild's metafile; read once, because most saves leave the bundle as it is. */
 export function moduleGraph(metafile: Metafile): ModuleGraph {
+  const graph = GRAPHS.get(metafile) ?? readGraph(metafile)
+  GRAPHS.set(metafile, graph)
+  return graph
+}
+
+function readGraph(metafile: Metafile): ModuleGraph {
   const importers = new Map<string, string[]>()
   const keys = new Set<string>()
   const styles = new Set<string>()
