@@ -18,8 +18,8 @@ export interface DevChannel {
   warn(warnings: readonly DevWarning[]): void
   /** Failures of the current build. */
   readonly failures: readonly DevFailure[]
-  /** Number of successful builds; documents contain it, so that their pages notice what they have missed. */
-  readonly builds: number
+  /** The number of successful builds and the session: documents tell it, so that their pages notice what they have missed. */
+  readonly build: string
   close(): void
 }
 
@@ -56,8 +56,8 @@ export function createDevChannel(session: string, now: () => number, versions = 
   return {
     send,
     failures,
-    get builds() {
-      return state.builds
+    get build() {
+      return `${state.builds} ${session}`
     },
     join(response) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })

@@ -156,7 +156,7 @@ async function answerByApplication(
   response: ServerResponse,
 ): Promise<void> {
   await settled() // a page that is loaded after a save shows it
-  const timing = (): string => `${DEV_BUILD_TIMING};desc="${channel.builds}"`
+  const timing = (): string => `${DEV_BUILD_TIMING};desc="${channel.build}"`
   const fail = (status: number): void => {
     if (response.headersSent) return void response.destroy()
     response.writeHead(status, {

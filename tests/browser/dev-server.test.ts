@@ -212,6 +212,19 @@ browserTest(
   },
 )
 
+browserTest('a page whose events come from another server than its document loads again', async ({ project, open }) => {
+  const page = await open()
+  const hello = `retry: 600000\ndata: ${JSON.stringify({ type: 'hello', session: 'of the next server', build: 1 })}\n\n`
+  await page.route('**/_m/dev', (route) => route.fulfill({ contentType: 'text/event-stream', body: hello }), {
+    times: 1,
+  })
+  const loads: string[] = []
+  page.on('load', () => loads.push(page.url()))
+  await page.goto(project.dev.url)
+  await expect.poll(() => loads.length).toBe(2)
+  await page.close() // before its server is gone
+})
+
 browserTest('a page that other data has broken is there again when its loader is mended', async ({ project, open }) => {
   const page = await open({ allow: [/not a function/] })
   await page.goto(project.dev.url)

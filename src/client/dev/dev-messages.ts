@@ -12,7 +12,7 @@ export const DEV_OPEN_PATH = '/_m/dev/open'
 /** Answers 204 once all saves are applied. */
 export const DEV_SETTLED_PATH = '/_m/dev/settled'
 
-/** Entry of `Server-Timing` whose description is the number of the document's build. */
+/** Entry of `Server-Timing` whose description is the document's build: its number, a space, and the session. */
 export const DEV_BUILD_TIMING = 'millrace-build'
 
 /** One frame of a stack. */

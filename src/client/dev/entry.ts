@@ -43,7 +43,7 @@ findInsight(window, (insight, router) => {
 
 function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): void {
   const overlay = createOverlay(document, openInEditor)
-  const state = { session: '', build: documentBuild(), updates: Promise.resolve() }
+  const state = { ...documentBuild(), updates: Promise.resolve() }
   const onThrown = watchFailures(window, {
     failed: (complaint) => void explain(complaint).then(overlay.show, gone),
     recovered: (message) => observer.recovered(message),
@@ -121,11 +121,13 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
 }
 
-/** Infinite if the browser does not tell: such a page never counts as outdated. */
-function documentBuild(): number {
+/** The build is infinite if the browser does not tell: such a page never counts as outdated. */
+function documentBuild(): { session: string; build: number } {
   const [navigation] = performance.getEntriesByType('navigation')
   const timing = navigation instanceof PerformanceNavigationTiming ? navigation.serverTiming : []
-  return Number(timing.find(({ name }) => name === DEV_BUILD_TIMING)?.description ?? Infinity)
+  const told = timing.find(({ name }) => name === DEV_BUILD_TIMING)?.description ?? ''
+  const [build = '', session = ''] = told.split(' ')
+  return { session, build: build === '' ? Infinity : Number(build) }
 }
 
 /** The development server is gone, and with it the reader of its failures. */

@@ -238,14 +238,14 @@ test('a broken source is shown where it is broken, also to pages that open later
 
 test('a document tells of which build it is, and a page whose events begin later hears that there is another', async () => {
   const timing = async (): Promise<string | null> => (await fetch(`${dev.url}/(lab)/lab`)).headers.get('server-timing')
-  expect(await timing()).toContain('millrace-build;desc="1"')
+  expect(await timing()).toContain('millrace-build;desc="1 one"')
   await using page = await openPage()
   expect(page.hello).toEqual({ type: 'hello', session: 'one', build: 1 })
   await project.change({ [PAGE]: component('Changed') })
   expect(await page.next('built')).toEqual({ type: 'built', build: 2 })
   await using later = await openPage()
   expect(later.hello).toEqual({ type: 'hello', session: 'one', build: 2 })
-  expect(await timing()).toContain('millrace-build;desc="2"')
+  expect(await timing()).toContain('millrace-build;desc="2 one"')
 })
 
 test('the wall stands in development too', async () => {
