@@ -23,6 +23,7 @@ export function devManifest(
     scripts: [urls.urlOf(source)],
     styles: stylesheets(styles.modules.get(source) ?? []),
   })
+  const entryKey = metafileKey(context.root, browserEntry(context))
   const segments = Object.entries(sources).map(([pattern, kinds]) => {
     const browserKinds = Object.entries(kinds).filter(([kind]) => !SERVER_KINDS.has(kind))
     return [pattern, Object.fromEntries(browserKinds.map(([kind, source]) => [kind, describe(source)]))] as const
@@ -30,9 +31,9 @@ export function devManifest(
   return {
     buildId: DEV_BUILD_ID,
     entry: urls.publicPath(DEV_ENTRY),
-    entryImports: [urls.publicPath(vendors.devClient)],
+    entryImports: [urls.publicPath(vendors.devClient), urls.urlOf(entryKey)],
     entryStyles: stylesheets(styles.entry),
     segments: Object.fromEntries(segments.filter(([, kinds]) => Object.keys(kinds).length > 0)),
-    actionSegments: actionSegments(browser, metafileKey(context.root, browserEntry(context)), sources),
+    actionSegments: actionSegments(browser, entryKey, sources),
   }
 }

@@ -132,11 +132,14 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     return module.code
   }
 
-  /** The development server's part is first: React looks for it during loading. */
+  /**
+   * The development server's part is first: React looks for it during loading. It runs also where a module of the
+   * application cannot be loaded, and loads the page again when it can.
+   */
   function entryCode(): string {
     const { generation, vendors } = current()
     const entry = urls.urlOf(metafileKey(root, browserEntry(generation.context)))
-    return `import ${JSON.stringify(urls.publicPath(vendors.devClient))}\nimport ${JSON.stringify(entry)}\n`
+    return `import ${JSON.stringify(urls.publicPath(vendors.devClient))}\nawait import(${JSON.stringify(entry)})\n`
   }
 
   return {

@@ -225,6 +225,15 @@ browserTest('a page whose events come from another server than its document load
   await page.close() // before its server is gone
 })
 
+browserTest('a page that cannot load one of its modules still hears of the next server', async ({ project, open }) => {
+  const page = await open({ allow: [/ERR_FAILED/, /Failed to fetch dynamically imported module/] })
+  await page.route('**/src/app/client.tsx*', (route) => route.abort())
+  const hears = page.waitForRequest('**/_m/dev')
+  await page.goto(project.dev.url)
+  await hears
+  await page.close() // before its server is gone
+})
+
 browserTest('a page that other data has broken is there again when its loader is mended', async ({ project, open }) => {
   const page = await open({ allow: [/not a function/] })
   await page.goto(project.dev.url)
