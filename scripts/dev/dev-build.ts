@@ -1,4 +1,4 @@
-import type { BuildResult, Metafile, OutputFile } from 'esbuild'
+import type { BuildResult, Message, Metafile, OutputFile } from 'esbuild'
 import { checkComponents } from '../build/asset-manifest.ts'
 import type { AssetFiles } from '../build/asset-files.ts'
 import { readBuildInputs } from '../build/build-inputs.ts'
@@ -7,7 +7,6 @@ import type { BundleContext } from '../build/bundle-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import type { CssModules } from '../build/css-modules.ts'
 import { STYLE } from '../build/css-files.ts'
-import { describeMessages } from '../build/esbuild-messages.ts'
 import type { KeptLookUps } from '../build/look-up.ts'
 import { publicEnvDefines } from '../build/public-env.ts'
 import type { ApplicationFacts, RouteSources } from '../build/inspect-application.ts'
@@ -29,8 +28,8 @@ export interface DevGeneration {
   readonly server: DevServerBundle
   readonly sources: RouteSources
   readonly rules: ApplicationFacts['rules']
-  /** Warnings of the compilers, for the terminal; empty if there are none. */
-  readonly warnings: string
+  /** Warnings of the compilers. */
+  readonly warnings: readonly Message[]
   readonly styles: StyleGroups
   readonly assets: AssetFiles
   readonly modules: CssModules
@@ -222,12 +221,11 @@ async function replaceOnServer(
   return { server, serverFiles: server.outputFiles }
 }
 
-async function generationOf(
+function generationOf(
   { contexts, browser, server, serverFiles, runtime, inspection, styles }: Parts,
   reads: PluginReads,
-): Promise<DevGeneration> {
+): DevGeneration {
   const { context, assets, modules } = contexts
-  const warnings = [...browser.warnings, ...styles.warnings]
   return {
     context,
     browser: browser.metafile,
@@ -240,7 +238,7 @@ async function generationOf(
     sources: inspection.sources,
     rules: inspection.rules,
     styles: styles.groups,
-    warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
+    warnings: [...browser.warnings, ...styles.warnings],
     assets,
     modules,
     lookUps: contexts.browserLookUps,

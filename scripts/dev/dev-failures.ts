@@ -1,5 +1,5 @@
 import type { Message } from 'esbuild'
-import type { DevFailure, DevFrame, DevRequest } from '../../src/client/dev/dev-messages.ts'
+import type { DevFailure, DevFrame, DevRequest, DevWarning } from '../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../build/build-fault.ts'
 import { isEsbuildFailure, withoutStack } from '../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type OwnerOf, type RawFrame } from './stack-frames.ts'
@@ -41,6 +41,21 @@ export function buildFailures(root: string, thrown: unknown): readonly DevFailur
   if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
   const error = thrown instanceof Error ? thrown : { message: String(thrown) }
   return [{ kind: 'build', message: error.message, frames: framesOf(root, error, NO_SOURCES) }]
+}
+
+/** Converts a compiler's warnings for the badge of pages, each once: several bundles may read the same file. */
+export function buildWarnings(root: string, messages: readonly Message[]): readonly DevWarning[] {
+  const warnings = messages.map((one): DevWarning => {
+    const { message, frames, excerpt } = compilerFailure(root, withoutStack(one, root))
+    const [frame] = frames
+    return {
+      kind: 'build',
+      message,
+      ...(frame === undefined ? {} : { frame }),
+      ...(excerpt === undefined ? {} : { detail: excerpt }),
+    }
+  })
+  return [...new Map(warnings.map((one) => [JSON.stringify(one), one])).values()]
 }
 
 /** Converts an error of a request or of a page for the overlay. */

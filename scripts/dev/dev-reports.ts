@@ -1,6 +1,6 @@
 import type { DevFailure, DevRequest, DevWarning } from '../../src/client/dev/dev-messages.ts'
 import type { DevChannel } from './dev-channel.ts'
-import { thrownFailure, type FailureFacts, type ThrownError } from './dev-failures.ts'
+import { buildWarnings, thrownFailure, type FailureFacts, type ThrownError } from './dev-failures.ts'
 import { createDevSources, type SourceOptions } from './dev-sources.ts'
 import type { Updates } from './dev-updates.ts'
 import { createWarningPrinter } from './dev-warnings.ts'
@@ -131,9 +131,9 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       const now = current()
       if (now === undefined) return
       lines.forget()
-      const warnings = linkWarnings(now.generation)
-      printer.current(warnings)
-      channel.warn(warnings)
+      const links = linkWarnings(now.generation)
+      printer.current(links)
+      channel.warn([...buildWarnings(root, now.generation.warnings), ...links])
     },
   }
 }

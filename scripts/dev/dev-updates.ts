@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { displayPath } from '../build/build-options.ts'
+import { describeMessages } from '../build/esbuild-messages.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import { checkSyntax } from './check-syntax.ts'
 import type { BundleCache } from './bundle-cache.ts'
@@ -72,6 +73,7 @@ export function createUpdates(
   { run, again }: { readonly run: ServerProcess['replace']; again(): void },
 ): Updates {
   const state: { current?: Current; known?: DevGeneration; updates: number } = { updates: 0 }
+  const printWarnings = createWarningsPrinter(print)
   const server = createServerStart(build.folders, run, ofPackages.onWork)
 
   /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
@@ -80,7 +82,7 @@ export function createUpdates(
       const generation = await (isQuick ? build.replace(files) : build.rebuild(files))
       state.known = generation
       const former = state.current
-      if (generation.warnings !== '' && generation.warnings !== former?.generation.warnings) print(generation.warnings)
+      await printWarnings(generation)
       const { vendors, packages } =
         isQuick && former !== undefined ? former : await vendorsOf({ root, ...ofPackages }, generation, former)
       modules.adopt(generation, vendors)
@@ -162,6 +164,16 @@ export function createUpdates(
     startServer: server.start,
     isSource: (path) => isSourceOf(state.known, path),
     isInBrowser: (path) => Object.hasOwn(state.known?.browser.inputs ?? {}, path),
+  }
+}
+
+/** Prints the warnings of each build that differ from those of the build before. */
+function createWarningsPrinter(print: (text: string) => void): (generation: DevGeneration) => Promise<void> {
+  const state = { printed: '' }
+  return async ({ warnings }) => {
+    const text = warnings.length === 0 ? '' : await describeMessages(warnings, 'warning')
+    if (text !== '' && text !== state.printed) print(text)
+    state.printed = text
   }
 }
 

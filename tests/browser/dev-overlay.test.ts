@@ -124,6 +124,26 @@ browserTest('warnings are a badge, tell their place, and go away when they are m
   await leave(page)
 })
 
+browserTest('a fault in a stylesheet is a warning with its place, until it is mended', async ({ visit, project }) => {
+  const sheet = join(project.root, 'src/app/broken.css')
+  await writeFile(sheet, 'main {\n  margin: 0;\n  color red;\n}\n')
+  await project.replace('slow-page.tsx', 'import ', "import './broken.css'\nimport ")
+  const page = await visit('/slow')
+  const warnings = page.locator(WARNINGS)
+  const fault = warnings.locator('article').filter({ hasText: 'Warning of the compiler' })
+  await fault.waitFor({ state: 'attached' })
+  expect(await fault.textContent()).toMatch(/Expected ":".*> 3 \|   color red;.*src\/app\/broken\.css:3:8/s)
+  expect(
+    await page
+      .locator(LIST)
+      .getByText('src/app/broken.css:3:8')
+      .evaluate(({ localName }) => localName),
+  ).toBe('button')
+  await writeFile(sheet, 'main {\n  margin: 0;\n  color: red;\n}\n')
+  await fault.waitFor({ state: 'detached' })
+  await leave(page)
+})
+
 browserTest('slow loaders are drawn, and a value that changes on its way is named', async ({ visit, project }) => {
   const page = await visit('/slow')
   const warnings = page.locator(WARNINGS)

@@ -64,7 +64,7 @@ export interface DevFailure {
 }
 
 /** Subject of a warning. */
-export type DevWarningKind = 'image' | 'link' | 'react' | 'slow' | 'title' | 'value'
+export type DevWarningKind = 'build' | 'image' | 'link' | 'react' | 'slow' | 'title' | 'value'
 
 /** Something that works, and should be mended. */
 export interface DevWarning {

@@ -119,6 +119,7 @@ export function createNotices(document: Document, openInEditor: OpenInEditor): N
 }
 
 const TITLES: Readonly<Record<DevWarning['kind'], string>> = {
+  build: 'Warning of the compiler',
   image: 'Image without a size',
   link: 'Dead link',
   react: 'React',
