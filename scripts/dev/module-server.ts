@@ -12,6 +12,12 @@ import { transformModule, type BrowserModule } from './module-transform.ts'
 import { createModuleUrls, modulePath, type ModuleUrls } from './module-urls.ts'
 import type { VendorBundle } from './vendor-bundle.ts'
 
+/** What is served now. */
+interface Served {
+  readonly generation: DevGeneration
+  readonly vendors: VendorBundle
+}
+
 /** A file for the browser. */
 export interface ServedFile {
   readonly type: string
@@ -80,7 +86,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     claims?: Promise<PluginClaims>
   } = {}
 
-  function current(): { readonly generation: DevGeneration; readonly vendors: VendorBundle } {
+  function current(): Served {
     const { generation, vendors } = state
     if (generation === undefined || vendors === undefined) throw new Error('Nothing has been built yet.')
     return { generation, vendors }
@@ -132,16 +138,6 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     return module.code
   }
 
-  /**
-   * The development server's part is first: React looks for it during loading. It runs also where a module of the
-   * application cannot be loaded, and loads the page again when it can.
-   */
-  function entryCode(): string {
-    const { generation, vendors } = current()
-    const entry = urls.urlOf(metafileKey(root, browserEntry(generation.context)))
-    return `import ${JSON.stringify(urls.publicPath(vendors.devClient))}\nawait import(${JSON.stringify(entry)})\n`
-  }
-
   return {
     urls,
     compile,
@@ -164,11 +160,20 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
       const vendor = state.vendors?.files.get(path)
       if (vendor !== undefined) return { type: typeOf(name), contents: vendor, immutable: true }
       if (state.generation === undefined) return undefined
-      if (path === DEV_ENTRY) return typed('.js', entryCode())
+      if (path === DEV_ENTRY) return typed('.js', entryCode(urls, current()))
       if (name.startsWith(STYLES)) return typed('.css', await loadStyle(state.generation, name.slice(STYLES.length)))
       return typed(name, state.generation.assets.emitted.get(name)) ?? typed('.js', await loadModule(name))
     },
   }
+}
+
+/**
+ * The development server's part is first: React looks for it during loading. It runs also where a module of the application
+ * cannot be loaded, and loads the page again when it can.
+ */
+function entryCode(urls: ModuleUrls, { generation: { context }, vendors }: Served): string {
+  const entry = urls.urlOf(metafileKey(context.root, browserEntry(context)))
+  return `import ${JSON.stringify(urls.publicPath(vendors.devClient))}\nawait import(${JSON.stringify(entry)})\n`
 }
 
 async function loadStyle(generation: DevGeneration, name: string): Promise<string | undefined> {
