@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { SessionStore } from '../stores/session-store.ts'
 import { checkAge, checkName, type SessionContext, type SessionKind, type SessionOptions } from './define-session.ts'
-import { openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
+import { endSessions, openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
 import { cookieBase } from './sealed-cookie.ts'
 import { noteSession } from './session-reads.ts'
 
@@ -89,10 +89,7 @@ export function defineStoredSession<Data>(
       return (context[opened] ??= openStoredSession(context, storeOf(context), rules))
     },
     async endAll(context, user) {
-      const store = storeOf(context)
-      const sessions = await store.list(keyOf(user), now())
-      const ids = sessions.map(({ id }) => id)
-      return store.end(keyOf(user), ids)
+      return endSessions(storeOf(context), keyOf(user), { now })
     },
   }
 }

@@ -73,6 +73,33 @@ interface Current<Data> {
   readonly value: Data
 }
 
+interface NewSession<Data> extends Current<Data> {
+  /** The cookie's value. */
+  readonly secret: string
+}
+
+const MOST_ROUNDS = 10 // an id has to reach the browser before it can be changed again
+
+/**
+ * Ends the sessions of a user. Lists again until there is none: one that gets a new id meanwhile is ended too.
+ * @param except id of a session that stays.
+ * @returns how many have ended.
+ */
+export async function endSessions(
+  store: SessionStore,
+  user: string,
+  { now, except }: { readonly now: () => number; readonly except?: string },
+): Promise<number> {
+  let ended = 0
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const sessions = await store.list(user, now())
+    const ids = sessions.map(({ id }) => id).filter((id) => id !== except)
+    if (ids.length === 0) break
+    ended += await store.end(user, ids)
+  }
+  return ended
+}
+
 /** Reads the session of a request. Notes its use at most once a minute, and waits for that no longer than for the read. */
 export async function openStoredSession<Data>(
   context: SessionContext,
@@ -176,10 +203,18 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     return this.#change(async () => {
       const current = this.#current
       if (current === undefined) return
-      const { id, user } = current.kept
-      // Ended first: of two concurrent rotations, and of one and an end, only one finds it.
-      if ((await this.#parts.store.end(user, [id])) === 0) this.#refuse()
-      await this.#start(current.value, current.kept.data, current.kept.startedAt)
+      const { store, rules } = this.#parts
+      const { data, startedAt } = current.kept
+      const next = this.#make(current.value, data, startedAt)
+      // The user has a session in the list at any time, so that `endSessions` misses neither. One more than allowed for a
+      // moment: no other device makes room.
+      await store.start(next.kept, rules.sessionsPerUser + 1)
+      // Of two concurrent rotations, and of one and an end, only one finds the former session.
+      if ((await this.#end(current.kept)) === 0) {
+        await this.#end(next.kept)
+        this.#refuse()
+      }
+      this.#adopt(next)
     })
   }
 
@@ -208,10 +243,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       const current = this.#current
       if (current === undefined) return 0
       const { store, rules } = this.#parts
-      const { id: own, user } = current.kept
-      const sessions = await store.list(user, rules.now())
-      const others = sessions.map(({ id }) => id).filter((id) => id !== own)
-      return store.end(user, others)
+      return endSessions(store, current.kept.user, { now: rules.now, except: current.kept.id })
     })
   }
 
@@ -246,11 +278,17 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   }
 
   async #start(value: Data, data: string, startedAt: number): Promise<void> {
-    const { context, store, rules } = this.#parts
+    const { store, rules } = this.#parts
+    const next = this.#make(value, data, startedAt)
+    await store.start(next.kept, rules.sessionsPerUser)
+    this.#adopt(next)
+  }
+
+  #make(value: Data, data: string, startedAt: number): NewSession<Data> {
+    const { context, rules } = this.#parts
     const cookie = sealedCookieName(rules.name, context)
     const secret = randomBytes(ID_BYTES).toString('base64url')
     const seenAt = rules.now()
-    const endsAt = startedAt + rules.maxAgeMs
     const kept: KeptSession = {
       id: idOf(cookie, secret),
       user: rules.userKey(value),
@@ -259,11 +297,17 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       userAgent: (context.userAgent ?? '').slice(0, MOST_AGENT_CHARACTERS),
       startedAt,
       seenAt,
-      expiresAt: Math.min(seenAt + rules.idleMs, endsAt),
+      expiresAt: Math.min(seenAt + rules.idleMs, startedAt + rules.maxAgeMs),
     }
-    await store.start(kept, rules.sessionsPerUser)
+    return { kept, value, secret }
+  }
+
+  /** The session of this request is the new one, here and in the browser. */
+  #adopt({ kept, value, secret }: NewSession<Data>): void {
+    const { context, rules } = this.#parts
+    const cookie = sealedCookieName(rules.name, context)
     this.#current = { kept, value }
-    const maxAge = Math.max(1, Math.ceil((endsAt - seenAt) / 1_000))
+    const maxAge = Math.max(1, Math.ceil((kept.startedAt + rules.maxAgeMs - kept.seenAt) / 1_000))
     replaceCookie(context.headers, cookie, cookieLine(cookie, secret, maxAge))
     this.#note()
   }

@@ -1,0 +1,100 @@
+/** A session that gets a new id while all sessions of its user are ended: a stolen one must not slip through. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { RefusalSignal } from '../../../src/shared/control-flow.ts'
+import { defineStoredSession } from '../../../src/server/secrets/define-stored-session.ts'
+import { createSecrets } from '../../../src/server/secrets/secrets.ts'
+import { createSessionStore, openSessionDatabase, type SessionStore } from '../../../src/server/stores/session-store.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { browserJar } from './browser-jar.ts'
+
+const NOW = 1_800_000_000_000
+
+/** A store whose steps can wait, and two browsers of one user. */
+async function signedInTwice() {
+  const folder = await makeTempDir('session-races')
+  const database = openSessionDatabase(`${folder.path}/sessions.sqlite`)
+  onTestFinished(async () => {
+    database.dispose()
+    await folder.remove()
+  })
+  const store = createSessionStore(database)
+  /** What happens in front of a step, once. */
+  const before: Partial<Record<'list' | 'start' | 'end', () => Promise<unknown>>> = {}
+  const stepping = async (step: keyof typeof before): Promise<void> => {
+    const work = before[step]
+    delete before[step]
+    await work?.()
+  }
+  const watched: SessionStore = {
+    ...store,
+    async list(...given) {
+      await stepping('list')
+      return store.list(...given)
+    },
+    async start(...given) {
+      await stepping('start')
+      await store.start(...given)
+    },
+    async end(...given) {
+      await stepping('end')
+      return store.end(...given)
+    },
+  }
+  const sessions = defineStoredSession(
+    { schema: z.object({ user: z.string() }), user: ({ user }) => user, sessionsPerUser: 2 },
+    () => NOW,
+  )
+  const secrets = createSecrets(['a key for the tests of sessions, long enough'], () => NOW)
+  const [owner, thief] = [browserJar(secrets), browserJar(secrets)]
+  const contexts = new Map<typeof owner, { readonly headers: Headers }>()
+  const open = (browser: typeof owner) => {
+    const context = { ...browser.request(), sessionStore: watched }
+    contexts.set(browser, context)
+    return sessions.open(context)
+  }
+  const take = (browser: typeof owner): void => browser.receive(contexts.get(browser) as never)
+  for (const browser of [owner, thief]) {
+    await (await open(browser)).set({ user: 'ann' })
+    take(browser)
+  }
+  const endAll = () => sessions.endAll({ ...owner.request(), sessionStore: watched }, 'ann')
+  const isSignedIn = async (browser: typeof owner) => (await open(browser)).data !== undefined
+  return { before, owner, thief, open, take, endAll, isSignedIn }
+}
+
+describe('ending all sessions of a user', () => {
+  test.each(['start', 'end'] as const)('ends one that gets a new id, in front of its %s', async (step) => {
+    const { before, thief, open, take, endAll, isSignedIn } = await signedInTwice()
+    const session = await open(thief)
+    before[step] = endAll
+    await expect(session.rotate()).rejects.toThrow(RefusalSignal)
+    take(thief)
+    expect(await isSignedIn(thief)).toBe(false)
+  })
+
+  test('ends one that got a new id after the list was read', async () => {
+    const { before, thief, open, take, endAll, isSignedIn } = await signedInTwice()
+    const session = await open(thief)
+    before.end = () => session.rotate()
+    expect(await endAll()).toBe(2)
+    take(thief)
+    expect(await isSignedIn(thief)).toBe(false)
+  })
+})
+
+test('ending all others ends one that got a new id after the list was read, and keeps its own', async () => {
+  const { before, owner, thief, open, take, isSignedIn } = await signedInTwice()
+  const session = await open(thief)
+  before.end = () => session.rotate()
+  expect(await (await open(owner)).endOthers()).toBe(1)
+  take(thief)
+  expect([await isSignedIn(thief), await isSignedIn(owner)]).toEqual([false, true])
+})
+
+test('a new id ends no session of another device where the user has as many as are allowed', async () => {
+  const { owner, thief, open, take, isSignedIn } = await signedInTwice()
+  await (await open(owner)).rotate()
+  take(owner)
+  expect([await isSignedIn(owner), await isSignedIn(thief)]).toEqual([true, true])
+})
