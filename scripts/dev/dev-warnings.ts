@@ -1,4 +1,5 @@
 import type { DevWarning } from '../../src/client/dev/dev-messages.ts'
+import { terminalText } from './terminal-text.ts'
 
 /** Prints warnings in the terminal, each once. */
 export interface WarningPrinter {
@@ -8,7 +9,6 @@ export interface WarningPrinter {
   current(warnings: readonly DevWarning[]): void
 }
 
-const CONTROL = /[^\P{Cc}\n\t]/gu
 const MOST_TEXT = 2_000 // characters
 const MOST_REMEMBERED = 1_000 // a page may name as many as it likes
 
@@ -35,8 +35,7 @@ export function warningText({ kind, message, frame, detail }: DevWarning): strin
   const place = frame === undefined ? '' : `${frame.file}:${frame.line}:${frame.column}: `
   // The rest of what React says is in the browser, and often here, from the server's own rendering.
   const said = kind === 'react' ? (message.split('\n\n')[0] ?? '') : message
-  // A page's text may have codes that change the terminal.
-  return `warn  ${place}${said.slice(0, MOST_TEXT).replace(CONTROL, '')}${detail === undefined ? '' : `\n${detail}`}`
+  return `warn  ${place}${terminalText(said.slice(0, MOST_TEXT))}${detail === undefined ? '' : `\n${detail}`}`
 }
 
 /** The times of loaders differ from request to request. */

@@ -1,5 +1,6 @@
 import type { FailureFacts, ThrownError } from './dev-failures.ts'
 import type { LoaderRun } from './loader-waterfall.ts'
+import { terminalText } from './terminal-text.ts'
 
 /** A line of the server's log. */
 export interface LogLine {
@@ -70,7 +71,7 @@ export function readableLine(
   const request = method === undefined ? [] : [method, ...(err === undefined ? answered : [url ?? ''])]
   const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')
   const line = `${(LEVELS[level] ?? String(level)).padEnd(5)} ${said}`
-  return err === undefined ? line : `${line}\n${shorten(err.stack ?? err.message ?? '')}`
+  return terminalText(err === undefined ? line : `${line}\n${shorten(err.stack ?? err.message ?? '')}`)
 }
 
 /** Prints the server's log. */

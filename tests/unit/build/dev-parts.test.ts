@@ -166,6 +166,15 @@ describe('lines of the server', () => {
     ])
   })
 
+  test('hold no codes for the terminal, which a visitor may have put into an error', () => {
+    const told = '\u001B]52;c;cm0gLXI=\u0007\u009B2J\r\u001B[31mred\u001B[0m\tmill\n'
+    const err = { message: told, stack: `Error: ${told}    at x` }
+    const line = { level: 50, msg: told, method: 'GET', url: `/?q=${told}`, err }
+    const text = readableLine(parseLogLine(JSON.stringify(line)) ?? { level: 0 })
+    expect(text).not.toMatch(/[^\P{Cc}\n\t]/u)
+    expect(text).toContain('Error: ]52;c;cm0gLXI=2Jred\tmill\n    at x')
+  })
+
   test('have an equal failure in a row once, until they forget it', () => {
     const printed: string[] = []
     const lines = createLinePrinter(
