@@ -254,6 +254,16 @@ describe('a stream that names targets of revalidate', () => {
     expect(await until('\n\n')).toBe('event: revalidate\ndata: ["guestbook"]\n\n')
   })
 
+  test('ends where the names are more than it may hold, and the visitor whose request drops them is served', async () => {
+    const { logs, listen, origin } = await streamApp({ options: { ...options, bufferBytes: 40 } })
+    const [one, other] = [await listen(), await listen()]
+    const body = JSON.stringify(['guestbook', '/mills/7'])
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await fetch(`${origin}/drop`, { method: 'POST', body, headers })).status).toBe(204)
+    for (const { rest } of [one, other]) expect(await rest()).toBe('retry: 10000\n\n')
+    expect(JSON.stringify(logs)).toContain('bufferBytes 40')
+  })
+
   test('tells nothing of other targets', async () => {
     const { origin, listen, opened } = await streamApp({ options })
     const { until } = await listen()

@@ -142,7 +142,12 @@ class OpenStream {
 
   #tellDropped(named: ReadonlySet<string>, dropped: readonly string[] | undefined): void {
     const data = dropped === undefined ? [...named] : [...named].filter((target) => isDropped(target, dropped))
-    if (data.length > 0) this.#send({ event: 'revalidate', data })
+    if (data.length === 0) return
+    try {
+      this.#send({ event: 'revalidate', data })
+    } catch (thrown) {
+      this.#fail(thrown) // the request that drops them is another visitor's
+    }
   }
 
   #fail(thrown: unknown): void {
