@@ -19,13 +19,19 @@ import { startSmtp, type SmtpServer } from '../support/smtp-server.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 import { createVisitor, type Visitor } from 'millrace/testing'
 
-/** Options of each hash. The tests hash at a fraction of the cost. */
-const { costs } = vi.hoisted(() => ({ costs: [] as { N: number; r: number; p: number }[] }))
+/** Options of each hash. The tests hash at a fraction of the cost. `held`: called in front of the next one, which waits. */
+const { costs, held } = vi.hoisted(() => ({
+  costs: [] as { N: number; r: number; p: number }[],
+  held: [] as (() => Promise<void>)[],
+}))
 vi.mock('node:crypto', async (importOriginal) => {
   const original = await importOriginal<typeof import('node:crypto')>()
   const scrypt = (...[password, salt, length, options, done]: Parameters<typeof original.scrypt>) => {
     costs.push(options as (typeof costs)[number])
-    original.scrypt(password, salt, length, { ...options, N: 2 ** 10 }, done)
+    const begin = () => original.scrypt(password, salt, length, { ...options, N: 2 ** 10 }, done)
+    const wait = held.shift()
+    if (wait === undefined) begin()
+    else void wait().then(begin)
   }
   return { ...original, default: original, scrypt }
 })
@@ -187,6 +193,19 @@ describe('a new password by mail', () => {
     )
     const again = await visitor.submit(await visitor.get(link), '#reset', { password: 'a third long one' })
     expect(again.html).toContain('was used or is too old')
+  })
+
+  test('leaves no session of the old one, which was being checked meanwhile', async () => {
+    const user = await addUser('ann@example.com')
+    const [visitor, thief] = [createVisitor(origin), createVisitor(origin)]
+    const token = usersIn({ dataDir: folder.path }).startReset(user)
+    held.push(async () => {
+      const page = await visitor.get(`/reset?token=${token}`)
+      expect((await visitor.submit(page, '#reset', { password: 'another long one' })).url).toBe('/sign-in')
+    })
+    expect((await signIn(thief, 'ann@example.com')).html).toContain('is wrong')
+    expect(held).toEqual([])
+    expect(await who(thief)).toBe('nobody')
   })
 
   test('says the same for an address without an account, and sends nothing there', async () => {
