@@ -154,6 +154,7 @@ describe('a download', () => {
     ['Rechnung für 10 €.pdf', 'letters.txt', `filename*=UTF-8''Rechnung%20f%C3%BCr%2010%20%E2%82%AC.pdf`],
     ['../../etc/passwd', 'letters.txt', 'attachment; filename=passwd'],
     ['a\r\nSet-Cookie: x=1', 'letters.txt', 'attachment'],
+    ['half \uD83D.txt', 'letters.txt', `filename*=UTF-8''half%20%EF%BF%BD.txt`],
   ] as const)('offered as %j', async ([download, name, expected]) => {
     const { app } = await fileApp({ options: { download } })
     const { headers } = await request(app).get(`/files/${name}`).expect(200)
@@ -166,6 +167,7 @@ describe('a download', () => {
 test.for([
   ['page.html', {}, /sandbox/],
   ['drawing.svg', {}, /sandbox/],
+  ['letters.txt', { options: { type: 'text/xsl' } }, /sandbox/],
   ['letters.txt', {}, undefined],
   ['page.html', { headers: { 'Content-Security-Policy': `default-src 'self'` } }, /^default-src 'self'$/],
 ] as const)('%s with %j runs no scripts of those who uploaded it', async ([name, options, policy]) => {

@@ -21,7 +21,7 @@ interface FoundFile {
 
 /** No script of a file runs with the rights of the site: visitors may have uploaded it. */
 const SANDBOX = `default-src 'none'; style-src 'unsafe-inline'; sandbox`
-const ACTIVE = /^[^;]*(?:html|xml|svg)/i
+const ACTIVE = /^[^;]*(?:html|xml|svg|xsl)/i // Chromium shows text/xsl as XML
 
 const NOT_FOUND = { status: 404, text: 'Not found' }
 const REASONS: Readonly<Record<number, string>> = {
@@ -105,7 +105,8 @@ function setHeaders(
   if (!res.hasHeader('content-type')) res.type(type ?? name)
   const kind = res.getHeader('content-type')
   if (download !== false) {
-    res.attachment(download === true ? name : basename(download))
+    // Half a character cannot be encoded.
+    res.attachment(download === true ? name : basename(download).toWellFormed())
     // `attachment` guesses the type by the offered name.
     if (kind !== undefined) res.setHeader('content-type', kind)
   } else if (ACTIVE.test(String(kind)) && !res.hasHeader('content-security-policy')) {
