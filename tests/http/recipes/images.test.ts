@@ -142,6 +142,22 @@ describe('what is refused', () => {
     await opened().get('/images/320/drawing.png').expect(404)
   })
 
+  test('one that could not be decoded, without another try, until an hour is over or it is another file', async () => {
+    const whole = await readFile(original('mill.jpg'))
+    await writeFile(original('slow.jpg'), whole.subarray(0, whole.length / 2))
+    const { app, get } = opened()
+    await get('/images/320/slow.jpg').expect(404)
+    await get('/images/640/slow.jpg').expect(404)
+    const later = Date.now() + 3_600_001
+    vi.spyOn(Date, 'now').mockReturnValue(later)
+    onTestFinished(() => void vi.restoreAllMocks())
+    await get('/images/320/slow.jpg').expect(404)
+    const said = app.logs.map((line) => JSON.stringify(line)).filter((line) => line.includes('made smaller'))
+    expect(said.map((line) => line.includes('made smaller before'))).toEqual([false, true, false])
+    await writeFile(original('slow.jpg'), whole)
+    await get('/images/320/slow.jpg').expect(200)
+  })
+
   test('a file that breaks off, which leaves no half image behind', async () => {
     const whole = await readFile(original('mill.jpg'))
     await writeFile(original('half.jpg'), whole.subarray(0, whole.length / 2))
