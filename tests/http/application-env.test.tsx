@@ -2,6 +2,7 @@ import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createApp, defineApp, defineEnv } from 'millrace/server'
+import type { StandardSchema } from '../../src/shared/schema.ts'
 import { moduleOf, page, TinyDocument } from '../support/tiny-app.tsx'
 
 const declared = () => defineEnv(z.object({ SMTP_URL: z.url(), MOST_GUESTS: z.coerce.number().int().default(5) }))
@@ -41,6 +42,23 @@ describe('the environment of an application', () => {
     const make = () => createApp({ app: application(declared()), env })
     expect(make).toThrow(/^SMTP_URL: [^\n]*; MOST_GUESTS: [^\n]*$/)
     expect(make).not.toThrow(/secret/)
+  })
+
+  test.for([String, JSON.stringify])('shows no value where the library of the schema repeats it', (said) => {
+    const repeating: StandardSchema<object> = {
+      '~standard': {
+        version: 1,
+        vendor: 'tests',
+        validate: (given) => {
+          const { API_KEY = '' } = given as Record<string, string>
+          return { issues: [{ path: ['API_KEY'], message: `Expected a URL but received ${said(API_KEY)}` }] }
+        },
+      },
+    }
+    const env = { API_KEY: 'it\'s "secret"' }
+    expect(() => createApp({ app: application(defineEnv(repeating) as never), env })).toThrow(
+      /^API_KEY: Expected a URL but received …$/,
+    )
   })
 
   test('takes an empty variable as unset', () => {

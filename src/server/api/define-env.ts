@@ -66,8 +66,17 @@ function readEnvironment(schema: Schema, environment: Environment): object {
   const faults = new Map<string, string>()
   for (const issue of checked.issues) {
     const name = String(issuePath(issue)[0] ?? 'environment')
-    if (!faults.has(name)) faults.set(name, name in given ? issue.message : 'is not set')
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    if (!faults.has(name)) faults.set(name, value === undefined ? 'is not set' : withoutValue(issue.message, value))
   }
   const [[first = 'environment', fault = ''] = [], ...others] = faults
   throw new ConfigError(first, [fault, ...others.map(([name, other]) => `${name}: ${other}`)].join('; '))
+}
+
+const LEAST_SECRET = 3 // characters; shorter values are in words too
+
+/** Some libraries repeat the value in their messages, quoted or as it is. */
+function withoutValue(message: string, value: string): string {
+  if (value.length < LEAST_SECRET) return message
+  return message.replaceAll(JSON.stringify(value), '…').replaceAll(value, '…')
 }
