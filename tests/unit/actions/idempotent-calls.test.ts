@@ -95,6 +95,28 @@ describe('a call with the key of another one', () => {
     expect(again.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
   })
 
+  test('finds what the store cannot read: a copy of it holds no cookie, and no key', async () => {
+    const { store, kept } = sharedStore()
+    const first = context()
+    await processOf(store).run(() => {
+      first.headers.append('Set-Cookie', '__Host-session=secret')
+      return value('of the visitor alone')
+    }, first)
+    const [[name = '', state] = []] = kept
+    const result = state?.state === 'done' ? state.result : ''
+    const text = `${name} ${result} ${Buffer.from(result, 'base64url').toString('latin1')}`
+    expect(text).not.toMatch(/secret|visitor|\bkey\b/)
+    expect(await processOf(store).run(() => value('never'))).toEqual(value('of the visitor alone'))
+  })
+
+  test.for(['', 'x', 'A'.repeat(80)])('does not run again where the outcome is damaged: %j', async (result) => {
+    const { store, kept } = sharedStore()
+    await processOf(store).run(() => value(1))
+    for (const name of kept.keys()) kept.set(name, { state: 'done', result })
+    const other = processOf(store)
+    expect([await other.run(() => value(2)), other.runs]).toEqual(['running', 0])
+  })
+
   test('is led where the first one was', async () => {
     const { store } = sharedStore()
     const leave = (): FinishedCall => {

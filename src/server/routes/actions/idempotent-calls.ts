@@ -6,6 +6,7 @@ import type { RequestContext } from '../../request/context.ts'
 import type { IdempotencyStore } from '../../stores/idempotency-store.ts'
 import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
+import { openOutcome, sealOutcome, storedName } from './sealed-outcome.ts'
 
 /** Runs each call at most once in the lifetime of the store's entries. */
 export interface IdempotentCalls {
@@ -41,11 +42,17 @@ export function createIdempotentCalls(
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
-    const begun = (await settle(context, () => services.once.begin(key.sent, now(), clientOf(context)))) ?? {
+    const begun = (await settle(context, () =>
+      services.once.begin(storedName(key.sent), now(), clientOf(context)),
+    )) ?? {
       state: 'new',
     }
     if (begun.state === 'running') return 'running'
-    if (begun.state === 'done') return restore(JSON.parse(begun.result) as KeptCall, context)
+    if (begun.state === 'done') {
+      const text = openOutcome(key.sent, begun.result)
+      // It has run, but what came of it is lost.
+      return text === undefined ? 'running' : restore(JSON.parse(text) as KeptCall, context)
+    }
     return runNew(key, work, context)
   }
 
@@ -54,10 +61,12 @@ export function createIdempotentCalls(
       const call = await work()
       const kept = await keep(call, context)
       const text = kept === undefined ? undefined : JSON.stringify(kept)
-      await settle(context, () => (text === undefined ? services.once.abandon(key.sent) : finish(key, text, context)))
+      await settle(context, () =>
+        text === undefined ? services.once.abandon(storedName(key.sent)) : finish(key, text, context),
+      )
       return call
     } catch (thrown) {
-      await settle(context, () => services.once.abandon(key.sent))
+      await settle(context, () => services.once.abandon(storedName(key.sent)))
       throw thrown
     }
   }
@@ -66,7 +75,9 @@ export function createIdempotentCalls(
     const setCookies = context.givenHeaders?.getSetCookie() ?? []
     const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
     const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
-    await Promise.all(keys.map((each) => services.once.finish(each, text, now(), clientOf(context))))
+    await Promise.all(
+      keys.map((each) => services.once.finish(storedName(each), sealOutcome(each, text), now(), clientOf(context))),
+    )
   }
 
   return {
