@@ -1,5 +1,4 @@
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
-import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { forwardedHeaders } from './forwarded-headers.ts'
@@ -103,20 +102,56 @@ function headersOf(answer: IncomingMessage, timing: string, dropped: readonly st
   return { ...headers, 'server-timing': [...(answer.headersDistinct['server-timing'] ?? []), timing] }
 }
 
-/** Joins an upgraded connection to the application's server, which answers the handshake. */
+/**
+ * Joins an upgraded connection to the application's server, once that has agreed. A refused one is closed behind the answer:
+ * what its client sends next would reach the application past the gateway's checks.
+ */
 export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, port: number): void {
-  const upstream = connect(port, LOOPBACK)
-  const close = (): void => {
-    upstream.destroy()
-    socket.destroy()
-  }
-  upstream.once('error', close).once('close', close)
-  socket.once('error', close).once('close', close)
-  const headers = forwardedHeaders(request).reduce(
-    (all, part, index) => all + part + (index % 2 === 0 ? ': ' : '\r\n'),
-    '',
-  )
-  upstream.write(`${request.method} ${request.url} HTTP/1.1\r\n${headers}\r\n`)
-  upstream.write(head)
-  upstream.pipe(socket).pipe(upstream)
+  const upstream = httpRequest({
+    host: LOOPBACK,
+    port,
+    method: request.method,
+    path: request.url,
+    headers: withoutBody(forwardedHeaders(request)),
+    agent: false, // its connection is never used again
+  })
+  socket.once('error', () => upstream.destroy()).once('close', () => upstream.destroy())
+  upstream.once('error', () => socket.destroy())
+  upstream.once('upgrade', (answer, joined, first) => {
+    const close = (): void => {
+      joined.destroy()
+      socket.destroy()
+    }
+    joined.once('error', close).once('close', close)
+    socket.once('close', close)
+    socket.write(headText(answer, answer.rawHeaders))
+    socket.write(first)
+    joined.write(head)
+    joined.pipe(socket).pipe(joined)
+  })
+  upstream.once('response', (answer) => {
+    const kept = pairsOf(answer.rawHeaders).filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()))
+    socket.write(headText(answer, [...kept.flat(), 'Connection', 'close']))
+    pipeline(answer, socket).catch(() => undefined)
+  })
+  upstream.end()
+}
+
+const OF_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
+
+/** The request of a handshake has no body: the bytes behind its head belong to the other protocol. */
+function withoutBody(headers: readonly string[]): readonly string[] {
+  return pairsOf(headers)
+    .filter(([name]) => !['content-length', 'transfer-encoding'].includes(name.toLowerCase()))
+    .flat()
+}
+
+function headText({ statusCode, statusMessage }: IncomingMessage, headers: readonly string[]): string {
+  const lines = pairsOf(headers).map((pair) => `${pair.join(': ')}\r\n`)
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`
+}
+
+/** @param headers names and values in turn. */
+function pairsOf(headers: readonly string[]): readonly (readonly [name: string, value: string])[] {
+  return headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as const] : []))
 }
