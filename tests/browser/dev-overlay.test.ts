@@ -155,6 +155,23 @@ browserTest('slow loaders are drawn, and a value that changes on its way is name
   await leave(page)
 })
 
+browserTest('a page that fails while it hydrates is shown when its code is mended', async ({ visit, project }) => {
+  const page = await visit('/crash', [/only in the browser/])
+  await page.locator(OVERLAY).getByText('only in the browser').first().waitFor()
+  const fault = "if (typeof document !== 'undefined') throw new Error('only in the browser')"
+  await project.replace('crash-page.tsx', fault, '')
+  await page.getByRole('heading', { name: 'Mended' }).waitFor()
+  await expect.poll(() => page.title()).toBe('Crash')
+  expect(await page.locator('meta[name=robots]').count()).toBe(0)
+
+  await project.replace('crash-page.tsx', '  return (', `  ${fault}\n  return (`)
+  await page.locator(OVERLAY).getByText('only in the browser').first().waitFor()
+  await project.replace('crash-page.tsx', fault, '')
+  await page.getByRole('heading', { name: 'Mended' }).waitFor()
+  await expect.poll(() => page.title()).toBe('Crash')
+  await leave(page)
+})
+
 browserTest('an action’s failure names the action, and its place opens in the editor', async ({ visit, project }) => {
   const page = await visit('/', [/500/, /ServerFailure/])
   await untilAlive(page)

@@ -41,7 +41,7 @@ findInsight(window, (insight, router) => {
   panel.inspect(insight)
 })
 
-function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): void {
+function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Refetch): void {
   const overlay = createOverlay(document, openInEditor)
   const state = { ...documentBuild(), updates: Promise.resolve() }
   const onThrown = watchFailures(window, {
@@ -56,6 +56,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch }: Refetch): v
       .then(
         () => {
           overlay.clear('browser')
+          recover()
           notices.refreshed(modules.map(({ key }) => key))
           checks.check()
         },

@@ -9,6 +9,11 @@ export interface Refetch {
    * @returns whether the page is rendered again as a whole, in place of a fallback.
    */
   refetch(): boolean
+  /**
+   * Renders the page in place of a fallback that one of its boundaries shows, after its code has changed. React Refresh
+   * resets the boundary, but the document would keep the fallback's title and `noindex`.
+   */
+  recover(): void
 }
 
 /** Everything that the router holds; see `matchesTarget`. */
@@ -32,6 +37,10 @@ export function createRefetch(reload: () => void = () => location.reload()): Ref
       // New data alone does not reset an error boundary.
       if (showsFallback) router.refresh()
       return showsFallback
+    },
+    recover() {
+      const router = state.insight?.router
+      if (router?.screen.fallback !== undefined) router.refresh()
     },
   }
 }

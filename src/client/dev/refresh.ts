@@ -16,7 +16,13 @@ interface RefreshHooks {
 declare global {
   interface Window {
     millraceRefresh?: RefreshHooks
+    /** Set by `injectIntoGlobalHook`. */
+    __REACT_DEVTOOLS_GLOBAL_HOOK__?: { inject(renderer: RefreshedRenderer): unknown }
   }
+}
+
+interface RefreshedRenderer {
+  setRefreshHandler?(familyOf: (type: unknown) => undefined): void
 }
 
 /** Replaces components in a running page. */
@@ -35,6 +41,7 @@ export interface Refresh {
 export function installRefresh(scope: Window, load: (url: string) => Promise<unknown>): Refresh {
   const present = new Set<string>()
   injectIntoGlobalHook(scope)
+  rememberFailedBoundaries(scope)
   scope.millraceRefresh = {
     register(type, key, name) {
       present.add(key)
@@ -47,5 +54,19 @@ export function installRefresh(scope: Window, load: (url: string) => Promise<unk
       await Promise.all(modules.filter(({ key }) => present.has(key)).map(({ url }) => load(url)))
       performReactRefresh()
     },
+  }
+}
+
+/**
+ * React notes which error boundaries have failed, so that a refresh renders them again, only once it has a refresh
+ * handler. React Refresh sets its own with the first change: without one before, a page that fails while it hydrates
+ * would keep its fallback when its code is mended.
+ */
+function rememberFailedBoundaries({ __REACT_DEVTOOLS_GLOBAL_HOOK__: hook }: Window): void {
+  if (hook === undefined) return
+  const { inject } = hook
+  hook.inject = (renderer) => {
+    renderer.setRefreshHandler?.(() => undefined)
+    return inject.call(hook, renderer)
   }
 }
