@@ -20,7 +20,10 @@ export interface GraphInterfaces {
 
 /** Tells saves that concern single modules from those that change the graph of modules. */
 export interface GraphCheck {
-  /** Whether every file was read by the last build and is still there, and none of them names a public variable. */
+  /**
+   * Whether every file was read by the last build and is still there, none of them names a public variable, and none that
+   * browsers get may read the environment.
+   */
   isPlain(parts: Parts, changed: readonly string[]): boolean
   /**
    * @param before when the build started, in milliseconds since 1970.
@@ -36,6 +39,9 @@ export interface GraphCheck {
 }
 
 const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]/
+
+/** Also what `closedEnv` looks at, which only a build of the whole bundle runs. */
+const BROWSER_ENVIRONMENT = /\benv\b|\bPUBLIC_[A-Z0-9_]/
 
 /** The table and the rules, which have to be evaluated. */
 const EVALUATED = /(?:^|\/)(?:app\.ts|routes\.tsx?)$/
@@ -56,7 +62,7 @@ export function createGraphCheck(
       (file) =>
         (known.has(keyOf(file)) || reads.usersOf(file).length > 0) &&
         existsSync(file) &&
-        !PUBLIC_NAME.test(readFileSync(file, 'latin1')),
+        !environment(Object.hasOwn(browser.metafile.inputs, keyOf(file))).test(readFileSync(file, 'latin1')),
     )
   }
 
@@ -102,6 +108,11 @@ export function createGraphCheck(
       return (await keepScripts(graph, scripts)) && keepStyles(parts, graph, styles)
     },
   }
+}
+
+/** What only a build can judge in a source. */
+function environment(isInBrowser: boolean): RegExp {
+  return isInBrowser ? BROWSER_ENVIRONMENT : PUBLIC_NAME
 }
 
 /** Whether one of these files is among the inputs of a bundle. */

@@ -172,6 +172,16 @@ browserTest('a page that fails while it hydrates is shown when its code is mende
   await leave(page)
 })
 
+browserTest('a save that reads a server variable in a page is told as a build tells it', async ({ visit, project }) => {
+  const page = await visit('/slow')
+  await untilAlive(page)
+  await project.replace('slow-page.tsx', '  return ', '  console.log(process.env.SECRET)\n  return ')
+  await page.locator(OVERLAY).getByText('Only variables named PUBLIC_* are built into the browser bundle').waitFor()
+  await project.replace('slow-page.tsx', '  console.log(process.env.SECRET)\n', '')
+  await page.locator(OVERLAY).waitFor({ state: 'hidden' })
+  await leave(page)
+})
+
 browserTest('an action’s failure names the action, and its place opens in the editor', async ({ visit, project }) => {
   const page = await visit('/', [/500/, /ServerFailure/])
   await untilAlive(page)
