@@ -5,10 +5,7 @@ import { actionExports } from './action-exports.ts'
 import { actionModule } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'
 import type { BuildOptions } from './build-options.ts'
-import { isEsbuildFailure } from './esbuild-messages.ts'
-
-/** esbuild's namespace for the references that browsers get instead of a module with actions. */
-export const ACTION_REFERENCES = 'action-references'
+import { ACTION_REFERENCES, isEsbuildFailure } from './esbuild-messages.ts'
 
 /** Global object in which development pages have the actions' sources and names by id. */
 const NAMES_GLOBAL = 'window.millraceActionNames'

@@ -1,6 +1,6 @@
 import type { Metafile } from 'esbuild'
 import { layoutId, pageId } from '../../src/client/react/route-view.ts'
-import { ACTION_REFERENCES } from './action-references.ts'
+import { ACTION_REFERENCES } from './esbuild-messages.ts'
 import type { RouteSources } from './inspect-application.ts'
 
 /**

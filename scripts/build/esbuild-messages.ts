@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { formatMessages, type BuildFailure, type Message, type Note } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
 
+/** esbuild's namespace for the references that browsers get instead of a module with actions. */
+export const ACTION_REFERENCES = 'action-references'
+
 /** esbuild's namespace for the lists of stylesheets that become one file. */
 export const STYLE_GROUP = 'style-group'
 
@@ -14,7 +17,7 @@ export function isEsbuildFailure(thrown: unknown): thrown is BuildFailure {
 /** esbuild's messages as text, each once: the fault, file:line:column, and the line itself. */
 export async function describeMessages(messages: readonly Message[], kind: 'error' | 'warning'): Promise<string> {
   const formatted = await formatMessages(
-    messages.map((message) => withoutStack(message, process.cwd())),
+    messages.map((message) => readable(message, process.cwd())),
     { kind, color: false, terminalWidth: 120 },
   )
   return [...new Set(formatted.map((text) => text.trim()))].join('\n\n')
@@ -34,6 +37,29 @@ export async function describeFault(thrown: unknown): Promise<string | undefined
   return isEsbuildFailure(thrown) ? describeMessages(thrown.errors, 'error') : undefined
 }
 
+/** References in place of a module with actions: its path is the author's, the namespace is the build's. */
+const REFERENCES = new RegExp(`"${ACTION_REFERENCES}:([^"]+)"`, 'g')
+
+/** esbuild's advice for a package that it does not find: a page with the import left in would not run. */
+const EXTERNAL = /^You can mark the path "([^"]+)" as external/
+
+/** A message in the terms of an application's author: paths of sources, and advice that helps. */
+export function readable(message: Message, root: string): Message {
+  const { text, notes, ...rest } = withoutStack(message, root)
+  return { ...rest, text: text.replaceAll(REFERENCES, '"$1"'), notes: notes.flatMap(advice) }
+}
+
+function advice(note: Note): readonly Note[] {
+  const path = EXTERNAL.exec(note.text)?.[1]
+  if (path === undefined) return [note]
+  if (path.includes(':')) return []
+  const name = /^(?:@[^/]+\/)?[a-z\d][^/]*/i.exec(path)?.[0]
+  const alias = 'in "alias" of millrace.config.ts.'
+  const text =
+    name === undefined ? `Name it ${alias}` : `Install the package (npm install ${name}), or name it ${alias}`
+  return [{ ...note, text }]
+}
+
 const STACK = /\n\s+at /
 const FRAME = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm
 
@@ -42,7 +68,7 @@ const FRAME = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm
  * message names the plugin's line instead.
  * @param root folder that paths are shown from.
  */
-export function withoutStack(message: Message, root: string): Message {
+function withoutStack(message: Message, root: string): Message {
   const notes = message.notes
     .filter(isInSource)
     .filter(({ location }) => location === null || !STACK.test(location.lineText))

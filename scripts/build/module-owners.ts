@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
-import { ACTION_REFERENCES } from './action-references.ts'
+import { ACTION_REFERENCES } from './esbuild-messages.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { REACT_NAMESPACE } from './react-module.ts'
 import { OWN_RUNTIME } from './runtime.ts'

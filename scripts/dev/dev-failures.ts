@@ -1,7 +1,7 @@
 import type { Message } from 'esbuild'
 import type { DevFailure, DevFrame, DevRequest, DevWarning } from '../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { isEsbuildFailure, withoutStack } from '../build/esbuild-messages.ts'
+import { isEsbuildFailure, readable } from '../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type OwnerOf, type RawFrame } from './stack-frames.ts'
 
 /** An error from a log line or a page. */
@@ -36,8 +36,7 @@ const NO_SOURCES: FrameSources = { isSource: () => false }
 
 /** Converts a failed build for the overlay; one entry per message of the compiler. */
 export function buildFailures(root: string, thrown: unknown): readonly DevFailure[] {
-  if (isEsbuildFailure(thrown))
-    return thrown.errors.map((message) => compilerFailure(root, withoutStack(message, root)))
+  if (isEsbuildFailure(thrown)) return thrown.errors.map((message) => compilerFailure(root, readable(message, root)))
   if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
   const error = thrown instanceof Error ? thrown : { message: String(thrown) }
   return [{ kind: 'build', message: error.message, frames: framesOf(root, error, NO_SOURCES) }]
@@ -46,7 +45,7 @@ export function buildFailures(root: string, thrown: unknown): readonly DevFailur
 /** Converts a compiler's warnings for the badge of pages, each once: several bundles may read the same file. */
 export function buildWarnings(root: string, messages: readonly Message[]): readonly DevWarning[] {
   const warnings = messages.map((one): DevWarning => {
-    const { message, frames, excerpt } = compilerFailure(root, withoutStack(one, root))
+    const { message, frames, excerpt } = compilerFailure(root, readable(one, root))
     const [frame] = frames
     return {
       kind: 'build',
@@ -93,11 +92,8 @@ function framesOf(
   return describeFrames(root, parseStack(calls).map(locate), isSource, ownerOf)
 }
 
-/** References in place of a module with actions: its path is the author's, the namespace is the build's. */
-const REFERENCES = /"action-references:([^"]+)"/g
-
 function compilerFailure(root: string, { text, location, notes }: Message): DevFailure {
-  const message = [text, ...notes.map(noteText)].join('\n').replaceAll(REFERENCES, '"$1"')
+  const message = [text, ...notes.map(noteText)].join('\n')
   if (location === null) return { kind: 'build', message, frames: [] }
   const frame = { name: '', file: location.file, line: location.line, column: location.column + 1, own: true }
   const excerpt = excerptOf(root, [frame])

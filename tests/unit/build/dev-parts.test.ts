@@ -152,6 +152,21 @@ describe('a failure of the compiler', () => {
   })
 })
 
+test('a package that is not installed is named with the way out', () => {
+  const messageOf = (name: string) => {
+    const note = { text: `You can mark the path "${name}" as external to exclude it from the bundle.`, location: null }
+    const text = `Could not resolve "${name}"`
+    const errors = [{ id: '', pluginName: '', text, location: null, notes: [note], detail: undefined }]
+    return buildFailures('/p', Object.assign(new Error('failed'), { errors, warnings: [] }))[0]?.message
+  }
+  const told = (name: string) =>
+    `Install the package (npm install ${name}), or name it in "alias" of millrace.config.ts.`
+  expect(messageOf('dayjs/locale/de')).toBe(`Could not resolve "dayjs/locale/de"\n${told('dayjs')}`)
+  expect(messageOf('@acme/ui/button')).toBe(`Could not resolve "@acme/ui/button"\n${told('@acme/ui')}`)
+  expect(messageOf('@/button')).toBe('Could not resolve "@/button"\nName it in "alias" of millrace.config.ts.')
+  expect(messageOf('node:fsx')).toBe('Could not resolve "node:fsx"')
+})
+
 describe('lines of the server', () => {
   const request = '{"level":30,"method":"GET","route":"/","status":200,"durationMs":3.1}'
   const unmatched = '{"level":30,"method":"GET","route":null,"status":404,"durationMs":1.2}'
