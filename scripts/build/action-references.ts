@@ -33,7 +33,9 @@ export async function actionReferences(
   )
   const told = Object.fromEntries(names.map((name) => [actionId(module, name), `${module} ${name}`]))
   const telling = tellsNames ? `Object.assign(${NAMES_GLOBAL} ??= {}, ${JSON.stringify(told)})\n` : ''
-  return `import { actionReference } from 'millrace/internal/action-reference'\n${telling}${references.join('')}`
+  // Without an export, esbuild would only warn of imports from it.
+  const exported = references.length === 0 ? 'export {}\n' : references.join('')
+  return `import { actionReference } from 'millrace/internal/action-reference'\n${telling}${exported}`
 }
 
 /**

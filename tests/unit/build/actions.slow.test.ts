@@ -111,6 +111,14 @@ describe('in the browser', () => {
     expect(fault).toContain('"sing"')
   })
 
+  test('a name of a module that exports nothing stops the build, and is named by its source', async () => {
+    const fault = await buildFault({
+      [ACTIONS]: `${IMPORT}const sing = action({ handler: () => 1 })\nconsole.log(sing)`,
+      ...page(`import { sing } from './actions.server.ts'\nconsole.log(sing)`),
+    })
+    expect(fault).toContain('No matching export in "src/app/lab/actions.server.ts" for import "sing"')
+  })
+
   test.for([
     ['outside of the application', 'src/forms/actions.server.ts', `'../../forms/actions.server.ts'`],
     ['of another ending', 'src/app/lab/actions.server.tsx', `'./actions.server.tsx'`],
