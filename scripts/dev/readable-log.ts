@@ -1,3 +1,4 @@
+import { ROUTE_DATA_PREFIX } from '../../src/shared/protocol/route-data.ts'
 import type { FailureFacts, ThrownError } from './dev-failures.ts'
 import type { LoaderRun } from './loader-waterfall.ts'
 import { terminalText } from './terminal-text.ts'
@@ -55,7 +56,9 @@ export function errorOf({ level, err }: LogLine): ThrownError | undefined {
 /** What a line says about the request of its failure. */
 export function factsOf({ requestId, method, url, route, loader, action, digest }: LogLine): FailureFacts {
   if (requestId === undefined || method === undefined || url === undefined) return { digest }
-  const known = Object.entries({ route, loader, action }).filter(([, value]) => typeof value === 'string')
+  // The URL is the page's, also of a request for its data.
+  const page = route?.startsWith(ROUTE_DATA_PREFIX) === true ? route.slice(ROUTE_DATA_PREFIX.length) : route
+  const known = Object.entries({ route: page, loader, action }).filter(([, value]) => typeof value === 'string')
   return { digest, request: { id: requestId, method, url, ...Object.fromEntries(known) } }
 }
 

@@ -195,6 +195,10 @@ test('a failure in the log tells its request', () => {
     request: { id: 'r', method: 'GET', url: '/a?b', route: '/a', loader: '/a#page' },
   })
   expect(factsOf({ level: 50, digest: 'd' })).toEqual({ digest: 'd' })
+  // The URL is the page's, and so is the route.
+  const call = { level: 50, requestId: 'r', method: 'POST', url: '/en/orders', route: '/_m/data/[locale]/orders' }
+  expect(factsOf(call).request?.route).toBe('/[locale]/orders')
+  expect(factsOf({ ...call, url: '/', route: '/_m/data/' }).request?.route).toBe('/')
 })
 
 test('frames of others name their owner', () => {
