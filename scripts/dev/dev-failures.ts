@@ -81,6 +81,18 @@ export function thrownFailure(
   }
 }
 
+/** Of a variable that is declared by `defineEnv`, or that Millrace itself needs. */
+const UNSET = /^[A-Z_]\w*: (?:.*: )?is not set/m
+
+/**
+ * A server that ended before it listened.
+ * @param output its stderr.
+ */
+export function startFailure({ message, output }: { readonly message: string; readonly output: string }): ThrownError {
+  const advice = UNSET.test(output) ? '\nVariables are read from the environment, .env.local and .env.' : ''
+  return { message: `${message}\n${output}${advice}`, stack: output }
+}
+
 /** Starts after the message, which may be a visitor's text and look like frames. */
 function framesOf(
   root: string,

@@ -12,6 +12,7 @@ import { createProgress } from './progress.ts'
 import { createDevChannel } from './dev-channel.ts'
 import { createUpdates } from './dev-updates.ts'
 import { devManifest } from './dev-manifest.ts'
+import { startFailure } from './dev-failures.ts'
 import { createDevReports } from './dev-reports.ts'
 import { createGateway } from './gateway.ts'
 import type { InspectorAddress } from './inspector-port.ts'
@@ -85,7 +86,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const server = createServerProcess(
     env,
     reports,
-    ({ message, output }) => reports.serverFailed({ message: `${message}\n${output}`, stack: output }),
+    (error) => reports.serverFailed(startFailure(error)),
     options.inspector,
   )
 

@@ -5,8 +5,9 @@ import { frameText } from './fold-frames.ts'
 export function failureTitle({ kind, request }: DevFailure): string {
   if (kind === 'build') return 'The build failed'
   if (kind === 'browser') return 'The page failed in the browser'
-  if (request?.loader !== undefined) return 'A loader failed on the server'
-  if (request?.action !== undefined) return 'An action failed on the server'
+  if (request === undefined) return 'The server failed outside of a request'
+  if (request.loader !== undefined) return 'A loader failed on the server'
+  if (request.action !== undefined) return 'An action failed on the server'
   return 'A request failed on the server'
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { listenFault } from '../../../scripts/command/dev-listening.ts'
-import { buildFailures } from '../../../scripts/dev/dev-failures.ts'
+import { buildFailures, startFailure } from '../../../scripts/dev/dev-failures.ts'
 import { forwardedHeaders } from '../../../scripts/dev/forwarded-headers.ts'
 import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/local-hosts.ts'
 import { createModuleUrls } from '../../../scripts/dev/module-urls.ts'
@@ -165,6 +165,15 @@ test('a package that is not installed is named with the way out', () => {
   expect(messageOf('@acme/ui/button')).toBe(`Could not resolve "@acme/ui/button"\n${told('@acme/ui')}`)
   expect(messageOf('@/button')).toBe('Could not resolve "@/button"\nName it in "alias" of millrace.config.ts.')
   expect(messageOf('node:fsx')).toBe('Could not resolve "node:fsx"')
+})
+
+test('a server that misses a variable is told with the way out', () => {
+  const missing = startFailure({ message: 'The server ended.', output: 'CLUB_KEY: is not set; PORT: is no number' })
+  expect(missing.message).toBe(
+    'The server ended.\nCLUB_KEY: is not set; PORT: is no number\nVariables are read from the environment, .env.local and .env.',
+  )
+  const other = startFailure({ message: 'The server ended.', output: 'Error: no database' })
+  expect(other).toEqual({ message: 'The server ended.\nError: no database', stack: 'Error: no database' })
 })
 
 describe('lines of the server', () => {

@@ -127,6 +127,9 @@ test('a failure is copied with its message, frames, request and versions', () =>
     },
   }
   expect(failureTitle(failure)).toBe('A loader failed on the server')
+  expect(failureTitle({ kind: 'server', message: 'no pool', frames: [] })).toBe(
+    'The server failed outside of a request',
+  )
   expect(failureText(failure, 'Millrace 0.1.0')).toBe(
     [
       'A loader failed on the server\nError: no order',
