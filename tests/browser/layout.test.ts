@@ -64,3 +64,27 @@ describe.for(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
     },
   )
 })
+
+browserTest('the tables of the inspector use the width that the window has', async ({ open }) => {
+  const page = await open({ context: { viewport: { width: 1280, height: 800 } } })
+  await page.goto('/lab/inspector')
+  await page.getByTestId('screen').waitFor()
+  const cut = await page
+    .locator('.millrace-inspector .scroll')
+    .evaluateAll((boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel))
+  expect(cut).toEqual([])
+})
+
+browserTest('all controls of a new application look alike', async ({ open }) => {
+  const page = await open()
+  const style = await readFile(new URL('../../templates/application/src/app/styles.css', import.meta.url), 'utf8')
+  const controls = '<input><select></select><textarea></textarea><button></button>'
+  await page.setContent(`<!doctype html><style>${style}</style>${controls}`)
+  const looks = await page.evaluate(() =>
+    [...document.body.children].map((control) => {
+      const { fontFamily, fontSize, paddingTop } = getComputedStyle(control)
+      return `${fontFamily} ${fontSize} ${paddingTop}`
+    }),
+  )
+  expect(new Set(looks).size).toBe(1)
+})

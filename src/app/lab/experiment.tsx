@@ -10,13 +10,15 @@ export interface ExperimentProps {
   readonly pattern: string
   /** What happens here, in one or two sentences. */
   readonly lede: ReactNode
+  /** Whether it takes the whole width, for tables. */
+  readonly isWide?: boolean
   readonly children?: ReactNode
 }
 
 /** The frame of one page of the lab: where we are, what to look for, then the thing itself. */
-export function Experiment({ title, pattern, lede, children }: ExperimentProps) {
+export function Experiment({ title, pattern, lede, isWide = false, children }: ExperimentProps) {
   return (
-    <article className={styles['experiment']}>
+    <article className={isWide ? `${styles['experiment']} ${styles['wide']}` : styles['experiment']}>
       <nav aria-label="Breadcrumb" className={styles['crumbs']}>
         <Link href="/lab">Lab</Link>
         <span aria-hidden="true">/</span>

@@ -17,6 +17,7 @@ export default function InspectorPage() {
     <Experiment
       title="Inspector"
       pattern="/lab/inspector"
+      isWide
       lede="What the client router of this tab knows, fetches and has done. Point at the links below and watch; then visit one and come back."
     >
       <SeeAlso label="Try" links={LINKS} />
