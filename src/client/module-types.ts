@@ -94,15 +94,20 @@ export interface LayoutModule {
   readonly default: ComponentType<never>
   readonly metadata?: MetadataExport<never>
 }
+/** What a fallback's `metadata` gets of the URL. */
+interface FallbackMetadataProps {
+  /** Empty if no route answers the URL. */
+  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
+}
 /** A module named by `loading`, `notFound`, `forbidden` or `unauthorized`. */
 export interface FallbackModule {
   readonly default: ComponentType
-  readonly metadata?: Metadata
+  readonly metadata?: MetadataExport<FallbackMetadataProps>
 }
 /** A module named by `error`. */
 export interface ErrorModule {
   readonly default: ComponentType<ErrorProps>
-  readonly metadata?: MetadataExport<Partial<Pick<ErrorProps, 'reason' | 'status'>>>
+  readonly metadata?: MetadataExport<FallbackMetadataProps & Partial<Pick<ErrorProps, 'reason' | 'status'>>>
 }
 
 /** `SegmentDefinition` with its modules typed for React; server modules stay opaque in the browser. */

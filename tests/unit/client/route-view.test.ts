@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Metadata } from '../../../src/client/module-types.ts'
+import type { FallbackModule, Metadata } from '../../../src/client/module-types.ts'
 import { createModuleCache } from '../../../src/client/react/module-cache.ts'
 import { findBoundary } from '../../../src/client/react/find-boundary.ts'
 import {
@@ -29,6 +29,17 @@ async function metadataOf(chain: readonly ViewSegment[], rest: Partial<RouteView
 const root = module({ title: { template: '%s | Site', default: 'Site' }, description: 'root', robots: 'all' })
 
 describe('the head of a page', () => {
+  test('may depend on the params in a fallback too, such as the language', async () => {
+    const missing: FallbackModule = {
+      default: () => null,
+      metadata: ({ params }) => ({ title: params['locale'] === 'de' ? 'Nicht gefunden' : 'Not found' }),
+    }
+    const chain = [segment('/[locale]', { notFound: () => Promise.resolve(missing) })]
+    const outcome = { kind: 'notFound', at: 0 } as const
+    expect(await metadataOf(chain, { params: { locale: 'de' }, outcome })).toMatchObject({ title: 'Nicht gefunden' })
+    expect(await metadataOf(chain, { outcome })).toMatchObject({ title: 'Not found' })
+  })
+
   test('takes each field from the deepest segment that has it', async () => {
     const chain = [
       segment('/', { layout: root }),
