@@ -122,7 +122,8 @@ describe('signing in with a password', () => {
     usersIn({ dataDir: folder.path }).add('oauth@example.com', null)
     for (const email of ['ann@example.com', 'nobody@example.com', 'oauth@example.com']) {
       const page = await signIn(createVisitor(origin), email, 'wrong password')
-      expect([page.status, page.html.includes('Address or password is wrong.')]).toEqual([200, true])
+      expect([page.status, page.text('[role="alert"]')]).toEqual([422, 'Address or password is wrong.'])
+      expect([page.html.includes(email), page.html.includes('wrong password')]).toEqual([true, false])
       expect(page.setCookies).toEqual([])
     }
   })
