@@ -10,7 +10,7 @@ export interface LogLine {
   readonly msg?: string
   readonly err?: ThrownError
   readonly method?: string
-  /** Path and query, of a failure. */
+  /** Path and query. */
   readonly url?: string
   readonly route?: string | null
   readonly status?: number
@@ -70,7 +70,8 @@ export function readableLine(
   { level, msg, err, method, url, route, status, durationMs }: LogLine,
   shorten: (stack: string) => string = (stack) => stack,
 ): string {
-  const answered = [route ?? '(no route)', String(status ?? ''), `${durationMs ?? '?'} ms`]
+  const asked = route === null || url === undefined ? [url ?? '', route ?? '(no route)'] : [url]
+  const answered = [...asked.filter((part) => part !== ''), String(status ?? ''), `${durationMs ?? '?'} ms`]
   const request = method === undefined ? [] : [method, ...(err === undefined ? answered : [url ?? ''])]
   const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')
   const line = `${(LEVELS[level] ?? String(level)).padEnd(5)} ${said}`

@@ -26,7 +26,12 @@ import { createServerReporter } from './reports/sdk/server-reporter.ts'
 import { createAdmission } from './request/admission/admission.ts'
 import { limitVisitors } from './request/admission/visitor-limits.ts'
 import { createRequestJudge } from './request/judge-request.ts'
-import { requestLogThrough, requestLogTo, type RequestObserver } from './request/request-log.ts'
+import {
+  requestLogInDevelopment,
+  requestLogThrough,
+  requestLogTo,
+  type RequestObserver,
+} from './request/request-log.ts'
 import { createIdempotentCalls } from './routes/actions/idempotent-calls.ts'
 import { createActionRegistry, type ActionAdoption, type ActionModules } from './routes/actions/registry.ts'
 import type { ActionParts } from './routes/actions/serve-action.ts'
@@ -176,6 +181,7 @@ function createLogs({ log: given, logDestination, worker }: CreateAppOptions, { 
   const destination = logDestination ?? pino.destination(1)
   const base = worker === undefined ? null : { worker }
   const log = pino({ level: logLevel, base, serializers: { err: keepDescribed } }, destination)
+  if (process.env['NODE_ENV'] === 'development') return { log, requestLog: requestLogInDevelopment(log) }
   return { log, requestLog: requestLogTo(destination, log, worker) }
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { RequestContext } from './context.ts'
 
-/** The log line of one request. Never its URL, headers or body, because they contain secrets. */
+/** The log line of one request. Never its headers or body, because they contain secrets; its URL in development alone. */
 export interface RequestLine {
   /** Made here, or validated: letters, digits and `_.:-`. */
   readonly requestId: string
@@ -22,17 +22,27 @@ export interface RequestLine {
 }
 
 /** Writes one line per request. */
-export type RequestLog = (line: RequestLine) => void
+export type RequestLog = (line: RequestLine, req: { readonly url?: string | undefined }) => void
 
 /** Writes through the logger; for loggers with their own format. */
 export function requestLogThrough(log: Logger): RequestLog {
-  return ({ traceId, aborted, refused, ...line }) =>
-    log.info({
-      ...line,
-      ...(traceId === undefined ? {} : { traceId }),
-      ...(aborted ? { aborted } : {}),
-      ...(refused === undefined ? {} : { refused }),
-    })
+  return (line) => log.info(membersOf(line))
+}
+
+function membersOf({ traceId, aborted, refused, ...line }: RequestLine): object {
+  return {
+    ...line,
+    ...(traceId === undefined ? {} : { traceId }),
+    ...(aborted ? { aborted } : {}),
+    ...(refused === undefined ? {} : { refused }),
+  }
+}
+
+const MOST_URL = 300 // characters; a longer one is read by nobody
+
+/** Writes the URL too, for those who develop: one pattern answers many URLs. */
+export function requestLogInDevelopment(log: Logger): RequestLog {
+  return (line, { url = '' }) => log.info({ ...membersOf(line), url: url.slice(0, MOST_URL) })
 }
 
 /**

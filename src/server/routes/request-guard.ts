@@ -168,7 +168,7 @@ function watch(context: RequestContext, { requestLog, observe, telemetry }: Guar
       aborted: !context.switched && !res.writableFinished,
       refused: context.refusal,
     }
-    requestLog(line)
+    requestLog(line, req)
     if (context.switched) return
     observe?.(context, line)
     telemetry.observe(context, line)

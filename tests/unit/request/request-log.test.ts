@@ -1,6 +1,11 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { requestLogThrough, requestLogTo, type RequestLine } from '../../../src/server/request/request-log.ts'
+import {
+  requestLogInDevelopment,
+  requestLogThrough,
+  requestLogTo,
+  type RequestLine,
+} from '../../../src/server/request/request-log.ts'
 
 const LINE: RequestLine = {
   requestId: 'from-proxy.1',
@@ -14,13 +19,16 @@ const LINE: RequestLine = {
   refused: undefined,
 }
 
+/** Its URL is in no line of a server in production. */
+const REQUEST = { url: '/mills/7?token=secret' }
+
 /** What both ways to write a line say, parsed. */
 function written(line: Partial<RequestLine>): readonly unknown[] {
   const lines: string[] = []
   const destination = { write: (text: string) => void lines.push(text) }
   const log = pino({ base: null }, destination)
-  requestLogTo(destination, log)({ ...LINE, ...line })
-  requestLogThrough(log)({ ...LINE, ...line })
+  requestLogTo(destination, log)({ ...LINE, ...line }, REQUEST)
+  requestLogThrough(log)({ ...LINE, ...line }, REQUEST)
   expect(lines.every((text) => text.endsWith('\n') && text.indexOf('\n') === text.length - 1)).toBe(true)
   return lines.map((text) => ({ ...(JSON.parse(text) as object), time: 0 }))
 }
@@ -49,6 +57,16 @@ test.for<Partial<RequestLine>>([
 test('nothing is written below the level of the log', () => {
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (text: string) => void lines.push(text) })
-  requestLogTo({ write: (text) => void lines.push(text) }, log)(LINE)
+  requestLogTo({ write: (text) => void lines.push(text) }, log)(LINE, REQUEST)
   expect(lines).toEqual([])
+})
+
+test('a line in development has the start of the URL', () => {
+  const lines: string[] = []
+  const log = pino({ base: null }, { write: (text: string) => void lines.push(text) })
+  const write = requestLogInDevelopment(log)
+  write(LINE, REQUEST)
+  write(LINE, { url: `/${'x'.repeat(1_000)}` })
+  const urls = lines.map((text) => (JSON.parse(text) as { url: string }).url)
+  expect(urls).toEqual([REQUEST.url, `/${'x'.repeat(299)}`])
 })
