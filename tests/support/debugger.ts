@@ -62,7 +62,7 @@ export async function attachDebugger(port: number): Promise<Debugger> {
     return new Promise((resolve) => answers.set(id, resolve))
   }
 
-  async function breakAt(source: string, line: number): Promise<void> {
+  async function tryBreakAt(source: string, line: number): Promise<boolean> {
     const wanted = pathToFileURL(source).href
     for (const { url, sourceMapURL = '' } of scripts) {
       if (!url.startsWith('file:') || sourceMapURL === '') continue
@@ -74,9 +74,15 @@ export async function attachDebugger(port: number): Promise<Debugger> {
       if (index === -1) continue
       const places = generatedPlaces(payload, index, line)
       for (const place of places) await send('Debugger.setBreakpointByUrl', { url, ...place })
-      if (places.length > 0) return
+      if (places.length > 0) return true
     }
-    throw new Error(`No script of the process is made of line ${line} of ${source}.`)
+    return false
+  }
+
+  /** An answer may arrive before the debugger hears of the scripts that it is made by. */
+  async function breakAt(source: string, line: number): Promise<void> {
+    const message = `a script of the process that is made of line ${line} of ${source}`
+    await expect.poll(() => tryBreakAt(source, line), { timeout: 20_000, message }).toBe(true)
   }
 
   await send('Debugger.enable')
