@@ -41,6 +41,7 @@ import { createCssModules } from './css-modules.ts'
 import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
 import { ACTION_REFERENCES, describeFault, describeMessages } from './esbuild-messages.ts'
 import { requireOneReact } from './one-react.ts'
+import { keepLookUps } from './look-up.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, precompress, weigh } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
@@ -107,7 +108,7 @@ export async function buildApplication(
     const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
 
     const inspection = join(folder.staging, 'inspection')
-    const facts = await readApplication(context, inspection, onServer)
+    const facts = await readApplication(context, inspection, [keepLookUps().plugin, ...onServer])
     const { sources } = facts
     await rm(inspection, { recursive: true })
 
@@ -198,7 +199,7 @@ function buildServer(
     [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts'),
     [HANDLER_ENTRY]: runtimeModule(runtime, 'server/handler.ts'),
   }
-  return build({ ...nodeOptions(context, entries, plugins), metafile: true })
+  return build({ ...nodeOptions(context, entries, [keepLookUps().plugin, ...plugins]), metafile: true })
 }
 
 /** The browser's scripts, checked for server code. */
@@ -209,7 +210,13 @@ async function buildBrowser(
   const { root, defines, runtime = OWN_RUNTIME } = context
   const wall = createServerWall(context)
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
-  const plugins = [closedEnv(root, readable), ...pluginsOf(context.customization, 'browser'), ...shared, wall.plugin]
+  const plugins = [
+    keepLookUps().plugin,
+    closedEnv(root, readable),
+    ...pluginsOf(context.customization, 'browser'),
+    ...shared,
+    wall.plugin,
+  ]
   const built = await build({ ...browserOptions(context, plugins), metafile: true }).catch(async (error: unknown) => {
     const violations = wall.violations()
     throw violations.length === 0 ? error : new BuildFault([...violations, await describeFault(error)].join('\n\n'))

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
@@ -29,7 +29,9 @@ export function firstLoad({
     async setup(building) {
       const files = await staticImports(root, entry)
       building.onResolve({ filter: /^\.{1,2}\/|^millrace(?:$|\/)/ }, async (args) => {
-        if (isLookUp(args) || args.kind !== 'import-statement' || files.has(args.importer)) return undefined
+        const { path, kind, importer } = args
+        if (isLookUp(args) || kind !== 'import-statement' || files.has(importer)) return undefined
+        if (path.startsWith('.') && !importer.startsWith(runtime.folder + sep)) return undefined
         const found = await lookUp(building, args)
         if (found === undefined) return undefined
         if (files.has(found.path)) return { path: 'all', namespace: NAMESPACE }

@@ -1,13 +1,13 @@
 import { isBuiltin } from 'node:module'
-import { join, sep } from 'node:path'
-import type { OnResolveResult, Plugin } from 'esbuild'
+import { join, resolve, sep } from 'node:path'
+import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild'
 import { loadReferences } from './action-references.ts'
 import { ACTION_REFERENCES } from './esbuild-messages.ts'
 import { actionModule } from './action-modules.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import { statesRoutes } from './routes-file.ts'
-import { OWN_RUNTIME, type Runtime } from './runtime.ts'
+import { isPackageFile, OWN_RUNTIME, type Runtime } from './runtime.ts'
 
 /** Modules that only the server may load. */
 const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/
@@ -53,6 +53,8 @@ export function createServerWall({
 }: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): ServerWall {
   const importers = new Map<string, Set<string>>()
   const violations: Violation[] = []
+  const imported = (file: string, by: string): void =>
+    void importers.set(file, (importers.get(file) ?? new Set()).add(by))
 
   const plugin: Plugin = {
     name: 'server-wall',
@@ -61,8 +63,15 @@ export function createServerWall({
         importers.clear()
         violations.length = 0
       })
+      build.onEnd(({ metafile }) => {
+        if (violations.length === 0) return
+        for (const [key, { imports }] of Object.entries(metafile?.inputs ?? {})) {
+          if (isPackageFile(resolve(root, key)))
+            for (const { path } of imports) imported(resolve(root, path), resolve(root, key))
+        }
+      })
       build.onResolve({ filter: /.*/ }, async (args): Promise<OnResolveResult | undefined> => {
-        if (isLookUp(args) || args.kind === 'entry-point') return undefined
+        if (isLookUp(args) || args.kind === 'entry-point' || staysInPackages(runtime, args)) return undefined
         const { path, kind } = args
         const importer = args.namespace === ACTION_REFERENCES ? join(root, args.importer) : args.importer
 
@@ -77,7 +86,7 @@ export function createServerWall({
 
         const rule = serverOnly(runtime, found.path)
         if (rule === undefined) {
-          importers.set(found.path, (importers.get(found.path) ?? new Set()).add(importer))
+          imported(found.path, importer)
           const { namespace, suffix, external, sideEffects } = found
           return { path: found.path, namespace, suffix, external, sideEffects }
         }
@@ -86,7 +95,7 @@ export function createServerWall({
           return { path: INERT, namespace: NAMESPACE }
         }
         if (actionModule(app, found.path) !== undefined) {
-          importers.set(found.path, (importers.get(found.path) ?? new Set()).add(importer))
+          imported(found.path, importer)
           return { path: displayPath(root, found.path), namespace: ACTION_REFERENCES }
         }
         return refuse(displayPath(root, found.path), rule)
@@ -114,6 +123,18 @@ export function createServerWall({
         ].join('\n')
       }),
   }
+}
+
+/** Names that can lead a package's file to server code: the runtime's, an alias inside of a package, `*.server.*` modules. */
+const LEADS_OUT = /^millrace|^#|\.server(?:\.|$)/
+
+/**
+ * Whether an import cannot lead to server code, without asking esbuild where it leads: it reads whole folders for each
+ * question, and a library of icons has thousands of files in one. The bundle's list of files is checked afterwards.
+ */
+function staysInPackages({ folder }: Runtime, { path, importer }: OnResolveArgs): boolean {
+  if (!isPackageFile(importer) || importer.startsWith(folder + sep)) return false
+  return !LEADS_OUT.test(path) && !isBuiltin(path)
 }
 
 /** From the entry to this file; searched breadth first from the file. */
