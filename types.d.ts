@@ -56,6 +56,12 @@ declare module '*.png' {
   export default url
 }
 
+declare module '*.apng' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
 declare module '*.jpg' {
   /** The public URL of the file, with its content's hash. */
   const url: string
@@ -86,7 +92,19 @@ declare module '*.avif' {
   export default url
 }
 
+declare module '*.bmp' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
 declare module '*.ico' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.cur' {
   /** The public URL of the file, with its content's hash. */
   const url: string
   export default url
@@ -104,7 +122,49 @@ declare module '*.woff2' {
   export default url
 }
 
+declare module '*.ttf' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.otf' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.eot' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
 declare module '*.mp3' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.m4a' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.ogg' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.wav' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.flac' {
   /** The public URL of the file, with its content's hash. */
   const url: string
   export default url
@@ -122,7 +182,85 @@ declare module '*.webm' {
   export default url
 }
 
+declare module '*.ogv' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.mov' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.vtt' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
 declare module '*.pdf' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.wasm' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.SVG' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.PNG' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.JPG' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.JPEG' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.GIF' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.WEBP' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.PDF' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.MP3' {
+  /** The public URL of the file, with its content's hash. */
+  const url: string
+  export default url
+}
+
+declare module '*.MP4' {
   /** The public URL of the file, with its content's hash. */
   const url: string
   export default url

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import type { OnResolveArgs, Plugin, PluginBuild } from 'esbuild'
@@ -6,8 +6,14 @@ import { PUBLIC_PATH } from './build-options.ts'
 import { shortHash } from './content-hash.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 
-/** Files that are imported for their URL. */
-const ASSET = /\.(?:svg|png|jpe?g|gif|webp|avif|ico|woff2?|mp3|mp4|webm|pdf)$/
+/** Endings of files that are imported for their URL; `millrace/types` declares them. */
+const ENDINGS =
+  'svg|png|apng|jpe?g|gif|webp|avif|bmp|ico|cur|woff2?|ttf|otf|eot|mp3|m4a|ogg|wav|flac|mp4|webm|ogv|mov|vtt|pdf|wasm'
+
+/** In a stylesheet a query or fragment may follow: `river.eot?#iefix`. In a script that is a part of the name. */
+const ASSET = new RegExp(`\\.(?:${ENDINGS})(?:[?#].*)?$`, 'i')
+
+const LONGEST_STEM = 80 // characters; file systems take 255 bytes, with hash, ending and coding
 
 const NAMESPACE = 'asset-url'
 
@@ -30,8 +36,7 @@ export function createAssetFiles(basePath = ''): AssetFiles {
 
   async function emit(file: string): Promise<string> {
     const contents = await readFile(file)
-    const extension = extname(file)
-    const name = `${basename(file, extension)}-${shortHash(contents)}${extension}`
+    const name = publicName(file, shortHash(contents))
     emitted.set(name, contents)
     return basePath + PUBLIC_PATH + name
   }
@@ -43,10 +48,12 @@ export function createAssetFiles(basePath = ''): AssetFiles {
         if (isLookUp(args) || /^(?:[a-z]{2,}:|\/\/)/i.test(args.path)) return undefined
         // In a stylesheet a leading slash means a URL of the site, not a file of the build.
         if (args.kind === 'url-token' && args.path.startsWith('/')) return { path: args.path, external: true }
-        const file = await locate(build, args)
+        const { file, suffix = '' } = (await locate(build, args)) ?? {}
         if (file === undefined) return undefined
-        const found = { path: await emit(file), watchFiles: [file] }
-        return args.kind === 'url-token' ? { ...found, external: true } : { ...found, namespace: NAMESPACE }
+        const url = await emit(file)
+        return args.kind === 'url-token'
+          ? { path: url + suffix, watchFiles: [file], external: true }
+          : { path: url, watchFiles: [file], namespace: NAMESPACE }
       })
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
         contents: `export default ${JSON.stringify(path)}`,
@@ -57,9 +64,49 @@ export function createAssetFiles(basePath = ''): AssetFiles {
   return { plugin, emitted }
 }
 
+/** A name that is the same text in a URL, in HTML, in CSS and on every disk: what it cannot keep, the hash tells apart. */
+function publicName(file: string, hash: string): string {
+  const extension = extname(file)
+  const plain = basename(file, extension).normalize('NFKD').replaceAll(/\p{M}/gu, '')
+  const stem = plain.replaceAll(/[^\w.-]+/g, '-').slice(0, LONGEST_STEM)
+  return `${stem.replaceAll(/^[-.]+|[-.]+$/g, '') || 'file'}-${hash}${extension.toLowerCase()}`
+}
+
+interface Located {
+  readonly file: string
+  /** The query and fragment of a stylesheet's URL. */
+  readonly suffix: string
+}
+
 /** @returns `undefined` if the file is missing: esbuild's own resolver then reports it, with the line. */
-async function locate(build: PluginBuild, args: OnResolveArgs): Promise<string | undefined> {
-  const beside = resolve(args.resolveDir, args.path)
-  if (args.path.startsWith('.') || args.kind === 'url-token') return existsSync(beside) ? beside : undefined
-  return (await lookUp(build, args))?.path
+async function locate(build: PluginBuild, args: OnResolveArgs): Promise<Located | undefined> {
+  const isUrl = args.kind === 'url-token'
+  for (const { file: name, suffix } of isUrl ? urlReadings(args.path) : [{ file: args.path, suffix: '' }]) {
+    const file = resolve(args.resolveDir, name)
+    if ((isUrl || name.startsWith('.')) && isFile(file)) return { file, suffix }
+  }
+  if (args.path.startsWith('.')) return undefined
+  const { file: path, suffix } = (isUrl && urlReadings(args.path).at(-1)) || { file: args.path, suffix: '' }
+  const found = await lookUp(build, { ...args, path })
+  return found?.namespace === 'file' && isFile(found.path) ? { file: found.path, suffix } : undefined
+}
+
+/** What a URL may name: authors write names of files as they are, tools write them encoded. */
+function urlReadings(path: string): readonly Located[] {
+  const end = path.search(/[?#]/)
+  const readings = [{ file: path, suffix: '' }]
+  if (end > 0) readings.push({ file: path.slice(0, end), suffix: path.slice(end) })
+  return readings.flatMap(({ file, suffix }) => [file, decoded(file)].map((name) => ({ file: name, suffix })))
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
