@@ -13,11 +13,12 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
 import { makeFolder } from './make-folder.ts'
+import { migrate, transaction } from './migrations.ts'
+import { openingFault, SQLITE_BUSY } from './opening-fault.ts'
 
 const BUSY_TIMEOUT_MS = 2_000 // blocks the event loop; writes of other processes take less than a millisecond
 const CHECKPOINT_PAGES = 1_000 // SQLite's default
 const RETRY_MS = 5 // while a new file is locked
-const SQLITE_BUSY = 5
 const FILE_MODE = 0o600 // contains sessions, calls and reports of visitors
 const FOREIGN_BITS = 0o077
 
@@ -25,7 +26,10 @@ const FOREIGN_BITS = 0o077
 export interface DatabaseOptions {
   /** Absolute. A missing folder is created. */
   readonly path: string
-  /** SQL from each version of the schema to the next; only append to it, never change released entries. */
+  /**
+   * SQL from each version of the schema to the next, all in one transaction. Only append to it: an entry that is changed
+   * after a file has run it is refused, except for comments and spaces.
+   */
   readonly migrations: readonly string[]
   /**
    * Pages of 4 KiB in the log that trigger a checkpoint, which waits for the disk. Default: 1,000; choose more for data
@@ -121,17 +125,12 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
     handle = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     switchToLog(handle)
     handle.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-    migrate(handle, path, migrations)
+    migrate(handle, { path, migrations })
     return handle
   } catch (thrown) {
     handle?.close()
     if (thrown instanceof DatabaseError) throw thrown
-    const reason = thrown instanceof Error ? thrown.message : String(thrown)
-    throw new DatabaseError(
-      path,
-      `cannot be opened as a database (${reason}); check DATA_DIR and its permissions, or move the file away to start with an empty one`,
-      thrown,
-    )
+    throw new DatabaseError(path, openingFault(thrown), thrown)
   }
 }
 
@@ -169,41 +168,6 @@ function switchToLog(handle: DatabaseSync): void {
   }
 }
 
-/** Source: SQLite, "Result and Error Codes": the lowest byte of an extended code is the primary one. */
 function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && (Number(thrown.errcode) & 0xff) === SQLITE_BUSY
-}
-
-/** `user_version` counts the migrations that the file has. */
-function migrate(handle: DatabaseSync, path: string, migrations: readonly string[]): void {
-  if (versionOf(handle) === migrations.length) return
-  transaction(handle, () => {
-    // Another process may have migrated it while this one waited for the lock.
-    const version = versionOf(handle)
-    if (version > migrations.length) {
-      throw new DatabaseError(
-        path,
-        `was written by a newer version of the application (tables of version ${version}, known are ${migrations.length}); start that version, or move the file away to start with an empty one`,
-      )
-    }
-    for (const migration of migrations.slice(version)) handle.exec(migration)
-    handle.exec(`PRAGMA user_version = ${migrations.length}`)
-  })
-}
-
-function versionOf(handle: DatabaseSync): number {
-  return Number(handle.prepare('PRAGMA user_version').get()?.['user_version'])
-}
-
-function transaction<Result>(handle: DatabaseSync, work: () => Result): Result {
-  handle.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    handle.exec('COMMIT')
-    return result
-  } catch (thrown) {
-    // A full disk ends the transaction on its own.
-    if (handle.isTransaction) handle.exec('ROLLBACK')
-    throw thrown
-  }
 }

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, type Database, type TransactionPart } from '../../../src/server/stores/open-database.ts'
+import { openingFault } from '../../../src/server/stores/opening-fault.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const FIRST = 'CREATE TABLE notes (text TEXT NOT NULL) STRICT'
@@ -163,10 +165,63 @@ describe('a database file', () => {
     expect(notes(open([FIRST, SECOND]))).toEqual([])
   })
 
+  it('names the statement of a migration that fails, with the words of SQLite, and never the way to an empty file', () => {
+    notes(open([FIRST]))
+    const faults: readonly (readonly [migration: string, message: string])[] = [
+      [
+        'CREATE TABEL mills (id)',
+        'migration 2 of 2 failed: near "TABEL": syntax error, in CREATE TABEL mills (id). Corr',
+      ],
+      [
+        "CREATE TABLE mills (id);\n-- why; not\nINSERT INTO\n  mils VALUES ('a;b');\nDROP TABLE mills",
+        "migration 2 of 2 failed: no such table: mils, in INSERT INTO mils VALUES ('a;b'). Corr",
+      ],
+      [
+        "INSERT INTO notes VALUES ('kept; once'); INSERT INTO notes VALUES (NULL); SELECT 1",
+        'migration 2 of 2 failed: NOT NULL constraint failed: notes.text, in INSERT INTO notes VALUES (NULL);. Corr',
+      ],
+      [
+        'CREATE TABLE mills (id); /* now */ COMMIT; CREATE TABLE mills (id)',
+        'migration 2 of 2 has the statement COMMIT. ',
+      ],
+      ['VACUUM', 'migration 2 of 2 failed: cannot VACUUM from within a transaction, in VACUUM. Corr'],
+      [
+        `SELECT ${'x'.repeat(300)}`,
+        `in SELECT ${'x'.repeat(193)}…. Correct the statement; the file is as it was before`,
+      ],
+    ]
+    for (const [migration, message] of faults) {
+      expect(() => notes(open([FIRST, migration]))).toThrow(message)
+      expect(() => notes(open([FIRST, migration]))).not.toThrow(/\bmove\b|empty|delete/)
+      expect(notes(open([FIRST]))).toEqual([])
+    }
+  })
+
+  it('refuses a migration that was changed after it ran, but not its spaces and comments', () => {
+    const trigger = "CREATE TRIGGER t AFTER INSERT ON notes BEGIN SELECT 'a  b'; END; -- and ;"
+    notes(open([FIRST, trigger]))
+    const reformatted = "\n  CREATE TRIGGER t AFTER\n  INSERT ON notes /* then */ BEGIN SELECT 'a  b'; END;"
+    expect(notes(open([FIRST, reformatted, SECOND]))).toEqual([])
+    expect(() => notes(open([FIRST, trigger.replace('a  b', 'a b'), SECOND]))).toThrow(
+      /notes\.sqlite: migration 2 of 3 was changed after this file had run it, .*: CREATE TRIGGER t .*append a migration/,
+    )
+    expect(() => notes(open([FIRST.replace('text', 'words'), trigger, SECOND, 'SELEC']))).toThrow(
+      'migration 1 of 4 was',
+    )
+  })
+
+  it('takes the migrations of a file of a former version as they are', () => {
+    notes(open([FIRST, SECOND]))
+    const database = open([FIRST, SECOND])
+    database.statement('DROP TABLE millrace_migrations').run()
+    expect(notes(open([`${FIRST}, STRICT`, SECOND]))).toEqual([])
+    expect(() => notes(open([FIRST, SECOND]))).toThrow('migration 1 of 2 was changed')
+  })
+
   it('of a newer version is refused with the way out, and left alone', () => {
     notes(open([FIRST, SECOND]))
     expect(() => notes(open([FIRST]))).toThrow(
-      /notes\.sqlite: was written by a newer version of the application \(tables of version 2, known are 1\); start that/,
+      /notes\.sqlite: was written by a newer version of the application: it has 2 migrations, this version knows 1\. Start/,
     )
     expect(notes(open([FIRST, SECOND]))).toEqual([])
   })
@@ -175,9 +230,54 @@ describe('a database file', () => {
     const path = join(folder.path, 'notes.sqlite')
     await writeFile(path, 'These are notes, but no database. '.repeat(40))
     expect(() => notes(open([FIRST], path))).toThrow(
-      /notes\.sqlite: cannot be opened as a database \(.*not a database\); check DATA_DIR/,
+      /notes\.sqlite: is not an SQLite database, and is left alone: correct the path.* \(.*not a database\)$/,
     )
     expect((await stat(path)).size).toBe(1_360)
+  })
+
+  it('that is damaged, a folder, or in a folder that cannot be made says so', async () => {
+    const path = join(folder.path, 'data', 'notes.sqlite')
+    const first = open()
+    notes(first)
+    first.dispose()
+    const bytes = await readFile(path)
+    await writeFile(path, bytes.fill(7, 100, 2_000))
+    expect(() => notes(open())).toThrow(
+      /notes\.sqlite: is damaged\. Keep the file .* \(database disk image is malformed\)$/,
+    )
+    expect(await readFile(path)).toEqual(bytes)
+    expect(() => notes(open([FIRST], join(folder.path, 'data')))).toThrow(
+      /data: is a folder: name a file in it \(EISDIR/,
+    )
+    expect(() => notes(open([FIRST], join(path, 'b.sqlite')))).toThrow('is inside of a file that is no folder')
+    expect(() => notes(open([FIRST], '/proc/millrace/notes.sqlite'))).toThrow('is in a folder that cannot be made')
+  })
+
+  it('that another process holds while it migrates says so, and is opened once it is free', async () => {
+    const path = join(folder.path, 'data', 'notes.sqlite')
+    notes(open())
+    const holder = new DatabaseSync(path)
+    holder.exec('BEGIN IMMEDIATE')
+    const database = open([FIRST, SECOND])
+    expect(() => notes(database)).toThrow(/is locked by another process, .* \(database is locked\)$/)
+    holder.close()
+    expect(notes(database)).toEqual([])
+  })
+
+  it.each([
+    [{ code: 'EACCES' }, 'give the file and its folder to the user of the server'],
+    [{ code: 'EROFS' }, 'is on a read-only file system'],
+    [{ code: 'ENOSPC' }, 'the disk is full. Make room'],
+    [{ code: 'EMFILE' }, 'ulimit -n'],
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, 'the disk is full. Make room'],
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 1_032 }, 'cannot be written: make the file, its log'], // READONLY_DBMOVED
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 2_570 }, 'check the disk'], // IOERR_TRUNCATE
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 999 }, 'cannot be opened as a database (no luck)'],
+  ])('has its own way out for %j, which risks nothing', (detail, wayOut) => {
+    const fault = openingFault(Object.assign(new Error('no luck'), detail))
+    expect(fault).toContain(wayOut)
+    expect(fault).toMatch(/ \(no luck\)$/)
+    expect(fault).not.toMatch(/\bmove\b|delete|empty/)
   })
 
   it('can be read and written by its owner alone, and so can its log, whoever made the file', async () => {
@@ -203,7 +303,7 @@ describe('a database file', () => {
     const path = join(folder.path, 'data', 'notes.sqlite')
     await writeFile(join(folder.path, 'data'), 'in the way')
     const database = open([FIRST], path)
-    expect(() => notes(database)).toThrow(/notes\.sqlite: cannot be opened .*; check DATA_DIR/)
+    expect(() => notes(database)).toThrow(/notes\.sqlite: is inside of a file that is no folder: .* \(EEXIST/)
     await rm(join(folder.path, 'data'))
     await mkdir(join(folder.path, 'data'))
     expect(notes(database)).toEqual([])
