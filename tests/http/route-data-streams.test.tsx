@@ -241,7 +241,14 @@ describe('headers of loaders', () => {
       await connection.end()
       expect(seen).toMatch(/Cache-Control: private, no-store/i)
     })
-    expect(logs.map(({ msg }) => msg)).toContain('a loader has set headers after the answer had begun')
+    expect(logs).toContainEqual(
+      expect.objectContaining({
+        msg: 'uncaught failure',
+        err: expect.objectContaining({
+          message: expect.stringMatching(/^The cookie a was changed after/) as string,
+        }) as object,
+      }),
+    )
   })
 })
 

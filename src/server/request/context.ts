@@ -15,6 +15,7 @@ import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
 import { RequestLoaderContext } from './loader-context.ts'
+import type { LateChangeError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
@@ -227,6 +228,19 @@ export class RequestContext {
     const { telemetry } = this
     const begin = (): unknown => (telemetry === undefined ? work() : telemetry.run(work))
     this.onFinish(() => this.services.afterwards.run(begin, this))
+  }
+
+  /** Logs and reports a change that the sent answer does not contain. */
+  noteLateChange(error: LateChangeError, header?: string): void {
+    const { route, services } = this
+    // Other headers are for documents: the router of the browser reads none.
+    if (this.data !== undefined && header !== undefined && header !== 'set-cookie') {
+      this.log.warn({ route }, error.message)
+      return
+    }
+    services.afterwards.run(() => {
+      throw error
+    }, this)
   }
 
   /** Makes `context.once` read again: what it has read may have changed. */

@@ -13,6 +13,7 @@ import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
+import { AnswerHeaders, type CarryingAnswer } from './late-changes.ts'
 
 /** What a loader context uses of its request. */
 export interface LoaderRequest {
@@ -37,6 +38,7 @@ export interface LoaderRequest {
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
+  noteLateChange: CarryingAnswer['noteLateChange']
   noteSession(name: string, mark: string): void
 }
 
@@ -80,7 +82,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   get headers(): Headers {
     refuseInReadScope('context.headers')
-    return (this.#headers ??= new Headers())
+    return (this.#headers ??= new AnswerHeaders(this.#request))
   }
 
   get prefetch(): boolean {
@@ -132,7 +134,6 @@ export class RequestLoaderContext implements LoaderContext {
     this.#request.noteSession(name, mark)
   }
 
-  /** For sessions. */
   now(): number {
     return this.#request.services.now()
   }

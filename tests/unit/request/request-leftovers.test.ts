@@ -90,6 +90,7 @@ describe('no request is left behind by', () => {
     ['what forms know of their page', formTarget],
     ['a loader', load],
     ['the handler of an action', act],
+    ['headers for the answer', ({ loaderContext }) => loaderContext.headers],
     ['an answer of route data', (context) => createDataAnswer(context, NO_PROGRESS)],
   ])('%s', async ([, make]) => {
     expect(await leftovers(make)).toBeLessThan(ALL_BYTES / 4)

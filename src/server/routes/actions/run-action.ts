@@ -7,6 +7,7 @@ import { RefusedInputSignal } from '../../api/refuse-input.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
+import { LateChangeError } from '../../request/late-changes.ts'
 import { BodyError, type PassedLimit } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
 import type { ReceivedCall } from './read-call.ts'
@@ -53,6 +54,8 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
   readonly call: Pick<ActionCall, 'signal' | 'request'> & {
     /** The response headers of `context`, if they have been created. */
     readonly givenHeaders: Headers | undefined
+    /** Told when the handler asks for something that the answer can no longer carry. */
+    noteLateChange(error: LateChangeError): void
   }
   /** Watches the promises in the handler's result, in the turn in which it returns, because nobody may await them. */
   readonly watch: <Value>(value: Value) => Value
@@ -76,7 +79,7 @@ export async function runAction(
   const done = (outcome: ActionOutcome): FinishedCall => {
     // A cookie may change the visitor's identity, on which all pages in the browser depend.
     if (outcome.kind !== 'invalid' && surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
-    return { outcome, revalidate }
+    return { outcome, revalidate: Object.freeze(revalidate) }
   }
   const { handler, secret = [] } = definition
   let hasState = false
@@ -109,6 +112,9 @@ export async function runAction(
   }
 }
 
+const LATE_REVALIDATE =
+  "revalidate() was called after its action's handler had returned, so the browser keeps its data. Call it before that"
+
 /** Creates the request on first use: most handlers never read it. */
 class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly params: ActionCall['params']
@@ -140,7 +146,8 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   }
 
   #revalidate(dropped: string[], ...targets: readonly string[]): void {
-    dropped.push(...targets)
+    if (Object.isFrozen(dropped)) this.#call.noteLateChange(new LateChangeError(LATE_REVALIDATE))
+    else dropped.push(...targets)
     // For everything that the handler itself reads from here on.
     void this.context.revalidate(...targets)
   }

@@ -98,7 +98,6 @@ class StreamedAnswer implements DataAnswer {
   #lines = ''
   #opened: Opening | undefined = undefined
   #body: BodyStream | undefined = undefined
-  #sentHeaders: string | undefined = undefined
   #scheduled: NodeJS.Immediate | undefined = undefined
   #over = false
 
@@ -150,9 +149,6 @@ class StreamedAnswer implements DataAnswer {
       return this.breakOff()
     }
     this.#flush(true)
-    if (this.#sentHeaders !== undefined && this.#sentHeaders !== givenText(context)) {
-      context.log.warn({ route: context.route }, 'a loader has set headers after the answer had begun')
-    }
   }
 
   breakOff(): void {
@@ -190,7 +186,6 @@ class StreamedAnswer implements DataAnswer {
     this.#lines = ''
     if (last) this.#over = true
     if (this.#body === undefined) {
-      this.#sentHeaders = givenText(this.#context)
       const isSmall = last && Buffer.byteLength(text) < MIN_ENCODED_BYTES
       if (!this.#hasBody || isSmall) return this.#sendWhole(this.#opened, text)
       this.#body = this.#startBody(this.#opened)
@@ -218,10 +213,6 @@ class StreamedAnswer implements DataAnswer {
     send(this.#context, status, all)
     return createBodyStream(res, encoding)
   }
-}
-
-function givenText({ givenHeaders }: RequestContext): string {
-  return givenHeaders === undefined ? '' : JSON.stringify([...givenHeaders])
 }
 
 function dataHeaders(status: number, context: RequestContext, progress: DataProgress): HeaderList {

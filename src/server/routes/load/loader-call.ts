@@ -1,5 +1,6 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { LateChangeError } from '../../request/late-changes.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import { watchSessions } from '../../secrets/session-reads.ts'
 import type { Schema } from '../../../shared/schema.ts'
@@ -24,6 +25,14 @@ export interface LoaderCall {
   readonly context: RequestContext
 }
 
+const LATE_CACHE =
+  'cache() was called after its loader had returned, so the browser keeps the data without it. Call it before the loader returns'
+
+function keepFacts({ facts, context }: LoaderCall, options: CacheOptions): void {
+  facts.keep(options)
+  if (facts.isSettled) context.noteLateChange(new LateChangeError(LATE_CACHE))
+}
+
 /** Creates expensive members (request, signal, tracked search params) on first use. */
 class Arguments implements LoaderArgs<never, unknown> {
   readonly params: LoaderArgs['params']
@@ -35,7 +44,7 @@ class Arguments implements LoaderArgs<never, unknown> {
   constructor(call: LoaderCall, params: LoaderArgs['params']) {
     this.params = params
     this.context = call.context.loaderContext
-    this.cache = call.facts.keep.bind(call.facts)
+    this.cache = keepFacts.bind(undefined, call)
     this.#call = call
     ownArguments(this)
   }
@@ -70,6 +79,7 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   const begin = (): unknown => run(args)
   const returned = context.services.dataLifetime.session === undefined ? begin() : watchSessions(facts, begin)
   const result = deferMembers(await returned, context)
+  facts.isSettled = true
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.
   if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()

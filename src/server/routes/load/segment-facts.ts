@@ -9,6 +9,8 @@ import type { SessionListener } from '../../secrets/session-reads.ts'
  * loader has settled.
  */
 export class SegmentFacts implements SearchListener, SessionListener {
+  /** The loader has returned. Its deferred values may still be pending. */
+  isSettled = false
   #uses: Set<string> | true | undefined = undefined
   #lifetime: number | undefined = undefined
   #tags: Set<string> | undefined = undefined
