@@ -1,6 +1,7 @@
 /** Finds the promises in an author's value, so that none of them can end the process with an unhandled rejection. */
 import { types } from 'node:util'
 import { isJsonValue } from '../../shared/protocol/hydration-data.ts'
+import { isSparse } from '../../shared/protocol/value-frames.ts'
 import { readOnce } from './read-once.ts'
 
 /**
@@ -55,7 +56,7 @@ export function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
 /** Only members that the encoder reads: an object with `toJSON` may reference half of the process. */
 function membersOf(holder: object, fresh: { found: boolean }): readonly unknown[] {
   try {
-    if (Array.isArray(holder)) return holder as readonly unknown[]
+    if (Array.isArray(holder)) return isSparse(holder) ? Object.values(holder) : (holder as readonly unknown[])
     if (holder instanceof Map) return [...holder.keys(), ...holder.values()]
     if (holder instanceof Set) return [...holder]
     return ArrayBuffer.isView(holder) || 'toJSON' in holder ? [] : readableValues(holder, fresh)

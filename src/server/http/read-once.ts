@@ -31,7 +31,7 @@ export function readOnce(value: unknown): unknown {
 }
 
 function emptyLike(member: object): object | undefined {
-  if (Array.isArray(member)) return Array.from({ length: member.length })
+  if (Array.isArray(member)) return Object.assign([], { length: member.length })
   const prototype: unknown = Object.getPrototypeOf(member)
   if (prototype === Object.prototype || prototype === null) return Object.create(prototype) as object
   if (prototype === Map.prototype) return new Map()

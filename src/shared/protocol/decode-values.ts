@@ -46,8 +46,11 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
       return
     }
     const members = node as unknown[]
-    for (let index = 1; index < members.length; index += 1) {
-      if (Array.isArray(value)) value.push(memberOf(members[index]))
+    const isSparse = members[0] === 'Sparse'
+    for (let index = isSparse ? 2 : 1; index < members.length; index += 1) {
+      // Only as a number: no text reaches a prototype.
+      if (isSparse) (value as unknown[])[+(members[index] as number)] = memberOf(members[(index += 1)])
+      else if (Array.isArray(value)) value.push(memberOf(members[index]))
       else if (value instanceof Set) value.add(memberOf(members[index]))
       else if (value instanceof Map) value.set(memberOf(members[index]), memberOf(members[(index += 1)]))
     }
@@ -108,6 +111,11 @@ function createNode(node: unknown, open: Map<unknown, Settle>, number: number): 
   switch (tag) {
     case '':
       return []
+    case 'Sparse': {
+      const list: unknown[] = []
+      list.length = content as never
+      return list
+    }
     case 'Map':
       return new Map()
     case 'Set':

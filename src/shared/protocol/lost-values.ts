@@ -1,3 +1,5 @@
+import { isIndex, tagOf } from './value-frames.ts'
+
 /** A value that would not arrive in the browser unchanged. */
 export interface LostValue {
   /** Path to it: `data["/lab#page"].rows[3].format`. */
@@ -6,26 +8,26 @@ export interface LostValue {
   readonly what: string
 }
 
-/** Classes whose instances arrive unchanged; byte classes are checked below. The list is that of `value-frames`. */
-const TRAVELS = new Set(['Date', 'RegExp', 'URL', 'Map', 'Set', 'Error', 'Promise', 'ArrayBuffer'])
-
 /** Deeper data is not checked; this is a help during development, not a guard. */
-const MAX_DEPTH = 20
+const MAX_DEPTH = 500
+
+/** Kinds of nodes whose own members are neither their content, as for bytes, nor secret, as for errors. */
+const BARE = new Set(['', 'Date', 'RegExp', 'URL', 'Map', 'Set'])
 
 /**
- * Finds a function, an unregistered symbol, or an instance of a class: the encoder would silently drop the first two
- * and remove the methods of the last. Walks over all values, so only development runs it.
+ * Finds a function, an unregistered symbol, an instance of a class, or a member that the encoder does not read: it would
+ * silently drop them, or the methods of the instance. Walks over all values, so only development runs it.
  */
 export function findLostValue(value: unknown, path = ''): LostValue | undefined {
-  return find(value, { path, depth: 0, isStrict: false })
+  return find(value, { path, depth: 0, isStrict: false, seen: new Set() })
 }
 
 /**
  * Finds also what is another value in the browser than on the server, without being lost: the result of a `toJSON`, and
- * members of maps and sets that `findLostValue` does not look at.
+ * the position of a regular expression.
  */
 export function findChangedValue(value: unknown, path = ''): LostValue | undefined {
-  return find(value, { path, depth: 0, isStrict: true })
+  return find(value, { path, depth: 0, isStrict: true, seen: new Set() })
 }
 
 interface Place {
@@ -33,37 +35,62 @@ interface Place {
   readonly depth: number
   /** Whether a changed value counts as well. */
   readonly isStrict: boolean
+  /** Objects that were looked at. */
+  readonly seen: Set<object>
 }
 
 function find(value: unknown, place: Place): LostValue | undefined {
-  const { path, depth, isStrict } = place
+  const { path, depth, isStrict, seen } = place
   if (typeof value === 'function') return { path, what: 'a function' }
   if (typeof value === 'symbol') {
     return Symbol.keyFor(value) === undefined ? { path, what: 'a symbol of its own' } : undefined
   }
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
-  if (Array.isArray(value)) return firstOf(value.entries(), (index) => `[${index}]`, place)
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || seen.has(value)) return undefined
+  seen.add(value)
+  const tag = tagOf(value)
   const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null
-  if (prototype === Object.prototype || prototype === null) {
-    return firstOf(Object.entries(value), memberPath, place)
+  const name = prototype === null ? 'Object' : (prototype.constructor?.name ?? 'an unnamed class')
+  if (tag === undefined) {
+    if ('toJSON' in value && typeof value.toJSON === 'function') {
+      const isClass = prototype !== Object.prototype && prototype !== null
+      return isStrict && isClass
+        ? { path, what: `an instance of ${name}, which arrives as the result of its toJSON()` }
+        : undefined
+    }
+    if (prototype !== Object.prototype && prototype !== null) return { path, what: `an instance of ${name}` }
+    return symbolMember(value, path) ?? firstOf(Object.entries(value), memberPath, place)
   }
-  const name = prototype.constructor?.name ?? 'an unnamed class'
-  if (isStrict && value instanceof Map) return firstOf(value, (key) => `.get(${keyText(key)})`, place)
-  if (isStrict && value instanceof Set) return firstOf([...value].entries(), (index) => `{${index}}`, place)
-  if (isStrict && !TRAVELS.has(name) && 'toJSON' in value && !ArrayBuffer.isView(value)) {
-    return { path, what: `an instance of ${name}, which arrives as the result of its toJSON()` }
+  if (!BARE.has(tag)) return undefined
+  const extra = Object.keys(value).find((key) => tag !== '' || !isIndex(key))
+  if (extra !== undefined) return { path: path + memberPath(extra), what: `a member of an instance of ${name}` }
+  if (isStrict && value instanceof RegExp && value.lastIndex !== 0) {
+    return { path, what: `a regular expression with lastIndex ${value.lastIndex}, which arrives with 0` }
   }
-  if (TRAVELS.has(name) || value instanceof Error || ArrayBuffer.isView(value) || 'toJSON' in value) return undefined
-  return { path, what: `an instance of ${name}` }
+  if (tag === '') return firstOf(Object.entries(value), (index) => `[${index}]`, place)
+  if (value instanceof Map) return firstOf(entriesOf(value), (key) => key, place)
+  return value instanceof Set ? firstOf([...value].entries(), (index) => `{${index}}`, place) : undefined
+}
+
+function symbolMember(value: object, path: string): LostValue | undefined {
+  const key = Object.getOwnPropertySymbols(value).find((symbol) => Object.propertyIsEnumerable.call(value, symbol))
+  return key === undefined ? undefined : { path: `${path}[${String(key)}]`, what: 'a member with a symbol as its key' }
+}
+
+/** Keys of a map and its values, each with its path. */
+function* entriesOf(map: ReadonlyMap<unknown, unknown>): Iterable<readonly [string, unknown]> {
+  for (const [key, member] of map) {
+    yield [`.keys(){${keyText(key)}}`, key]
+    yield [`.get(${keyText(key)})`, member]
+  }
 }
 
 function firstOf<Key>(
   entries: Iterable<readonly [Key, unknown]>,
   stepOf: (key: Key) => string,
-  { path, depth, isStrict }: Place,
+  { path, depth, ...rest }: Place,
 ): LostValue | undefined {
   for (const [key, member] of entries) {
-    const found = find(member, { path: path + stepOf(key), depth: depth + 1, isStrict })
+    const found = find(member, { ...rest, path: path + stepOf(key), depth: depth + 1 })
     if (found !== undefined) return found
   }
   return undefined

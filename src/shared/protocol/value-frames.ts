@@ -89,7 +89,7 @@ function nodeText(node: unknown, numberOf: Numbering): string {
         .map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`)
         .join(',')}}`
     case '':
-      return tagged(tag, Array.from(node as unknown[], textOf))
+      return listText(node as unknown[], textOf)
     case 'Set':
       return tagged(tag, Array.from(node as Set<unknown>, textOf))
     case 'Map':
@@ -114,6 +114,25 @@ function nodeText(node: unknown, numberOf: Numbering): string {
   }
 }
 
+/** Costs what the members cost: one hole may stand for billions. */
+function listText(list: readonly unknown[], textOf: (member: unknown) => string): string {
+  if (!isSparse(list)) return tagged('', Array.from(list, textOf))
+  const members = Object.entries(list).flatMap(([key, member]) => (isIndex(key) ? [key, textOf(member)] : []))
+  return tagged('Sparse', [String(list.length), ...members])
+}
+
+/** Whether a list has a hole. Ends at the first one. */
+export function isSparse(list: readonly unknown[]): boolean {
+  for (let index = 0; index < list.length; index += 1) if (!(index in list)) return true
+  return false
+}
+
+/** Whether a key of a list is that of a member. Source: ECMA-262, "array index". */
+export function isIndex(key: string): boolean {
+  const index = Number(key) >>> 0
+  return String(index) === key && index < 2 ** 32 - 1
+}
+
 type ByteTag = (typeof BYTE_CLASSES)[number]['name']
 
 function tagged(tag: NodeTag | ByteTag, parts: readonly string[]): string {
@@ -121,7 +140,7 @@ function tagged(tag: NodeTag | ByteTag, parts: readonly string[]): string {
 }
 
 /** The tag of a node; `undefined` for a plain object, and for objects that are treated as plain. */
-function tagOf(node: object): NodeTag | ByteTag | undefined {
+export function tagOf(node: object): NodeTag | ByteTag | undefined {
   const prototype: unknown = Object.getPrototypeOf(node)
   // First, because most nodes are arrays or plain objects, and need no lookup.
   if (Array.isArray(node)) return ''

@@ -14,6 +14,7 @@
  * |-----------------------------------|------------------------------------------------------------------------|
  * | `{"key": member}`                 | a plain object                                                         |
  * | `["", ...members]`                | an array                                                               |
+ * | `["Sparse", length, index, member, ...]` | an array with holes; only the members that it has               |
  * | `["Map", key, value, ...]`        | a Map; keys and values are members                                     |
  * | `["Set", ...members]`             | a Set                                                                  |
  * | `["Promise"]`                     | a promise; a later frame settles it                                    |
@@ -27,7 +28,8 @@
  */
 
 /** The first element of a node that is an array. */
-export type NodeTag = '' | 'Map' | 'Set' | 'Promise' | 'Date' | 'URL' | 'RegExp' | 'BigInt' | 'Symbol' | 'Error'
+export type NodeTag =
+  '' | 'Sparse' | 'Map' | 'Set' | 'Promise' | 'Date' | 'URL' | 'RegExp' | 'BigInt' | 'Symbol' | 'Error'
 
 /** Members without a node: the one at index `n` is written `[-1 - n]`. */
 export const CONSTANTS: readonly unknown[] = [undefined, Number.NaN, Infinity, -Infinity, -0]

@@ -9,7 +9,7 @@ export function richValues(maxDepth = 3): Arbitrary<unknown> {
       withMap: true,
       withSet: true,
       withTypedArray: true,
-      withSparseArray: false,
+      withSparseArray: true,
       maxDepth,
       // Vitest's comparison, not the format, stumbles over two keys; a test of their own looks at them.
       key: oneof(string(), constantFrom('then', 'toString', 'length', '')).filter(

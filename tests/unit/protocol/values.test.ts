@@ -32,6 +32,12 @@ describe('values arrive as they left', () => {
     )
   })
 
+  test('a hole of billions costs nothing', async () => {
+    const arrived = await roundTrip<unknown[]>(Object.assign([], { 4294967294: new Date(1) }))
+    expect(arrived).toHaveLength(4_294_967_295)
+    expect(Object.entries(arrived)).toEqual([['4294967294', new Date(1)]])
+  })
+
   const shared = { x: 1 }
   test.for<[string, unknown]>([
     ['bytes', [new Uint8Array([1, 2, 255]), new Int16Array([-1]), new BigUint64Array([2n ** 63n]), new Uint8Array(0)]],
@@ -45,6 +51,8 @@ describe('values arrive as they left', () => {
         [-0, 0],
       ]),
     ],
+    // eslint-disable-next-line no-sparse-arrays
+    ['holes at the start, between and at the end', [[, 1, , undefined, [,]], Object.assign([1], { length: 3 })]],
     ['an empty Map in a list', [new Map(), new Set(), []]],
     ['a list that looks like a mark', [[-1], ['Map', 1], [''], [[0]]]],
     ['what comes after an Error', [shared, new Map([[shared, shared]])]],
@@ -234,6 +242,9 @@ describe('a text that no server of ours writes', () => {
     ['a number that is none', '[["x"]]\n'],
     ['a name of the list itself', '[["length"]]\n'],
     ['half a number', '[[0.5],{}]\n'],
+    ['an array with holes and no length', '[[0],["Sparse","x"]]\n'],
+    ['an array with holes of half a length', '[[0],["Sparse",1.5]]\n'],
+    ['a member at an object', '[[0],["Sparse",1,{"toString":1,"valueOf":1},1]]\n'],
     ['a constant that is none', '[[-9]]\n'],
     ['half a constant', '[[-1.5]]\n'],
     ['a member that is an object', '[{}]\n'],
@@ -275,12 +286,15 @@ describe('a text that no server of ours writes', () => {
       '[[0],{"__proto__":[1],"constructor":[1]},{"polluted":true}]\n',
       '[[0],["",[1]],{"__proto__":[0],"length":5}]\n',
       '[[0],["Map","__proto__",[1]],{"polluted":true}]\n',
+      '[[0],["Sparse",1,"__proto__",[1]],{"polluted":true}]\n',
     ]
     for (const text of hostile) await decodeValues(pieceStream([text]))
     const value = await decodeValues<object>(pieceStream(hostile.slice(0, 1)))
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
     expect(Object.hasOwn(value, '__proto__')).toBe(true)
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    const sparse = await decodeValues<object>(pieceStream(hostile.slice(3)))
+    expect(Object.getPrototypeOf(sparse)).toBe(Array.prototype)
     expect(await roundTrip(JSON.parse('{"__proto__":{"x":1},"at":1}'))).toEqual(
       JSON.parse('{"__proto__":{"x":1},"at":1}'),
     )

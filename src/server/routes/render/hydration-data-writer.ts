@@ -79,7 +79,7 @@ function createHydrationData(
   const form = posted === undefined ? {} : { posted }
   const values: HydrationValues = { search, data, ...form }
   const plain = isJsonValue(values)
-  if (!plain) refuseLostValues(data)
+  refuseLostValues(data)
   const element =
     start +
     member('params', params) +

@@ -16,16 +16,16 @@ export class UncacheableValueError extends Error {
 
 /**
  * @param name of the value, for the message.
- * @throws {UncacheableValueError} for a value that contains a promise; outside production also for functions and class
- * instances, which would not survive the cache.
+ * @throws {UncacheableValueError} for a value that contains a promise; outside production also for functions, class
+ * instances and other values that would not survive the cache.
  */
 export function valueToText(name: string, made: unknown): string {
   const value = ignoreRejections(made)
-  if (isJsonValue(value)) return `j${JSON.stringify(value)}`
   if (process.env['NODE_ENV'] !== 'production') {
     const lost = findLostValue(value)
     if (lost !== undefined) throw refused(name, `${lost.path === '' ? '' : `${lost.path}: `}${lost.what}`)
   }
+  if (isJsonValue(value)) return `j${JSON.stringify(value)}`
   const { text, promises } = createFrameWriter()('', value)
   if (promises.length > 0) {
     // Nobody else handles these promises, and an unhandled rejection ends the process.
