@@ -13,6 +13,11 @@ export interface RenderRouteOptions<Pattern extends string = string> {
   /** The default export of `app.ts`, or a table with the route: `{ routes }`. */
   readonly app: TestDefinition
   readonly params?: Params<Pattern>
+  /**
+   * Configuration and the application's own variables, as in the environment of a server. Without it, the variables of
+   * `defineEnv` are not checked, because no loader needs them.
+   */
+  readonly environment?: Readonly<Record<string, string>>
   readonly search?: HrefSearch
   /** What the page gets instead of its loader's result; a function is called as a loader, and may throw `notFound()`. */
   readonly data?: unknown
@@ -40,10 +45,13 @@ export async function renderRoute<Pattern extends RoutePattern>(
 ): Promise<RenderedRoute>
 // A signature of its own: in here the compiler would go through the params of every pattern.
 export async function renderRoute(pattern: string, options: RenderRouteOptions): Promise<RenderedRoute> {
-  const { app, params, search } = options
+  const { app, params, search, environment } = options
   const routes = withData(app.routes, pageOf(app, pattern), options)
-  const { rules: _rules, middleware: _middleware, start: _start, ...rest } = app
-  await using server = createTestApp({ ...rest, routes })
+  const { rules: _rules, middleware: _middleware, start: _start, env, ...rest } = app
+  await using server =
+    environment === undefined
+      ? createTestApp({ ...rest, routes })
+      : createTestApp({ ...rest, ...(env === undefined ? {} : { env }), routes }, { environment })
   const path = (href as (pattern: string, params?: Params<string>, search?: HrefSearch) => string)(
     pattern,
     params,

@@ -199,7 +199,7 @@ describe('a new password by mail', () => {
   test('leaves no session of the old one, which was being checked meanwhile', async () => {
     const user = await addUser('ann@example.com')
     const [visitor, thief] = [createVisitor(origin), createVisitor(origin)]
-    const token = usersIn({ dataDir: folder.path }).startReset(user)
+    const token = usersIn({ dataDir: folder.path }).startReset(user, Date.now())
     held.push(async () => {
       const page = await visitor.get(`/reset?token=${token}`)
       expect((await visitor.submit(page, '#reset', { password: 'another long one' })).url).toBe('/sign-in')
@@ -221,12 +221,13 @@ describe('a new password by mail', () => {
   test('is refused by a link that is too old, that a later one has replaced, or that nobody sent', async () => {
     const user = await addUser('ann@example.com')
     const users = usersIn({ dataDir: folder.path })
-    const old = users.startReset(user, Date.now() - 31 * 60_000)
-    expect(users.finishReset(old)).toBeUndefined()
-    const first = users.startReset(user)
-    const second = users.startReset(user)
-    expect([users.finishReset(first), users.finishReset('x')]).toEqual([undefined, undefined])
-    expect(users.finishReset(second)?.id).toBe(user.id)
+    const now = Date.now()
+    const old = users.startReset(user, now - 31 * 60_000)
+    expect(users.finishReset(old, now)).toBeUndefined()
+    const first = users.startReset(user, now)
+    const second = users.startReset(user, now)
+    expect([users.finishReset(first, now), users.finishReset('x', now)]).toEqual([undefined, undefined])
+    expect(users.finishReset(second, now)?.id).toBe(user.id)
   })
 })
 

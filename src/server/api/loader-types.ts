@@ -41,6 +41,11 @@ export interface LoaderContext {
   /** The error reports stored here; `undefined` if a DSN is set, because reports then go to the service. */
   readonly reports: ReportInbox | undefined
   /**
+   * The clock of this server's sessions, caches and limits, in milliseconds since the epoch. Use it for times of your own,
+   * such as the end of a token: in tests, `fakeClock` moves it.
+   */
+  now(): number
+  /**
    * Runs work after the answer, even if the visitor has disconnected; nothing waits for it. Errors are logged and
    * reported. A server that is stopped waits for it, within `SHUTDOWN_GRACE_MS`; one that is killed does not.
    */

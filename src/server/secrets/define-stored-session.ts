@@ -44,12 +44,12 @@ export interface StoredSessionKind<Data> extends SessionKind<Data> {
 /**
  * Declares a kind of session that is kept on the server: in `DATA_DIR`, or in Redis with `REDIS_URL`. The cookie holds a
  * random id only. Such a session can be ended from elsewhere, and from then on it is no session anywhere.
- * @param now clock, in ms since the epoch; for tests.
+ * @param clock in ms since the epoch; default: the server's.
  * @throws {RangeError} for an invalid option.
  */
 export function defineStoredSession<Data>(
   options: StoredSessionOptions<Data>,
-  now: () => number = Date.now,
+  clock?: () => number,
 ): StoredSessionKind<Data> {
   const {
     name = 'session',
@@ -70,7 +70,7 @@ export function defineStoredSession<Data>(
     if (user === '') throw new TypeError(`${by}: the option user returned an empty text`)
     return hash('sha256', `${cookieBase()}${name} ${user}`, 'base64url')
   }
-  const rules: StoredSessionRules<Data> = {
+  const rules: Omit<StoredSessionRules<Data>, 'now'> = {
     name,
     schema: options.schema,
     userKey: (data) => keyOf(options.user(data)),
@@ -78,18 +78,18 @@ export function defineStoredSession<Data>(
     idleMs: idleSeconds * 1_000,
     sessionsPerUser,
     maxDataBytes,
-    now,
   }
+  const clockOf = (context: SessionContext): (() => number) => clock ?? (() => context.now?.() ?? Date.now())
   /** On the context: a weak map would keep each request alive too long. */
   const opened = Symbol(`millrace.session.${name}`)
 
   return {
     open(context: SessionContext & { [opened]?: Promise<StoredSession<Data>> }) {
       noteSession()
-      return (context[opened] ??= openStoredSession(context, storeOf(context), rules))
+      return (context[opened] ??= openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }))
     },
     async endAll(context, user) {
-      return endSessions(storeOf(context), keyOf(user), { now })
+      return endSessions(storeOf(context), keyOf(user), { now: clockOf(context) })
     },
   }
 }
