@@ -19,7 +19,7 @@ export interface ManifestParts {
   readonly sources: RouteSources
   readonly groups: StyleGroups
   readonly styles: Pick<BuiltStyles, 'outputs'>
-  readonly reports?: ReportAssets
+  readonly reports?: ReportAssets | undefined
   /** Of the build; every public path begins with it. */
   readonly basePath?: string | undefined
 }

@@ -114,7 +114,7 @@ export async function buildApplication(
 
     const [browser, reports, server] = await Promise.all([
       buildBrowser(context, shared),
-      buildReports(context),
+      facts.hasReports ? buildReports(context) : undefined,
       buildServer(context, onServer),
     ])
     checkServerModules(root, server.metafile, sources)
@@ -128,14 +128,14 @@ export async function buildApplication(
       const script = displayPath(root, path).replace(/\.map$/, '')
       return !shapesChunksOnly(browser.metafile.outputs[script]?.entryPoint)
     })
-    const outputs = byName([...served, ...styles.outputFiles, ...reports.outputFiles])
+    const outputs = byName([...served, ...styles.outputFiles, ...(reports?.outputFiles ?? [])])
     const maps = new Map(outputs.filter(([name]) => name.endsWith('.map')))
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
-    const tables = { sources, groups, styles, reports: reports.assets, basePath }
+    const tables = { sources, groups, styles, reports: reports?.assets, basePath }
     const parts = { metafile: browser.metafile, entry, valueDecoder, ...tables }
-    const buildId = buildIdOf(files, serverFiles, recorderFile(reports))
+    const buildId = buildIdOf(files, serverFiles, reports === undefined ? new Map() : recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files, basePath) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which is in its name; its content follows from hashed content.
@@ -167,7 +167,7 @@ export async function buildApplication(
       async analyze() {
         const { analyzeBundle } = await import('./analyze-bundle.ts')
         const ofFiles = new Map(sizes.flatMap(({ files: listed }) => listed.map((file) => [file.name, file] as const)))
-        const metafiles = [browser.metafile, reports.metafile] as const
+        const metafiles = [browser.metafile, ...(reports === undefined ? [] : [reports.metafile])] as const
         return analyzeBundle({ options, manifest, metafiles, entry, sources, sizes: ofFiles })
       },
       warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),

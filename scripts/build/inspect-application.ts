@@ -20,6 +20,8 @@ export interface ApplicationFacts {
   readonly sources: Readonly<Record<string, SegmentSources>>
   /** Each rule: its source, and its effect. */
   readonly rules: readonly (readonly [source: string, effect: string])[]
+  /** Whether browsers report errors. */
+  readonly hasReports: boolean
 }
 
 /** Result for the parent process. */
@@ -40,7 +42,12 @@ class ApplicationFault extends Error {
 const FAULTS = new Set(['ApplicationFault', 'RouteTableError', 'RuleError'])
 
 interface ApplicationBundle {
-  readonly app?: { readonly routes?: RouteDefinitions; readonly document?: unknown; readonly rules?: RuleSet }
+  readonly app?: {
+    readonly routes?: RouteDefinitions
+    readonly document?: unknown
+    readonly rules?: RuleSet
+    readonly reports?: unknown
+  }
   readonly routes?: RouteDefinitions
   readonly actions?: Readonly<Record<string, LoadActions>>
 }
@@ -58,7 +65,9 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
     compileRules(app.rules, loadExpressionEngine)
     const sources = await readSources(routes)
     const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
-    return fault === undefined ? { sources, rules: describeRules(app.rules) } : { fault }
+    return fault === undefined
+      ? { sources, rules: describeRules(app.rules), hasReports: app.reports !== false }
+      : { fault }
   } catch (error) {
     if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message }
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }

@@ -152,8 +152,8 @@ export async function inspect(
 ): Promise<Inspection> {
   if (former?.text === text && former.runtime === runtime.hash) return { ...former, inputs }
   const folder = await folders.forInspection(runtime)
-  const { sources, rules } = await evaluateInspection(context, folder, text, spare.take())
-  return { text, inputs, sources, rules, runtime: runtime.hash }
+  const facts = await evaluateInspection(context, folder, text, spare.take())
+  return { ...facts, text, inputs, runtime: runtime.hash }
 }
 
 function groupsOf(context: BundleContext, browser: Metafile, sources: ApplicationFacts['sources']): StyleGroups {

@@ -11,14 +11,14 @@ import { DAY_MS } from './assets/kept-builds.ts'
 import { createKeptFiles, type KeptFiles } from './assets/kept-files.ts'
 import { NO_ASSETS, type AssetManifest } from './assets/manifest.ts'
 import { checkTunnelPath } from './config/check-tunnel-path.ts'
-import { readConfig, type Config } from './config/config.ts'
+import { ConfigError, readConfig, type Config } from './config/config.ts'
 import { createHeldBodies } from './http/body/held-bodies.ts'
 import { checkOrigins } from './http/named-origins.ts'
 import { createShares, warnOfOneAddress } from './http/shares.ts'
 import { createServices, type Services } from './open-services.ts'
 import type { CountConnections } from './process/metrics/open-metrics.ts'
 import { createReadiness } from './process/readiness.ts'
-import { createReports } from './reports/create-reports.ts'
+import { createReports, noReports } from './reports/create-reports.ts'
 import { SYSTEM_CLOCK } from './reports/delivery/delivery.ts'
 import { followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
 import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
@@ -110,7 +110,7 @@ export function createAppParts(options: CreateAppOptions) {
   if (definition.env !== undefined) bindEnv(definition.env, options.environment ?? process.env)
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
-  checkTunnelPath(config.reportTunnelPath, table)
+  if (definition.reports !== false) checkTunnelPath(config.reportTunnelPath, table)
   const { log, requestLog } = createLogs(options, config)
   const manifest = assets?.manifest ?? NO_ASSETS
   const modules = createModuleCache()
@@ -126,9 +126,10 @@ export function createAppParts(options: CreateAppOptions) {
     now,
     adoptAction: adoption?.adopt,
     dataLifetime: definition.dataLifetime,
+    hasReports: definition.reports !== false,
   })
   const reporting = createReporting(options, config, services, log)
-  const visitorLimits = limitVisitors(definition.security?.limits)
+  const visitorLimits = limitVisitors(definition.security?.limits, now)
   const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}, adoption), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -192,6 +193,12 @@ function createReporting(
   services: Services,
   log: Logger,
 ) {
+  if (asked === false) {
+    if (config.sentryDsn !== '') {
+      throw new ConfigError('SENTRY_DSN', 'app.ts has reports: false. Unset the variable, or take reports: false out')
+    }
+    return { reports: noReports() }
+  }
   const { sentryTracesSampleRate: sampleRate, sentryEnvironment: environment } = config
   const { buildId, reports: script } = assets?.manifest ?? NO_ASSETS
   const release = config.sentryRelease || buildId
@@ -231,7 +238,7 @@ function createReporting(
     recorder,
     reporter,
     outgoing: isTracing ? followOutgoingRequests({ traceOrigins, now }) : undefined,
-    policyReports: { path: tunnelPath, origins: config.origins, release, environment, intake, now: Date.now },
+    policyReports: { path: tunnelPath, origins: config.origins, release, environment, intake, now: services.now },
   }
 }
 
@@ -243,7 +250,7 @@ function sharedMarkup(
 ): SharedMarkup {
   const importMap = security?.integrity === 'all' ? createImportMap(manifest) : undefined
   // Browsers report policy violations at once, before consent can be given.
-  const tells = recorder !== undefined && reports?.consent !== 'ask'
+  const tells = recorder !== undefined && reports !== false && reports?.consent !== 'ask'
   const options: PolicyOptions = {
     reportPath: tells ? withBasePath(tunnelPath) : undefined,
     trustedTypes: security?.trustedTypes,

@@ -149,7 +149,7 @@ function runtimeHandlers(
   return [
     oneRequestAtATime(config),
     requestGuard({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
-    createPolicyRelay(policyReports),
+    ...(policyReports === undefined ? [] : [createPolicyRelay(policyReports)]),
     reports.relay,
     serveRuntime({
       ...parts,

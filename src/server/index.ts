@@ -1,5 +1,5 @@
 /** Public interface for an application's `app.ts` and its `*.server.ts` modules. Never part of the browser's bundle. */
-export { defineApp, type AppDefinition, type AppStart, type AppStop } from './api/define-app.ts'
+export { defineApp, type AppDefinition, type AppStart, type AppStop, type ReportOptions } from './api/define-app.ts'
 export { createApp, type CreateAppOptions, type CreatedApp } from './create-app.ts'
 export { defineEnv, type Env, type Environment } from './api/define-env.ts'
 export { millrace, type EmbeddedApp, type MillraceOptions } from './api/millrace.ts'

@@ -33,6 +33,8 @@ export interface ServiceOptions
   extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now'>, Pick<RequestServices, 'adoptAction'> {
   /** Default: the runtime's own. */
   readonly dataLifetime?: DataLifetime | undefined
+  /** Whether the application reports errors: without that, there is no inbox. Default: `true`. */
+  readonly hasReports?: boolean
   /** Absolute path of the source maps of this build, if any. */
   readonly mapsFolder?: string | undefined
 }
@@ -57,7 +59,7 @@ export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  { mapsFolder, adoptAction, dataLifetime = {}, ...cache }: ServiceOptions,
+  { mapsFolder, adoptAction, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
@@ -116,7 +118,7 @@ export function createServices(
       return (opened.once ??= openIdempotencyStore())
     },
     get inbox() {
-      if (config.sentryDsn !== '') return undefined
+      if (config.sentryDsn !== '' || !hasReports) return undefined
       opened.reports ??= openReportDatabase(dataDir)
       return (opened.inbox ??= createInbox(opened.reports, mapsFolder === undefined ? {} : { mapsFolder }))
     },

@@ -25,6 +25,20 @@ export interface AppStart {
 /** Ends what the application's `start` has started. */
 export type AppStop = () => void | Promise<void>
 
+/** Error reports of an application. */
+export interface ReportOptions {
+  /**
+   * `ask`: nothing is loaded or sent before the page has called `allowReports`; earlier failures wait in the page.
+   * Default: reports are sent.
+   */
+  readonly consent?: 'ask'
+  /**
+   * Origins of services that continue the trace when this server sends them requests: `https://api.example.com`. They
+   * receive `sentry-trace` and `baggage`. Default: none.
+   */
+  readonly traceOrigins?: readonly string[]
+}
+
 /** Definition of an application. */
 export interface AppDefinition {
   /** The table from `defineRoutes`. */
@@ -44,19 +58,11 @@ export interface AppDefinition {
   readonly env?: Env<object>
   /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. */
   readonly dataLifetime?: DataLifetime
-  /** Error reports. */
-  readonly reports?: {
-    /**
-     * `ask`: nothing is loaded or sent before the page has called `allowReports`; earlier failures wait in the page.
-     * Default: reports are sent.
-     */
-    readonly consent?: 'ask'
-    /**
-     * Origins of services that continue the trace when this server sends them requests: `https://api.example.com`. They
-     * receive `sentry-trace` and `baggage`. Default: none.
-     */
-    readonly traceOrigins?: readonly string[]
-  }
+  /**
+   * Error reports. `false`: the build has no recorder and no SDK, and the server has no relay, inbox and spool; failures
+   * are in the log alone. The server then refuses `SENTRY_DSN`.
+   */
+  readonly reports?: false | ReportOptions
   /** Security features of browsers beyond the defaults. */
   readonly security?: {
     /**

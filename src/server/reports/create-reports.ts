@@ -44,6 +44,8 @@ export interface ReportServices {
   /** `undefined` if a DSN is set. Opened on first use. */
   readonly inbox: InboxStore | undefined
   readonly redis: RedisLink | undefined
+  /** Milliseconds since the epoch. */
+  now(): number
 }
 
 /**
@@ -61,15 +63,28 @@ export function createReports(
   const counts = createReportCounts()
   const outlet = config.sentryDsn === '' ? openInbox(services) : openService(dsn, { limits, counts, log }, services)
   const path = config.reportTunnelPath
-  const intake = counted(createIntake({ relayPath: path, accept: outlet.accept, now: Date.now }), counts)
+  const intake = counted(createIntake({ relayPath: path, accept: outlet.accept, now: services.now }), counts)
   return {
     dsn: dsnText(dsn),
     tunnelPath: path,
-    relay: createRelay({ path, dsn, origins: config.origins, intake, limits, log, now: Date.now }),
+    relay: createRelay({ path, dsn, origins: config.origins, intake, limits, log, now: services.now }),
     intake,
     stats: { counts, levels: outlet.levels, isFailing: outlet.isFailing },
     flush: outlet.flush,
     dispose: outlet.dispose,
+  }
+}
+
+/** For an application with `reports: false`: nothing is received, kept or sent. */
+export function noReports(): Reports {
+  return {
+    dsn: '',
+    tunnelPath: '',
+    relay: (_req, _res, next) => next(),
+    intake: { take: () => Promise.resolve({ eventId: undefined, kept: false }) },
+    stats: { counts: createReportCounts(), levels: () => Promise.resolve([]), isFailing: () => undefined },
+    flush: () => Promise.resolve(true),
+    dispose: () => undefined,
   }
 }
 
