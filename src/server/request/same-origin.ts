@@ -21,15 +21,16 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
  * remove or forge it, so a call without both headers is not from a browser, uses nobody's cookies against their will,
  * and passes.
  *
- * `Origin: null` is always refused: sandboxed frames send it. Without configured origins, scheme and port may differ
- * from ours if `Sec-Fetch-Site: same-origin` is present, so that a server behind a TLS proxy works unconfigured.
+ * `Origin: null` counts as ours only with `Sec-Fetch-Site: same-origin`: a page whose `Referrer-Policy` is `no-referrer`
+ * sends both, and a sandboxed frame sends `cross-site`. Without configured origins, scheme and port may differ from ours
+ * if `Sec-Fetch-Site: same-origin` is present, so that a server behind a TLS proxy works unconfigured.
  * @param origins the configured public origins, the only ones that count; empty for the host of the request.
  */
 export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): boolean {
   const { secFetchSite, origin, host, protocol } = call
   if (secFetchSite !== undefined && !OWN_SITES.has(secFetchSite)) return false
   if (origin === undefined) return true
-  if (origin === 'null') return false
+  if (origin === 'null') return secFetchSite === 'same-origin'
   if (origins.length > 0) return isAllowedOrigin(origin, origins)
   if (secFetchSite === 'same-origin') return isOfHost(origin, host)
   // A star is not a host name, and would match any label.

@@ -33,7 +33,9 @@ const FOREIGN: readonly HeaderLines[] = [
   { 'Sec-Fetch-Site': 'same-origin, cross-site' },
   { 'Sec-Fetch-Site': 'bogus' },
   { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://localhost' },
-  { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' },
+  { 'Sec-Fetch-Site': 'none', Origin: 'null' },
+  { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' },
+  { 'Sec-Fetch-Site': 'same-origin', Origin: 'null, null' },
   { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://evil.test' },
   { 'Sec-Fetch-Site': 'none', Origin: 'https://evil.test' },
   { 'Sec-Fetch-Site': 'cross-site', Cookie: '__Host-lab=x' },
@@ -61,6 +63,12 @@ test.for(WAYS)('D5 a foreign call by %s is refused before its body is there', as
   expect(answer.status).toBe(403)
   expect(answer.header('connection')).toBe('close')
   connection.socket.destroy()
+})
+
+test.for(WAYS)('a call by %s from a page without referrers is one of this site', async ([, target, body]) => {
+  const answer = await site.post(target, body, { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' })
+  expect(answer.status).toBeOneOf([200, 303])
+  site.expectChanges(1)
 })
 
 test.for(WAYS)(

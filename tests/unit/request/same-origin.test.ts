@@ -83,7 +83,13 @@ describe.for([[], OURS])('whatever is configured (%j)', (origins) => {
     ['same-site', 'https://good.test', false],
     [undefined, 'null', false],
     ['none', 'null', false],
-    ['same-origin', 'null', false],
+    // As a page with `Referrer-Policy: no-referrer` posts a form.
+    ['same-origin', 'null', true],
+    ['same-site', 'null', false],
+    ['cross-site', 'null', false],
+    ['same-origin, same-origin', 'null', false],
+    ['same-origin', 'null, null', false],
+    ['same-origin', 'NULL', false],
   ] as readonly Row[])('Sec-Fetch-Site %s, Origin %s: %s', ([secFetchSite, origin, passes]) => {
     expect(isSameOriginCall({ secFetchSite, origin, host: 'good.test', protocol: 'https' }, origins)).toBe(passes)
   })
