@@ -186,22 +186,34 @@ describe('a built application in an Express server', () => {
       .expect(200, /ordered rye &amp; oats/)
   })
 
-  test('refuses what a parser has taken apart, with a line that names it', async () => {
+  test('uses what parsers in front have made of a form and of a call', async () => {
     const host = hostApp()
     host.use(express.json())
     host.use('/shop', await embedded(shop))
     const { text } = await request(host).get('/shop/order')
     const { url: action } = await submitForm(text, '#order')
-    const answer = await request(host).post(action).type('form').send('goods[a]=1&goods[b]=2').expect(500)
-    expect(answer.text).toContain(
-      'The middleware express.urlencoded() has read the body and left neither a Buffer nor a flat object of strings in ' +
-        'req.body: move it behind Millrace, or mount it only on its own paths',
-    )
+    await request(host).post(action).type('form').send('goods[a]=1&goods[b]=2').expect(422)
     const id = /_action=([\w-]+)/.exec(action)?.[1]
     const call = request(host).post(`/shop/_m/data/order?_action=${id}`)
-    await call
-      .send({ args: [null], input: { goods: 'wheat' } })
-      .expect(500, /The middleware express\.json\(\) has read the body/)
+    await call.send({ args: [null], input: { goods: 'wheat', tags: [1, { a: null }] } }).expect(200, /"wheat"/)
+  })
+
+  test('refuses a multipart form that is gone, with a line that names the middleware', async () => {
+    const host = hostApp()
+    const multer: express.RequestHandler = (req, _res, next) =>
+      void req.resume().once('end', () => next(Object.assign(req, { body: {}, files: [{}] }) && undefined))
+    host.use(function multerMiddleware(req, res, next) {
+      if (req.is('multipart')) multer(req, res, next)
+      else next()
+    })
+    host.use('/shop', await embedded(shop))
+    const { text } = await request(host).get('/shop/order')
+    const form = await submitForm(text, '#order', { goods: 'oats' })
+    const answer = await request(host).post(form.url).set(form.headers).send(form.body).expect(500)
+    expect(answer.text).toContain(
+      'The middleware multerMiddleware has read the body and not left its files: move it behind Millrace, or mount it ' +
+        'only on its own paths',
+    )
   })
 
   test('refuses a form of another site, whose URL it has the base path in', async () => {

@@ -1,5 +1,6 @@
 /** What middleware changes of a request, or adds to an answer, that a rewrite passes on to another origin. */
-import type { RequestHandler } from 'express'
+import { gzipSync } from 'node:zlib'
+import express, { type RequestHandler } from 'express'
 import type { OutgoingHttpHeaders } from 'node:http'
 import supertest from 'supertest'
 import { expect, test } from 'vitest'
@@ -8,15 +9,16 @@ import { bodyOf, httpUpstream } from './proxy-setup.ts'
 
 async function upstreamBehind(middleware: RequestHandler, answer: OutgoingHttpHeaders = {}) {
   const received: string[][] = []
+  const bodies: string[] = []
   const upstream = await httpUpstream(async (req, res) => {
-    await bodyOf(req)
+    bodies.push(await bodyOf(req))
     received.push(req.rawHeaders)
     res.writeHead(200, answer).end('ok')
   })
   const rewrites = [{ source: '/up/:path*', destination: `http://127.0.0.1:${upstream.port}/:path*` }]
   const { app } = tinyApp({ routes: {}, rules: { rewrites }, middleware: [middleware] })
   const dispose = () => upstream[Symbol.asyncDispose]()
-  return { app, received, [Symbol.asyncDispose]: dispose }
+  return { app, received, bodies, [Symbol.asyncDispose]: dispose }
 }
 
 test('the upstream gets headers as middleware has left them', async () => {
@@ -31,6 +33,39 @@ test('the upstream gets headers as middleware has left them', async () => {
   const lines = setup.received[0] ?? []
   const valuesOf = (name: string) => lines.filter((_, at) => at % 2 === 1 && lines[at - 1]?.toLowerCase() === name)
   expect(['x-role', 'x-user', 'x-added', 'x-kept'].map(valuesOf)).toEqual([[], ['ann'], ['yes'], ['kept']])
+})
+
+const JSON_BODY = '{"a":[1,"\u00fc"]}'
+const FORM = 'application/x-www-form-urlencoded'
+
+test.for([
+  ['express.json()', express.json(), 'application/json', JSON_BODY, JSON_BODY],
+  ['express.urlencoded()', express.urlencoded(), FORM, 'a=b&c=d', 'a=b&c=d'],
+  ['express.raw()', express.raw({ type: '*/*' }), 'text/x', 'bytes', 'bytes'],
+  ['nobody', express.json(), 'text/x', 'bytes', 'bytes'],
+] as const)('the upstream gets a body that %s has read', async ([, parser, type, body, expected]) => {
+  await using setup = await upstreamBehind(parser)
+  await supertest(setup.app).post('/up/a').set('Content-Type', type).send(body).expect(200, 'ok')
+  expect(setup.bodies.map((text) => Buffer.from(text, 'latin1').toString())).toEqual([expected])
+})
+
+test('the upstream gets a body that a parser has inflated without its coding', async () => {
+  await using setup = await upstreamBehind(express.json())
+  const sent = supertest(setup.app)
+    .post('/up/a')
+    .set({ 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' })
+  await sent
+    .serialize((bytes: unknown) => bytes as string)
+    .send(gzipSync('{"a":1}'))
+    .expect(200)
+  expect(setup.bodies).toEqual(['{"a":1}'])
+  expect(setup.received[0]?.join().toLowerCase()).not.toContain('content-encoding')
+})
+
+test('a body that middleware has read and not kept is not passed on without it', async () => {
+  await using setup = await upstreamBehind((req, _res, next) => void req.resume().once('end', () => next()))
+  await supertest(setup.app).post('/up/a').type('form').send('a=b').expect(500)
+  expect(setup.received).toEqual([])
 })
 
 const PUBLIC = 'public, max-age=600'

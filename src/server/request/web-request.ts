@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
 import { openBodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
+import { isParsed } from '../http/body/parsed-body.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 
 /** Parts of a request from which a `Request` is made. */
@@ -30,11 +31,13 @@ export function toWebRequest(context: RequestParts): Request {
   // Loaders of a page get the page's request, even during a call; its body has been read.
   const isCall = context.action !== undefined
   const headers = new Headers()
+  // What a parser in front has left is decompressed, and may be of another length.
+  const ignored = isCall ? /^content-/i : isParsed(req) ? /^content-(?:encoding|length)$/i : undefined
   const raw = req.rawHeaders
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     // `Headers` does not accept HTTP/2 pseudo headers.
-    if (!name.startsWith(':') && !(isCall && /^content-/i.test(name))) headers.append(name, raw[index + 1] ?? '')
+    if (!name.startsWith(':') && ignored?.test(name) !== true) headers.append(name, raw[index + 1] ?? '')
   }
   const method = isCall ? 'GET' : (req.method ?? 'GET')
   const init: RequestInit = { method, headers, signal: context.signal }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BodyError, overLimit } from './body-error.ts'
 import { parsedBody } from './parsed-body.ts'
+import type { NestedNames } from './parsed-fields.ts'
 import { MIN_BYTES_PER_SECOND, RATE_GRACE_MS, type BodyLimits } from './body-limits.ts'
 
 /**
@@ -20,13 +21,19 @@ export interface BodySource {
 
 const EVENTS = ['readable', 'end', 'error', 'close'] as const
 
+/** How a body is read. */
+export interface BodySourceOptions extends Pick<BodyLimits, 'bytes' | 'timeoutMs'> {
+  /** For a form that a parser in front has nested; default: `brackets`. */
+  readonly names?: NestedNames
+}
+
 /**
  * Opens the body of a request that is unread, or that an earlier parser has read to its end.
  * @param now a monotonic clock in ms.
  */
 export function openBodySource(
   req: IncomingMessage,
-  { bytes: maximum, timeoutMs }: Pick<BodyLimits, 'bytes' | 'timeoutMs'>,
+  { bytes: maximum, timeoutMs, names }: BodySourceOptions,
   signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): BodySource {
@@ -70,7 +77,7 @@ export function openBodySource(
 
   /** Once. @throws {BodyError} if the parser has not kept the whole body. */
   function readParsed(): Buffer | undefined {
-    const parsed = isParsed ? parsedBody(req) : undefined
+    const parsed = isParsed ? parsedBody(req, names) : undefined
     isParsed = false
     return parsed
   }

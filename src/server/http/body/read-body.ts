@@ -7,6 +7,7 @@ import { openBodySource, type BodySource } from './body-source.ts'
 import { readText } from './body-text.ts'
 import { parseCheckedJson } from './checked-json.ts'
 import { holdForm, streamForm, type FormField } from './multipart-form.ts'
+import { isParsed } from './parsed-body.ts'
 import { createPartReader } from './part-reader.ts'
 import { readUrlencoded } from './urlencoded-form.ts'
 
@@ -59,7 +60,8 @@ export async function readBody(
 ): Promise<FormBody | JsonBody> {
   const type = readBodyType(req.headers['content-type'])
   if (type === undefined) throw new BodyError(415, 'A body of an unsupported type')
-  if (!/^(?:identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw new BodyError(415, 'A compressed body')
+  const isCompressed = !/^(?:identity)?$/i.test(req.headers['content-encoding'] ?? '')
+  if (isCompressed && !isParsed(req)) throw new BodyError(415, 'A compressed body')
   // Only multipart bodies can be streamed.
   const inMemory = limits.streamed && type.kind !== 'multipart'
   const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
@@ -67,7 +69,7 @@ export async function readBody(
   // The fields before the first file tell where to show the fault. A client that asks first is told at once.
   if (over !== undefined && (type.kind !== 'multipart' || req.headers.expect !== undefined)) throw over
   const most = over === undefined ? bytes : bytes + FIRST_READ_BYTES
-  const source = openBodySource(req, { bytes: most, timeoutMs: limits.timeoutMs }, signal)
+  const source = openBodySource(req, { bytes: most, timeoutMs: limits.timeoutMs, names: 'dots' }, signal)
   const held = heldSource(source, hold)
   if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held), hold) }
   if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BodyError, overLimit } from '../../http/body/body-error.ts'
 import { openBodySource, type BodySource } from '../../http/body/body-source.ts'
+import { isParsed } from '../../http/body/parsed-body.ts'
 import type { BodyPlace, BodyPlaces } from './body-places.ts'
 import { MAX_HEADER_BYTES, readEnvelopeHeader, type Envelope } from '../intake/envelope.ts'
 import { createInflater, inflate } from './inflate.ts'
@@ -54,7 +55,7 @@ export async function readReportBody(
   owner: ReportBodyOwner,
   now: () => number = () => performance.now(),
 ): Promise<ReportBody> {
-  const inflater = createInflater(req.headers['content-encoding'])
+  const inflater = isParsed(req) ? undefined : createInflater(req.headers['content-encoding'])
   if (Number(req.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
   const whole = inflater === undefined ? takeWhole(req) : undefined
   if (whole !== undefined) {

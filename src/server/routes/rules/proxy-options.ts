@@ -1,10 +1,11 @@
+import type { BodyStatus } from '../../http/body/body-error.ts'
 import type { ProxyAgents } from './proxy-agents.ts'
 import type { Forwarded } from './proxy-headers.ts'
 
 /** Why an upstream's answer is missing or incomplete. */
 export interface ProxyFailure {
   /** Status sent to the visitor; for an answer that was cut off, the status that it would have had. */
-  readonly status: 400 | 501 | 502 | 504
+  readonly status: BodyStatus | 501 | 502 | 504
   /** Constant word for the log. */
   readonly reason: 'unreachable' | 'time-out' | 'bad-answer' | 'cut-off' | 'bad-request'
   /** The platform's error, if any. */

@@ -3,7 +3,9 @@
  * disconnects, the other is closed. One request makes one upstream request, framed again from the result of Node's
  * parser, so the two servers cannot disagree on where it ends.
  */
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { BodyError } from '../../http/body/body-error.ts'
+import { parsedBody } from '../../http/body/parsed-body.ts'
 import type { BodyFraming } from './proxy-headers.ts'
 import type { ProxyFailure, ProxyOptions } from './proxy-options.ts'
 import { openUpstream } from './open-upstream.ts'
@@ -19,12 +21,14 @@ interface Exchange {
   readonly res: ServerResponse
   readonly target: URL
   readonly framing: BodyFraming
+  /** The body, if a parser in front has read it. */
+  readonly parsed: Buffer | undefined
   readonly options: ProxyOptions
 }
 
 /**
  * Answers a request with the answer of another origin: 502 if it is unreachable or invalid, 504 if it is too slow, 501
- * for a body in a coding that cannot be forwarded.
+ * for a body in a coding that cannot be forwarded, 500 for one that a parser in front has read and not kept.
  * @param target scheme, host, path and query of the upstream request; its credentials and hash are ignored.
  * @returns settles when the answer is sent or the visitor has disconnected; never rejects.
  */
@@ -34,24 +38,35 @@ export async function proxyRequest(
   target: URL,
   options: ProxyOptions,
 ): Promise<void> {
-  const framing = bodyFraming(req.headers)
+  let parsed: Buffer | undefined
+  try {
+    parsed = parsedBody(req)
+  } catch (cause) {
+    const status = cause instanceof BodyError ? cause.status : 500
+    sendFailure(req, res, status, options.forwarded)
+    options.onFailure?.({ status, reason: 'bad-request', cause })
+    return
+  }
+  const framing = parsed === undefined ? bodyFraming(req.headers) : lengthOf(parsed)
   if (framing.kind === 'unsupported') {
     sendFailure(req, res, 501, options.forwarded)
     options.onFailure?.({ status: 501, reason: 'bad-request' })
     return
   }
-  const exchange = { req, res, target, framing, options }
+  const exchange = { req, res, target, framing, parsed, options }
   // The other side may just have closed a keep-alive connection. A request that cannot be repeated gets a new one.
   const repeatable = framing.kind === 'none' && REPEATABLE.includes(req.method ?? '')
   const outcome = await runExchange(exchange, repeatable)
   if (outcome === 'stale') await runExchange(exchange, false)
 }
 
+function lengthOf(body: Buffer): BodyFraming {
+  return { kind: 'length', length: String(body.length) }
+}
+
 /** @returns `stale` if a keep-alive connection was dead before any answer; nothing has been answered then. */
-function runExchange(
-  { req, res, target, framing, options }: Exchange,
-  reuseConnection: boolean,
-): Promise<'settled' | 'stale'> {
+function runExchange(exchange: Exchange, reuseConnection: boolean): Promise<'settled' | 'stale'> {
+  const { req, res, target, framing, options } = exchange
   const { promise, resolve } = Promise.withResolvers<'settled' | 'stale'>()
   if (res.destroyed || options.signal?.aborted) {
     res.destroy()
@@ -59,7 +74,7 @@ function runExchange(
   }
   const upstream = openUpstream(target, {
     method: req.method ?? 'GET',
-    headers: upstreamHeaders(req, target, framing, options.forwarded),
+    headers: headersOf(exchange),
     agents: reuseConnection ? options.agents : undefined,
   })
   const state = { settled: false, connected: false, answered: false }
@@ -96,7 +111,7 @@ function runExchange(
   }
   res.once('close', settle)
   options.signal?.addEventListener('abort', abort, { once: true })
-  sendBody(req, upstream, framing, patience.renew)
+  sendBody(exchange, upstream, patience.renew)
   return promise
 
   /** Whether the upstream, not the visitor, must act. */
@@ -129,7 +144,18 @@ function runExchange(
   }
 }
 
-function sendBody(req: IncomingMessage, upstream: ClientRequest, framing: BodyFraming, renew: () => void): void {
+function headersOf({ req, target, framing, parsed, options }: Exchange): OutgoingHttpHeaders {
+  const headers = upstreamHeaders(req, target, framing, options.forwarded)
+  // Parsers decompress.
+  if (parsed !== undefined) delete headers['content-encoding']
+  return headers
+}
+
+function sendBody({ req, framing, parsed }: Exchange, upstream: ClientRequest, renew: () => void): void {
+  if (parsed !== undefined) {
+    upstream.end(parsed)
+    return
+  }
   if (framing.kind === 'none') {
     upstream.end()
     return
