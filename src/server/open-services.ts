@@ -105,6 +105,7 @@ export function createServices(
     now: cache.now,
     adoptAction,
     onDraining,
+    warnOnce: warnOnceTo(log),
     get limits() {
       return (opened.limits ??= openLimits())
     },
@@ -129,5 +130,17 @@ export function createServices(
       opened.reports?.dispose()
       redis?.dispose()
     },
+  }
+}
+
+/** Keys beyond this are logged no more: they are few, unless a header differs for each request. */
+const MOST_WARNINGS = 32
+
+function warnOnceTo(log: Logger): RequestServices['warnOnce'] {
+  const warned = new Set<string>()
+  return (key, fields, message) => {
+    if (warned.has(key) || warned.size === MOST_WARNINGS) return
+    warned.add(key)
+    log.warn(fields, message)
   }
 }

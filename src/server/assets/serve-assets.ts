@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import type { Response } from 'express'
+import { addVary } from '../request/answer/answer-headers.ts'
 import { sendText } from '../request/answer/send-plain.ts'
-import { securityHeaders } from '../request/answer/security-headers.ts'
+import { addSecurityHeaders } from '../request/answer/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
 import { isSecure } from '../http/trusted-proxy.ts'
 import { ENCODING_SUFFIX, negotiateEncoding } from '../http/content-encoding.ts'
@@ -42,10 +43,9 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   const { req } = context
   const res = context.res as Response
   const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined, file.encodings)
-  const headers = securityHeaders(isSecure(context.clientAddress))
-  for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
+  addSecurityHeaders(res, isSecure(context.clientAddress))
   res.type(file.name)
-  res.setHeader('Vary', 'Accept-Encoding')
+  addVary(res, 'Accept-Encoding')
   res.setHeader('Cache-Control', IMMUTABLE)
   // The name is a hash of the content: equal on every instance, unlike time stamps.
   res.setHeader('ETag', `"${file.name}${encoding === undefined ? '' : ENCODING_SUFFIX[encoding]}"`)

@@ -104,6 +104,8 @@ export class RequestContext {
   bodyLimit = MEGABYTE
   /** Its span of OpenTelemetry, if the application has registered a provider. */
   telemetry: RequestTelemetry | undefined = undefined
+  /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */
+  hasRuledPolicy = false
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
 
@@ -364,6 +366,8 @@ export interface RequestServices {
   now(): number
   /** In a test app: gives an action that a page renders its id, unless it has one. Absent in a built application. */
   readonly adoptAction?: ((action: NamedAction) => void) | undefined
+  /** Logs a warning, unless this process has logged one with the same key. */
+  warnOnce(key: string, fields: object, message: string): void
   /** Finished action calls. */
   readonly once: IdempotencyStore
   /** Reports that stay on this server; `undefined` if a DSN is set. */

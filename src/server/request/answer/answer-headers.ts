@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestContext } from '../context.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 
@@ -18,8 +18,22 @@ export function addVary(res: ServerResponse, names: string): void {
 }
 
 /** Whether a loader, middleware or a rule sets a cookie: then the answer belongs to one visitor. */
-export function setsCookie({ givenHeaders, res }: RequestContext): boolean {
-  return givenHeaders?.has('set-cookie') === true || res.hasHeader('set-cookie')
+export function setsCookie({ givenHeaders, req, res }: RequestContext): boolean {
+  return givenHeaders?.has('set-cookie') === true || res.hasHeader('set-cookie') || mayGetCookie(req)
+}
+
+/** Whether middleware in front keeps a session: it sets its cookie when the headers are written, so after this is asked. */
+export function mayGetCookie(req: IncomingMessage): boolean {
+  return 'session' in req
+}
+
+/**
+ * Keeps a compressor in front, such as `compression()`, from this answer: it would hold back what is streamed, and what
+ * is worth compressing already is.
+ */
+export function leaveUncompressed(res: ServerResponse<IncomingMessage>): void {
+  // It reads this when the headers are written.
+  if (Object.hasOwn(res, 'write')) res.req.headers['accept-encoding'] = 'identity'
 }
 
 /**

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { HeaderList } from '../../http/header-list.ts'
 import { CONSTANT_PAGE_STYLE } from './constant-page.ts'
 
 const CONSTANT: readonly string[] = [
@@ -19,9 +21,25 @@ const STRICT_TRANSPORT = 'max-age=31536000'
 
 const SECURE: readonly string[] = [...CONSTANT, 'Strict-Transport-Security', STRICT_TRANSPORT]
 
-/** The headers of every answer. */
-export function securityHeaders(secure: boolean): readonly string[] {
-  return secure ? SECURE : CONSTANT
+const NAMES: ReadonlySet<string> = new Set(SECURE.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))
+
+/**
+ * The headers of every answer.
+ * @param given headers of this answer, which win.
+ */
+export function securityHeaders(secure: boolean, given: HeaderList = []): readonly string[] {
+  const all = secure ? SECURE : CONSTANT
+  // Names that an author has given are in lower case.
+  if (!given.some((text) => NAMES.has(text))) return all
+  return all.filter((_, at) => !given.includes((all[at - (at % 2)] ?? '').toLowerCase()))
+}
+
+/** Sets the headers of every answer, unless a host, middleware or a rule has set them. */
+export function addSecurityHeaders(res: ServerResponse, secure: boolean): void {
+  const headers = securityHeaders(secure)
+  for (let index = 0; index < headers.length; index += 2) {
+    if (!res.hasHeader(headers[index] ?? '')) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
+  }
 }
 
 const STYLE_HASH = createHash('sha256').update(CONSTANT_PAGE_STYLE).digest('base64')

@@ -1,27 +1,41 @@
 import type { RequestContext } from '../context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
-import { addVary } from './answer-headers.ts'
+import { addVary, leaveUncompressed } from './answer-headers.ts'
 import type { HeaderList } from '../../http/header-list.ts'
+import { fitToNotModified, fitToPage } from './host-headers.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** Writes status and headers; headers that rules and middleware have set are kept, and win. */
+/**
+ * Writes status and headers. Headers that a host, middleware or rules have set are kept, and win. What they say of scripts
+ * and referrers is fitted to a page: see `host-headers.ts`.
+ */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const all = headers.concat(securityHeaders(isSecure(context.clientAddress)))
+  const all = headers.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400) res.removeHeader('cache-control')
+  leaveUncompressed(res)
   const already = res.getHeaderNames()
-  if (already.length === 0) {
+  // Middleware that has replaced `writeHead` may take a flat list for a list of pairs.
+  if (already.length === 0 && !Object.hasOwn(res, 'writeHead')) {
     res.writeHead(status, all)
     return
   }
   const preset = new Set(already)
+  if (status === 304) fitToNotModified(context)
   for (let index = 0; index < all.length; index += 2) {
     const name = all[index] ?? ''
     const [lower, value] = [name.toLowerCase(), all[index + 1] ?? '']
     // Without our `Vary`, caches would send one encoding to all.
     if (lower === 'vary') addVary(res, value)
+    else if (lower === 'content-security-policy') addPolicy(value, context)
     else if (lower === 'set-cookie' || !preset.has(lower)) res.appendHeader(name, value)
   }
   res.writeHead(status)
+}
+
+/** Browsers enforce all policies of an answer, so that of a handler restricts what a host allows. */
+function addPolicy(own: string, context: RequestContext): void {
+  if (context.kind !== 'resource') fitToPage(own, context)
+  else if (!context.hasRuledPolicy) context.res.appendHeader('Content-Security-Policy', own)
 }

@@ -10,6 +10,7 @@ import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { traceTimings } from '../../request/request-trace.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
+import { fittingReferrers, mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
 import { createBodyStream } from '../../request/answer/body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
@@ -245,7 +246,8 @@ function documentCaching({ status, hydrationData, inserted }: DocumentParts, con
   const ruled = takeRuledCaching(context)
   const wanted = context.givenHeaders?.get('cache-control') ?? ruled
   const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context) })
-  return hydrationData.start === undefined && !inserted.hasNonce() ? caching : privateCaching(caching)
+  const isWithoutNonce = hydrationData.start === undefined && !inserted.hasNonce()
+  return isWithoutNonce && mayShareUnderPolicy(context.res) ? caching : privateCaching(caching)
 }
 
 /** A streamed document contains inline scripts and so a nonce, which makes it private. */
@@ -274,6 +276,7 @@ function documentHeaders(
   if (link !== undefined && status < 500) headers.push('Link', link)
   headers.push(...retryHeaders({ retryAfter }))
   addGivenHeaders(headers, context)
+  fitGivenReferrers(headers)
   return headers
 }
 
@@ -283,6 +286,12 @@ function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: 
   headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
   if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
   return headers
+}
+
+/** A loader's `Referrer-Policy`, as one that was set in front. */
+function fitGivenReferrers(headers: HeaderList): void {
+  const at = headers.indexOf('referrer-policy') + 1
+  if (at > 0) headers[at] = fittingReferrers(headers[at] ?? '')
 }
 
 /** Headers of a document that do not depend on the visitor or on timing. */

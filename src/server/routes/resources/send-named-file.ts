@@ -21,6 +21,7 @@ interface FoundFile {
 
 /** No script of a file runs with the rights of the site: visitors may have uploaded it. */
 const SANDBOX = `default-src 'none'; style-src 'unsafe-inline'; sandbox`
+const POLICY = 'content-security-policy'
 const ACTIVE = /^[^;]*(?:html|xml|svg|xsl)/i // Chromium shows text/xsl as XML
 
 const NOT_FOUND = { status: 404, text: 'Not found' }
@@ -92,13 +93,15 @@ function setHeaders(
   const headers: HeaderList = ['Cache-Control', resourceCaching(response, context), 'ETag', etag]
   for (const [name, value] of response.headers) if (name !== 'cache-control') headers.push(name, value)
   addGivenHeaders(headers, context)
-  headers.push(...securityHeaders(isSecure(context.clientAddress)))
+  headers.push(...securityHeaders(isSecure(context.clientAddress), headers))
   const preset = new Set(res.getHeaderNames())
   for (let index = 0; index < headers.length; index += 2) {
     const [name = '', value = ''] = headers.slice(index, index + 2)
     const lower = name.toLowerCase()
     if (lower === 'vary') addVary(res, value)
     else if (lower === 'set-cookie') res.appendHeader(name, value)
+    // Browsers enforce all policies of an answer.
+    else if (lower === POLICY && !context.hasRuledPolicy) res.appendHeader(name, value)
     else if (!preset.has(lower) && lower !== 'content-length') res.setHeader(name, value)
   }
   const name = basename(path)
@@ -109,8 +112,8 @@ function setHeaders(
     res.attachment(download === true ? name : basename(download).toWellFormed())
     // `attachment` guesses the type by the offered name.
     if (kind !== undefined) res.setHeader('content-type', kind)
-  } else if (ACTIVE.test(String(kind)) && !res.hasHeader('content-security-policy')) {
-    res.setHeader('content-security-policy', SANDBOX)
+  } else if (ACTIVE.test(String(kind)) && !headers.includes(POLICY) && !context.hasRuledPolicy) {
+    res.appendHeader(POLICY, SANDBOX)
   }
 }
 

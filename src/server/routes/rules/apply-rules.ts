@@ -128,6 +128,7 @@ export function createAppRules(
       for (const [name, value] of headersFor(rules, asked.request, asked)) {
         if (name.toLowerCase() === 'vary') addVary(context.res, value)
         else context.res.appendHeader(name, value)
+        if (name.toLowerCase() === 'content-security-policy') context.hasRuledPolicy = true
       }
       const found = redirect(context, asked)
       if (found === undefined) return false

@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mayBeShared } from '../../http/cache-control.ts'
-import { addVary } from '../../request/answer/answer-headers.ts'
+import { addVary, leaveUncompressed, mayGetCookie } from '../../request/answer/answer-headers.ts'
 import { ONE_VISITOR } from '../../request/answer/caching.ts'
-import { securityHeaders } from '../../request/answer/security-headers.ts'
+import { addSecurityHeaders } from '../../request/answer/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
 import { answerHeaders, type Forwarded } from './proxy-headers.ts'
 
@@ -17,8 +17,9 @@ export function sendFailure(
 ): void {
   const text = `${STATUS_CODES[status]}\n`
   const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(text))]
-  headers.push('Cache-Control', 'no-store', ...securityHeaders(proto === 'https'))
+  headers.push('Cache-Control', 'no-store')
   for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
+  addSecurityHeaders(res, proto === 'https')
   res.writeHead(status)
   res.end(text)
   // Read the rest of the visitor's request, or a reset may lose the answer.
@@ -43,7 +44,7 @@ export interface AnswerEnd {
  */
 export function relayAnswer(
   answer: IncomingMessage,
-  res: ServerResponse,
+  res: ServerResponse<IncomingMessage>,
   { proto }: Pick<Forwarded, 'proto'>,
   { done, cutOff }: AnswerEnd,
 ): boolean {
@@ -51,7 +52,7 @@ export function relayAnswer(
   // Codings other than chunked would reach the visitor undeclared.
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') return false
   const headers = answerHeaders(answer)
-  const hadCookie = res.hasHeader('set-cookie')
+  const hadCookie = res.hasHeader('set-cookie') || mayGetCookie(res.req)
   try {
     for (const [name, values] of headers) {
       if (name.toLowerCase() === 'set-cookie') res.appendHeader(name, values)
@@ -59,10 +60,8 @@ export function relayAnswer(
       else res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
     }
     if (isMixed(answer, res, hadCookie)) res.setHeader('Cache-Control', ONE_VISITOR.value)
-    const own = securityHeaders(proto === 'https')
-    for (let index = 0; index < own.length; index += 2) {
-      if (!res.hasHeader(own[index] ?? '')) res.setHeader(own[index] ?? '', own[index + 1] ?? '')
-    }
+    addSecurityHeaders(res, proto === 'https')
+    leaveUncompressed(res)
     res.writeHead(answer.statusCode ?? 0)
   } catch {
     for (const name of headers.keys()) res.removeHeader(name)
@@ -82,7 +81,7 @@ export function relayAnswer(
  * @param hadCookie whether middleware or a rule has set a cookie.
  */
 function isMixed({ headers }: IncomingMessage, res: ServerResponse, hadCookie: boolean): boolean {
-  const isForeign = headers['cache-control'] === undefined ? res.hasHeader('set-cookie') : hadCookie
+  const isForeign = headers['cache-control'] === undefined ? hadCookie || res.hasHeader('set-cookie') : hadCookie
   const value = res.getHeader('cache-control')
   // Without `Cache-Control`, caches may store an answer for a time of their choice.
   return isForeign && (value === undefined ? hadCookie : mayBeShared(String(value)))

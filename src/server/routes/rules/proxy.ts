@@ -66,7 +66,7 @@ function lengthOf(body: Buffer): BodyFraming {
 
 /** @returns `stale` if a keep-alive connection was dead before any answer; nothing has been answered then. */
 function runExchange(exchange: Exchange, reuseConnection: boolean): Promise<'settled' | 'stale'> {
-  const { req, res, target, framing, options } = exchange
+  const { req, res, target, options } = exchange
   const { promise, resolve } = Promise.withResolvers<'settled' | 'stale'>()
   if (res.destroyed || options.signal?.aborted) {
     res.destroy()
