@@ -25,7 +25,7 @@ export interface ManifestParts {
 }
 
 /** Table members whose modules only the server loads. */
-export const SERVER_KINDS: ReadonlySet<string> = new Set(['loader', 'layoutLoader', 'handler'])
+export const SERVER_KINDS: ReadonlySet<string> = new Set(['guard', 'loader', 'layoutLoader', 'handler'])
 
 /** The browser modules of the table, each once, in the table's order. */
 export function browserModules(sources: RouteSources): readonly string[] {

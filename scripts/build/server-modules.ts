@@ -7,6 +7,10 @@ const METHOD = /^[A-Z]+$/
 
 /** For each member of the table that names a server module: the fault of its exports, if any. */
 const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | undefined>> = {
+  guard: (exported) =>
+    exported.includes('guard') || exported.includes('default')
+      ? undefined
+      : 'exports no guard, so that everything below it would be refused: write export async function guard() { … }.',
   loader: (exported) =>
     exported.includes('loader') || exported.includes('search')
       ? undefined

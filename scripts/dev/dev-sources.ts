@@ -71,7 +71,8 @@ export function createDevSources(
       return { ...frame, file: join(root, key), line: entry.originalLine + 1, column: entry.originalColumn + 1 }
     },
     loaderFrame(segment) {
-      const [, key, kind] = /^(.*)#(page|layout)$/.exec(segment ?? '') ?? []
+      const [, key, kind] = /^(.*)#(page|layout|guard)$/.exec(segment ?? '') ?? []
+      if (kind === 'guard') return frameOf(key, 'guard', 'guard')
       return frameOf(key, kind === 'layout' ? 'layoutLoader' : 'loader', 'loader')
     },
     pageFrame(route) {

@@ -42,7 +42,15 @@ export { UnavailableError, type UnavailableOptions } from './api/unavailable-err
 export { UncacheableValueError } from './stores/cache/value-text.ts'
 export { VisitorInCacheError } from './stores/cache/read-scope.ts'
 export type { CachedOptions, CachedRead, CacheKey } from './stores/cache/cached-read.ts'
-export type { CacheOptions, HandlerModule, LoaderArgs, LoaderContext, ResourceHandler } from './api/loader-types.ts'
+export type {
+  CacheOptions,
+  GuardArgs,
+  GuardModule,
+  HandlerModule,
+  LoaderArgs,
+  LoaderContext,
+  ResourceHandler,
+} from './api/loader-types.ts'
 export type {
   ReportDetails,
   ReportEvent,

@@ -11,6 +11,11 @@ export type BoundaryKind = 'error' | 'notFound' | 'forbidden' | 'unauthorized'
 
 /** The modules of one pattern. All are optional; a pattern with neither page nor handler is not a URL. */
 export interface SegmentDefinition {
+  /**
+   * A server module (`*.server.ts`) whose function `guard` is asked before anything of this entry and of every entry below
+   * it runs or is sent: layouts, pages, actions, handlers. It refuses or redirects by throwing.
+   */
+  readonly guard?: ModuleLoader
   /** Wraps the page of this pattern and everything below it. Stays mounted while the visitor navigates below it. */
   readonly layout?: ModuleLoader
   /** The layout's server module (`*.server.ts`): loader. */

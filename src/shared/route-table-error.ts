@@ -27,6 +27,7 @@ export type RouteTableFault =
   | 'page-and-handler'
   | 'loader-without-page'
   | 'layout-loader-without-layout'
+  | 'guard-without-route'
 
 /** Thrown for a faulty route table. The message names the patterns, the rule and the remedy. */
 export class RouteTableError extends Error {

@@ -3,6 +3,7 @@
  * need the messages.
  */
 import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
+import { chainOf } from './route-chain.ts'
 import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import { parseValidPattern } from './route-pattern-faults.ts'
 import { RouteTableError } from './route-table-error.ts'
@@ -11,6 +12,7 @@ export { RouteTableError } from './route-table-error.ts'
 export type { RouteTableFault } from './route-table-error.ts'
 
 const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
+  guard: true,
   layout: true,
   layoutLoader: true,
   page: true,
@@ -68,9 +70,27 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
     }
     if (definition.page || definition.handler) routes.push(pattern)
   }
+  checkGuards(definitions)
   checkRoutes(routes)
   // Entries without a URL count too: a layout on '/[a]' would silently miss the pages on '/[b]/x'.
   checkNames(entries)
+}
+
+/** A guard goes by keys, as layouts do: one on '/admin' would silently miss the pages on '/(site)/admin/users'. */
+function checkGuards(definitions: RouteDefinitions): void {
+  const guarded = new Set<string>()
+  for (const [key, { page, handler }] of Object.entries(definitions)) {
+    if (page || handler) for (const entry of chainOf(definitions, key)) guarded.add(entry.key)
+  }
+  for (const [key, { guard }] of Object.entries(definitions)) {
+    if (!guard || guarded.has(key)) continue
+    throw new RouteTableError(
+      'guard-without-route',
+      [key],
+      'it has a guard, and neither it nor an entry below it has a page or a handler. Entries below it begin with its key, groups included',
+      'Write the guard on the entry whose key the guarded ones begin with',
+    )
+  }
 }
 
 /**

@@ -35,7 +35,7 @@ export interface RenderedRoute extends HtmlPage {
 
 /**
  * Renders one route with its layouts, fallbacks, head and document, as its visitor would get it, from the given data. No
- * loader of the table runs, and neither do rules, middleware and `start`; the schema of the page's search params does.
+ * loader or guard of the table runs, and neither do rules, middleware and `start`; the schema of the page's search params does.
  * @param pattern as in the table, without groups.
  * @throws {Error} for a pattern that is no page of the table, and for loaders whose data is missing.
  */
@@ -92,8 +92,12 @@ function withData(routes: Routes, { key: page, pattern, chain }: Route, options:
   if (own !== undefined && !Object.hasOwn(options, 'data')) {
     throw new Error(`${pattern} has a loader. Give its data: renderRoute('${pattern}', { app, data: … })`)
   }
-  const given = withLoader.map((key) => [key, { ...routes[key], layoutLoader: moduleOf(layouts[key]) }] as const)
-  const changed = { ...routes, ...Object.fromEntries(given) }
+  // A guard would ask for a visitor, and there is none.
+  const open = Object.fromEntries(
+    Object.entries(routes).map(([key, { guard: _guard, ...rest }]) => [key, rest] as const),
+  )
+  const given = withLoader.map((key) => [key, { ...open[key], layoutLoader: moduleOf(layouts[key]) }] as const)
+  const changed = { ...open, ...Object.fromEntries(given) }
   return own === undefined ? changed : { ...changed, [page]: { ...changed[page], loader: moduleOf(options.data, own) } }
 }
 

@@ -123,6 +123,26 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
   readonly cache: (options: CacheOptions) => void
 }
 
+/**
+ * Arguments of a guard: those of a layout's loader of the same entry. The body of the request is unread.
+ * @typeParam Pattern the pattern of its entry in the table, without groups.
+ */
+export interface GuardArgs<Pattern extends EntryPattern = never> extends Pick<
+  LoaderArgs<Pattern>,
+  'params' | 'search' | 'request' | 'signal' | 'context'
+> {}
+
+/** A module named by `guard`. */
+export interface GuardModule {
+  /**
+   * Lets a request through by returning, and refuses it by throwing `redirect()`, `notFound()`, `forbidden()`,
+   * `unauthorized()` or an error.
+   */
+  readonly guard?: (args: never) => unknown
+  /** Used in its place if there is no `guard`. */
+  readonly default?: (args: never) => unknown
+}
+
 /** A module named by `loader` or `layoutLoader`. */
 export interface ServerModule {
   readonly loader?: (args: never) => unknown

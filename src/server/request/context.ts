@@ -106,6 +106,10 @@ export class RequestContext {
   telemetry: RequestTelemetry | undefined = undefined
   /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */
   hasRuledPolicy = false
+  /** The route has a guard: the answer is for this visitor alone. */
+  guarded = false
+  /** What the guard that has refused has said, so that it is asked once; see `routes/load/ask-guards.ts`. */
+  guardRefusal: object | undefined = undefined
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
 

@@ -67,6 +67,8 @@ describe('a server module that would never run', () => {
     ['loader', 'export const load = () => ({})', 'exports no loader'],
     ['loader', 'export default function loader() {}', 'exports no loader'],
     ['layoutLoader', 'export const guards = true\nexport const Loader = () => ({})', 'exports no loader'],
+    ['guard', 'export const Guard = () => undefined', 'exports no guard, so that everything below it would be refused'],
+    ['guard', `export * from 'cookie'`, `has export * from 'cookie'`],
     ['handler', `export const get = () => new Response('')`, 'exports get: a method is written in capitals, GET'],
     ['handler', 'export const handler = () => new Response()', 'exports no method'],
     // Also beside a loader: a search schema that came by it would check nothing.
@@ -102,6 +104,12 @@ test('a loader that has no name of the server stops the build, before anything o
   const fault = await buildFault({ ...routes(entry), 'src/app/secrets.ts': 'export const loader = () => ({})' })
   expect(fault).toContain(`src/app/secrets.ts is the loader of '/', and its code would reach the browser`)
   expect(fault).toContain('.server.ts')
+})
+
+test('so does a guard', async () => {
+  const entry = `'/': { page: () => import('./home-page.tsx'), guard: () => import('./guard.ts') }`
+  const fault = await buildFault({ ...routes(entry), 'src/app/guard.ts': 'export const guard = () => undefined' })
+  expect(fault).toContain(`src/app/guard.ts is the guard of '/', and its code would reach the browser`)
 })
 
 test('a page that has one stops it as well, without a stack', async () => {

@@ -8,6 +8,7 @@ const handler = page
 const layout = page
 const loader = page
 const layoutLoader = page
+const guard = page
 
 function faultOf(definitions: RouteDefinitions): RouteTableError | undefined {
   try {
@@ -142,7 +143,7 @@ describe('entries whose modules do not go together', () => {
     expect(fault?.message).toContain("'/x'")
   })
 
-  it.each(['layoutloader', 'guard', 'toString'])(
+  it.each(['layoutloader', 'guards', 'toString'])(
     'a member called %s is refused, because it would never run',
     (name) => {
       const fault = faultOf({ '/x': { page, layout, [name]: loader } })
@@ -151,6 +152,18 @@ describe('entries whose modules do not go together', () => {
       expect(fault?.message).toContain('layoutLoader, page, loader, handler')
     },
   )
+
+  it.each<[routes: RouteDefinitions, fault: RouteTableFault | undefined]>([
+    [{ '/x': { guard } }, 'guard-without-route'],
+    [{ '/x': { guard, layout }, '/(site)/x/y': { page } }, 'guard-without-route'],
+    [{ '/x': { guard }, '/xy': { page } }, 'guard-without-route'],
+    [{ '/x': { guard, page } }, undefined],
+    [{ '/x': { guard }, '/x/(site)/y': { handler } }, undefined],
+    [{ '/(site)': { guard }, '/(site)/x': { page } }, undefined],
+    [{ '/': { guard }, '/x/[[...rest]]': { page } }, undefined],
+  ])('a guard with nothing below it is found, because it would guard nothing: %o', (routes, kind) => {
+    expect(faultOf(routes)?.kind).toBe(kind)
+  })
 
   it('a page with its loader in a layout with its own is accepted', () => {
     expect(faultOf({ '/x': { page, loader, layout, layoutLoader } })).toBeUndefined()

@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import { defineRoutes } from '../../../src/client/define-routes.ts'
 import type { PageProps } from '../../../src/client/module-types.ts'
+import type { GuardArgs } from '../../../src/server/api/loader-types.ts'
 import type { Params } from '../../../src/shared/route-pattern.ts'
 import { href } from '../../../src/shared/href.ts'
 
@@ -37,6 +38,11 @@ describe('params are typed from the pattern', () => {
       readonly lang: string
       readonly slug?: readonly string[]
     }>()
+  })
+
+  it('a guard gets those of its own entry, and nothing to cache', () => {
+    expectTypeOf<GuardArgs<'/shops/[shop]'>['params']>().toEqualTypeOf<{ readonly shop: string }>()
+    expectTypeOf<keyof GuardArgs>().toEqualTypeOf<'params' | 'search' | 'request' | 'signal' | 'context'>()
   })
 
   it('groups and static segments give nothing', () => {

@@ -15,9 +15,15 @@ export const routes = defineRoutes({
     loader: () => import('./articles/loader.server.ts'),
   },
   '/articles/[slug]/events': { handler: () => import('./articles/events.server.ts') },
+  '/write': { guard: () => import('./accounts/guard.server.ts') },
   '/write/[[...slug]]': { page: () => import('./write/page.tsx'), loader: () => import('./write/loader.server.ts') },
-  '/account': { page: () => import('./accounts/page.tsx'), loader: () => import('./accounts/loader.server.ts') },
+  '/account': {
+    guard: () => import('./accounts/guard.server.ts'),
+    page: () => import('./accounts/page.tsx'),
+    loader: () => import('./accounts/loader.server.ts'),
+  },
   '/avatars/[file]': { handler: () => import('./accounts/avatars.server.ts') },
+  '/api': { guard: () => import('./api/guard.server.ts') },
   '/api/articles': { handler: () => import('./api/articles.server.ts') },
   '/api/articles/[slug]': { handler: () => import('./api/article.server.ts') },
 })

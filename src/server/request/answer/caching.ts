@@ -24,13 +24,16 @@ export interface CachingFacts {
   readonly byDefault: Caching
   /** Whether the answer sets a cookie: then it belongs to one visitor. */
   readonly setsCookie: boolean
+  /** Whether a guard is in front of it, which no shared cache asks. */
+  readonly guarded?: boolean
 }
 
-/** Decides the `Cache-Control` of an answer: failures are never stored, and answers with a cookie never shared. */
-export function cachingOf({ status, wanted, byDefault, setsCookie }: CachingFacts): Caching {
+/** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie or behind a guard never shared. */
+export function cachingOf({ status, wanted, byDefault, setsCookie, guarded = false }: CachingFacts): Caching {
   if (status >= 400) return NO_STORE
   if (wanted === undefined) return byDefault
   const shared = mayBeShared(wanted)
+  if (shared && guarded) return setsCookie ? ONE_VISITOR : byDefault
   return shared && setsCookie ? ONE_VISITOR : { value: wanted, shared }
 }
 

@@ -1,7 +1,7 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { ID_FIELD, IDEMPOTENCY_HEADER } from '../../../shared/protocol/action-call.ts'
 import { startLoaders } from '../load/start-loaders.ts'
-import { actionGuards, segmentLoaders } from '../load/segment-loaders.ts'
+import { actionGuards, serverParts } from '../load/segment-loaders.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { MatchedPage } from '../load/matched-page.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -214,17 +214,18 @@ function idempotencyHeader({ req }: RequestContext): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Runs the page's guards, root first, as for its document. */
+/** Asks the page's guards, and runs the loaders that guard it, root first, as for its document. */
 async function askGuards(
   { modules }: ActionParts,
   page: CalledPage,
   context: RequestContext,
 ): Promise<CallResult | undefined> {
-  const missing = modules.load(segmentLoaders(page.route).map(({ module }) => module))
+  const { guards, modules: named } = serverParts(page.route)
+  const missing = modules.load(named)
   if (missing !== undefined) await missing
-  const guards = actionGuards(page.route, modules)
-  if (guards.length === 0) return undefined
-  const started = startLoaders(guards, page, context, modules)
+  const loaders = actionGuards(page.route, modules)
+  if (guards.length + loaders.length === 0) return undefined
+  const started = startLoaders(loaders, page, context, modules)
   const running = started instanceof Promise ? await started : started
   if (running.faults !== undefined) {
     refuseCall(context, 400, 'search params are not valid')

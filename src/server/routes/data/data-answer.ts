@@ -236,5 +236,6 @@ function dataCaching(status: number, context: RequestContext, progress: DataProg
   // Rules and middleware mean documents, and do not know the content of this answer.
   takeRuledCaching(context)
   const wanted = progress.isWhole() ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
-  return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context) }).value
+  const { guarded } = context
+  return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded }).value
 }

@@ -43,8 +43,9 @@ const NO_META: SegmentMeta = {}
  */
 export async function deliverSegments(page: RunningPage, context: RequestContext): Promise<void> {
   const { notFoundAt } = page
-  const status = notFoundAt === undefined ? 200 : REFUSAL_STATUS.notFound
   const { segments, timings } = page.loaders
+  const refused = segments.at(-1)?.isGuard === true ? await guardStatus(segments) : undefined
+  const status = refused ?? (notFoundAt === undefined ? 200 : REFUSAL_STATUS.notFound)
   let pending = segments.length
   let deferred = false
   let stopped = false
@@ -81,6 +82,17 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   if (!answer.isOpen()) answer.open(status, page.head)
   if (succeeded && notFoundAt !== undefined) answer.outcome({ kind: 'notFound', at: notFoundAt })
   await answer.finish()
+}
+
+/**
+ * The status after a guard's refusal. It is known before the loaders outside start, so that their records need not go first.
+ * @returns `undefined` for a redirect.
+ */
+async function guardStatus(segments: readonly StartedSegment[]): Promise<number | undefined> {
+  const settled = await Promise.allSettled(segments.map(({ result }) => result))
+  const outermost = settled.find((one) => one.status === 'rejected')
+  const judged = judgeThrown(outermost?.reason)
+  return judged.kind === 'redirect' ? undefined : judged.status
 }
 
 async function haveSucceeded(segments: readonly Outside[]): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
 import { unmatchedPage, type MatchedPage } from '../load/matched-page.ts'
-import { neededLoaders, segmentLoaders } from '../load/segment-loaders.ts'
+import { neededLoaders, serverParts } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { sendText } from '../../request/answer/send-plain.ts'
@@ -104,7 +104,7 @@ export async function sendPageData(
   // As in the document: the nearest fallback is the root's, inside its layout.
   const notFoundAt = isUnmatched ? findBoundary(chain, 'notFound', 0) : undefined
   if (isUnmatched && notFoundAt === undefined) return sendDocumentHead(context, 404)
-  const missing = modules.load(segmentLoaders(route).map(({ module }) => module))
+  const missing = modules.load(serverParts(route).modules)
   if (missing !== undefined) await missing
   const wanted = wantedOf(route, isUnmatched ? undefined : context.data?.segments)
   const started = startLoaders(neededLoaders(route, wanted, modules), page, context, modules)

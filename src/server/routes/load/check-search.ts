@@ -16,7 +16,7 @@ export type SegmentSearch =
   /** The schema has failed, as a loader may. */
   | { readonly failed: unknown }
 
-/** Faults of the search params, so that no loader runs. */
+/** Faults of the search params, so that no loader runs; or of a handler's body. */
 export interface RefusedSearch {
   /** One text per fault, for the visitor. */
   readonly faults: readonly string[]
@@ -60,12 +60,18 @@ function failed(thrown: unknown): SegmentSearch {
 }
 
 /**
- * For the visitor: a schema may find as many faults as a query has room for, and each text is longer than its cause.
+ * For the visitor: a schema may find as many faults as a query or a body has room for, and each text is longer than its
+ * cause.
+ * @param nameOf the name of a member; by default its keys, joined by dots.
  */
-export function refusedSearch(issues: readonly SchemaIssue[]): RefusedSearch {
+export function refusedInput(issues: readonly SchemaIssue[], nameOf = joinPath): RefusedSearch {
   const errors = issues.slice(0, MOST_FAULTS).map((issue) => ({
-    path: issuePath(issue).map(String).join('.'),
+    path: nameOf(issuePath(issue)),
     message: issue.message,
   }))
   return { errors, faults: errors.map(({ path, message }) => `${path}: ${message}`) }
+}
+
+function joinPath(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.')
 }

@@ -1,4 +1,5 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
+import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
 import { ownGetters } from '../../http/own-getters.ts'
@@ -84,4 +85,22 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.
   if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()
   return result
+}
+
+/** Calls a loader, and notes how long it takes. */
+export function timeLoader(call: LoaderCall, segment: string, timings: LoaderTiming[]): Promise<Deferrable> {
+  const started = performance.now()
+  const part = call.context.telemetry?.begin('loader', segment)
+  const loading = part === undefined ? callLoader(call) : part.run(() => callLoader(call))
+  if (part !== undefined) {
+    loading.then(
+      () => part.end(),
+      (thrown: unknown) => part.end([thrown]),
+    )
+  }
+  return loading.finally(() => {
+    const ended = performance.now()
+    timings.push({ segment, started, milliseconds: ended - started })
+    call.context.addSpan('loader', segment, started, ended)
+  })
 }

@@ -3,7 +3,7 @@ import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
-import { segmentLoaders } from './segment-loaders.ts'
+import { serverParts } from './segment-loaders.ts'
 import type { MatchedPage } from './matched-page.ts'
 import { type LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RefusedSearch } from './check-search.ts'
@@ -31,7 +31,7 @@ const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, de
 
 /**
  * Runs the loaders of all matched segments, all started at once, and waits for them from the root inwards: a refusal of
- * an outer segment (a guard in a layout) always wins over an inner one.
+ * an outer segment always wins over an inner one. Guards are asked before.
  */
 export function runLoaders(
   page: MatchedPage,
@@ -39,11 +39,11 @@ export function runLoaders(
   modules: ModuleCache,
 ): LoadResult | Promise<LoadResult> {
   const { search } = page
-  const named = segmentLoaders(page.route)
+  const { loaders, modules: named } = serverParts(page.route)
   if (named.length === 0) return search === '' ? NO_DATA : { ...NO_DATA, search: parseSearch(search) }
-  const missing = modules.load(named.map(({ module }) => module))
+  const missing = modules.load(named)
   const run = (): Promise<LoadResult> => {
-    const started = startLoaders(named, page, context, modules)
+    const started = startLoaders(loaders, page, context, modules)
     if (!(started instanceof Promise)) return collect(started, page, context)
     return started.then((settled) => collect(settled, page, context))
   }

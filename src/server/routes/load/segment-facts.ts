@@ -30,6 +30,13 @@ export class SegmentFacts implements SearchListener, SessionListener {
     this.#hasSession = true
   }
 
+  /** Adds what decided whether the visitor may see this segment: the data depends on it too. */
+  inherit(guards: SegmentFacts): void {
+    if (guards.#uses === true) this.useAll()
+    else for (const key of guards.#uses ?? []) this.useParam(key)
+    this.#hasSession ||= guards.#hasSession
+  }
+
   /** @throws {RangeError} for an invalid lifetime. */
   keep({ lifetime, tags }: CacheOptions): void {
     if (lifetime !== undefined) {

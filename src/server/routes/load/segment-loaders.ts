@@ -23,25 +23,44 @@ export interface SegmentLoader {
   readonly params: readonly string[]
 }
 
-const known = new WeakMap<Route, readonly SegmentLoader[]>()
+/** An entry's guard, with the facts that are known before its module is loaded. */
+export interface SegmentGuard extends Pick<SegmentLoader, 'module' | 'boundaryFrom' | 'depth' | 'params'> {
+  /** `<key>#guard`: in the log, and for `Server-Timing`. */
+  readonly id: string
+}
 
-/** The server modules of a route, root first. */
-export function segmentLoaders(route: Route): readonly SegmentLoader[] {
+/** What the server runs for a route. */
+export interface ServerParts {
+  /** Root first. */
+  readonly loaders: readonly SegmentLoader[]
+  /** Of the entries of its chain, root first. */
+  readonly guards: readonly SegmentGuard[]
+  /** The modules of both. */
+  readonly modules: readonly ModuleLoader[]
+}
+
+const known = new WeakMap<Route, ServerParts>()
+
+/** The server modules of a route, except for its handler. */
+export function serverParts(route: Route): ServerParts {
   const before = known.get(route)
   if (before !== undefined) return before
-  const made: SegmentLoader[] = []
+  const loaders: SegmentLoader[] = []
+  const guards: SegmentGuard[] = []
   const last = route.chain.length - 1
   route.chain.forEach(({ key, definition }, at) => {
     const params = paramNames(key)
-    if (definition.layoutLoader !== undefined) {
-      const id = layoutId(key)
-      made.push({ id, module: definition.layoutLoader, isPage: false, boundaryFrom: at - 1, depth: at, params })
+    const { guard, layoutLoader, loader } = definition
+    const outside = { boundaryFrom: at - 1, depth: at, params }
+    if (guard !== undefined) guards.push({ id: `${key}#guard`, module: guard, ...outside })
+    if (layoutLoader !== undefined) {
+      loaders.push({ id: layoutId(key), module: layoutLoader, isPage: false, ...outside })
     }
-    if (at === last && definition.loader !== undefined) {
-      const id = pageId(key)
-      made.push({ id, module: definition.loader, isPage: true, boundaryFrom: at, depth: at + 1, params })
+    if (at === last && loader !== undefined) {
+      loaders.push({ id: pageId(key), module: loader, isPage: true, boundaryFrom: at, depth: at + 1, params })
     }
   })
+  const made = { loaders, guards, modules: [...guards, ...loaders].map(({ module }) => module) }
   known.set(route, made)
   return made
 }
@@ -51,11 +70,11 @@ function paramNames(key: string): readonly string[] {
 }
 
 /**
- * The params of one segment. A layout must not see those of the pages below it: the browser keeps its data while they
- * change.
+ * The params of one segment. A layout and a guard must not see those of the pages below it: the browser keeps the
+ * layout's data while they change.
  */
 export function ownParams(
-  { isPage, params: names }: SegmentLoader,
+  { isPage = false, params: names }: { readonly isPage?: boolean; readonly params: readonly string[] },
   params: LoaderArgs['params'],
 ): LoaderArgs['params'] {
   if (isPage || Object.keys(params).length === 0) return params
@@ -70,7 +89,7 @@ export function ownParams(
 /**
  * The loaders to run for an answer with some segments only. A layout's loader may refuse everything inside it, so it
  * runs for every inner segment, unless its module declares that it guards nothing.
- * @param wanted ids of segments of this route; if empty, only the guards run.
+ * @param wanted ids of segments of this route; if empty, only loaders that may refuse run.
  * @param modules already contains the modules of the route.
  */
 export function neededLoaders(
@@ -79,7 +98,7 @@ export function neededLoaders(
   modules: ModuleCache,
 ): readonly SegmentLoader[] {
   const innermost = innermostDepth(route, wanted)
-  return segmentLoaders(route).filter(
+  return serverParts(route).loaders.filter(
     (loader) => wanted.has(loader.id) || (!loader.isPage && loader.depth < innermost && guards(loader, modules)),
   )
 }
@@ -89,9 +108,9 @@ export function guards({ module, isPage }: SegmentLoader, modules: ModuleCache):
   return !isPage && (modules.get(module) as ServerModule).guards !== false
 }
 
-/** The loaders that must succeed before an action may run on a page, root first. */
+/** The loaders that must succeed before an action may run on a page, root first; besides the guards of its entries. */
 export function actionGuards(route: Route, modules: ModuleCache): readonly SegmentLoader[] {
-  return segmentLoaders(route).filter((loader) =>
+  return serverParts(route).loaders.filter((loader) =>
     loader.isPage ? (modules.get(loader.module) as ServerModule).guards === true : guards(loader, modules),
   )
 }

@@ -2,14 +2,16 @@ import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { RedirectSignal } from '../../../shared/control-flow.ts'
 import type { ServerModule } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { Deferrable } from './deferred.ts'
-import { checkSearch, refusedSearch, type RefusedSearch, type SegmentSearch } from './check-search.ts'
+import { checkSearch, refusedInput, type RefusedSearch, type SegmentSearch } from './check-search.ts'
 import { noteLoaders } from './development-notes.ts'
-import { callLoader, type LoaderCall } from './loader-call.ts'
+import { askGuards } from './ask-guards.ts'
+import { timeLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
-import { guards, ownParams, type SegmentLoader } from './segment-loaders.ts'
+import { guards, ownParams, serverParts, type SegmentLoader } from './segment-loaders.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { MatchedPage } from './matched-page.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -22,6 +24,8 @@ export interface StartedSegment {
   readonly boundaryFrom: number
   /** Whether nothing inside it may be seen before it has succeeded. */
   readonly guards: boolean
+  /** Set for a guard that has refused: nothing of its entry may be seen. */
+  readonly isGuard?: true
   /** Rejects with the loader's error, and when the request is aborted. Never an unhandled rejection. */
   readonly result: Promise<Deferrable>
   /** Search params after the schema, if the segment is a page that has one. */
@@ -29,7 +33,7 @@ export interface StartedSegment {
   readonly facts: SegmentFacts
 }
 
-/** Loaders that are running. */
+/** Loaders that are running, and the guard that has refused: it is the last segment, and has failed. */
 export interface RunningLoaders {
   readonly faults?: undefined
   /** Search params for the page. */
@@ -51,25 +55,69 @@ interface ReadyLoader {
   readonly search: SegmentSearch
 }
 
+/** What the loaders of one answer have in common. */
+interface LoaderStart {
+  readonly page: Pick<MatchedPage, 'params' | 'search'>
+  readonly context: RequestContext
+  readonly modules: ModuleCache
+  /** Filled as loaders finish. */
+  readonly timings: LoaderTiming[]
+  /** What the verdict of the guards around them depends on. */
+  readonly guarded?: SegmentFacts
+}
+
 /**
- * Validates the search params with the schemas of all given modules, then starts all their loaders at once.
- * @param loaders of one route, root first; their modules must be loaded.
- * @returns a promise only if a schema is asynchronous. It does not reject.
+ * Asks the guards of a page, then validates the search params with the schemas of all given modules, then starts all their
+ * loaders at once. If a guard refuses, only the loaders outside its entry start: the fallback's layouts need them. If it
+ * redirects, none does.
+ * @param loaders of the page's route, root first; their modules and those of the guards must be loaded.
+ * @returns a promise only if there is a guard, or a schema is asynchronous. It does not reject.
  */
 export function startLoaders(
   loaders: readonly SegmentLoader[],
-  { params, search }: Pick<MatchedPage, 'params' | 'search'>,
+  page: MatchedPage,
   context: RequestContext,
   modules: ModuleCache,
 ): RunningLoaders | RefusedSearch | Promise<RunningLoaders | RefusedSearch> {
-  const raw = parseSearch(search)
+  if (serverParts(page.route).guards.length > 0) return startGuarded(loaders, page, context, modules)
+  return startAll(loaders, { page, context, modules, timings: [] })
+}
+
+async function startGuarded(
+  loaders: readonly SegmentLoader[],
+  page: MatchedPage,
+  context: RequestContext,
+  modules: ModuleCache,
+): Promise<RunningLoaders | RefusedSearch> {
+  const { refusal, facts, timings } = await askGuards(page, context, modules)
+  const start = { page, context, modules, timings }
+  if (refusal === undefined) return startAll(loaders, { ...start, guarded: facts })
+  const { guard, thrown } = refusal
+  const isRedirect = judgeThrown(thrown).kind === 'redirect'
+  const outside = isRedirect ? [] : loaders.filter(({ depth }) => depth < guard.depth)
+  const started = await startAll(outside, start)
+  if (started.faults !== undefined) return started
+  const result = Promise.reject<Deferrable>(thrown)
+  result.catch(() => undefined) // if a loader outside refuses, nobody awaits it
+  const { id, boundaryFrom } = guard
+  const refused: StartedSegment = { id, boundaryFrom, guards: true, isGuard: true, result, facts }
+  return { ...started, segments: [...started.segments, refused] }
+}
+
+function startAll(
+  loaders: readonly SegmentLoader[],
+  started: LoaderStart,
+): RunningLoaders | RefusedSearch | Promise<RunningLoaders | RefusedSearch> {
+  const { page, context, modules, guarded } = started
+  const raw = parseSearch(page.search)
   const start = (ready: readonly ReadyLoader[]): RunningLoaders | RefusedSearch => {
-    for (const { search: checked } of ready) if ('issues' in checked) return refusedSearch(checked.issues)
-    return startReady(ready, { raw, params }, context, modules)
+    for (const { search: checked } of ready) if ('issues' in checked) return refusedInput(checked.issues)
+    return startReady(ready, raw, started)
   }
   let isAsync = false
   const ready = loaders.map((loader) => {
     const facts = new SegmentFacts()
+    if (guarded !== undefined) facts.inherit(guarded)
     const checked = checkSearch(serverModule(loader, modules).search, raw, facts, context)
     isAsync ||= checked instanceof Promise
     return { loader, facts, search: checked }
@@ -80,13 +128,11 @@ export function startLoaders(
 
 function startReady(
   ready: readonly ReadyLoader[],
-  { raw, params }: { readonly raw: RawSearch; readonly params: MatchedPage['params'] },
-  context: RequestContext,
-  modules: ModuleCache,
+  raw: RawSearch,
+  { page: { params }, context, modules, timings }: LoaderStart,
 ): RunningLoaders {
   let pageSearch: unknown = raw
   let isRaw = true
-  const timings: LoaderTiming[] = []
   const segments: StartedSegment[] = []
   for (const { loader, search, facts } of ready) {
     const module = serverModule(loader, modules)
@@ -100,7 +146,7 @@ function startReady(
     if ('failed' in search) result = Promise.reject(search.failed)
     else if (run !== undefined && !('issues' in search)) {
       const call = { run, params: ownParams(loader, params), schema: module.params, search, facts, context }
-      result = timed(call, loader.id, timings)
+      result = timeLoader(call, loader.id, timings)
     } else if (own === undefined) continue
     segments.push({
       id: loader.id,
@@ -117,29 +163,12 @@ function startReady(
 
 /**
  * Index in the chain where the search for the fallback of a failed segment starts. An unsafe redirect is a failure of
- * the page, whichever layout threw it.
+ * the page, whichever layout threw it; one that a guard threw is outside of its entry, as all that it throws.
  */
-export function boundaryOf(thrown: unknown, { boundaryFrom }: StartedSegment, chain: Route['chain']): number {
-  return thrown instanceof RedirectSignal ? chain.length - 1 : boundaryFrom
+export function boundaryOf(thrown: unknown, { boundaryFrom, isGuard }: StartedSegment, chain: Route['chain']): number {
+  return thrown instanceof RedirectSignal && isGuard === undefined ? chain.length - 1 : boundaryFrom
 }
 
 function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerModule {
   return modules.get(module) as ServerModule
-}
-
-function timed(call: LoaderCall, segment: string, timings: LoaderTiming[]): Promise<Deferrable> {
-  const started = performance.now()
-  const part = call.context.telemetry?.begin('loader', segment)
-  const loading = part === undefined ? callLoader(call) : part.run(() => callLoader(call))
-  if (part !== undefined) {
-    loading.then(
-      () => part.end(),
-      (thrown: unknown) => part.end([thrown]),
-    )
-  }
-  return loading.finally(() => {
-    const ended = performance.now()
-    timings.push({ segment, started, milliseconds: ended - started })
-    call.context.addSpan('loader', segment, started, ended)
-  })
 }

@@ -245,7 +245,8 @@ function documentCaching({ status, hydrationData, inserted }: DocumentParts, con
   if (context.req.method === 'POST') return NO_STORE
   const ruled = takeRuledCaching(context)
   const wanted = context.givenHeaders?.get('cache-control') ?? ruled
-  const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context) })
+  const { guarded } = context
+  const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context), guarded })
   const isWithoutNonce = hydrationData.start === undefined && !inserted.hasNonce()
   return isWithoutNonce && mayShareUnderPolicy(context.res) ? caching : privateCaching(caching)
 }

@@ -12,8 +12,10 @@ import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendLocation, sendMethods } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { askGuards } from '../load/ask-guards.ts'
 import { checkParams } from '../load/check-params.ts'
-import { refusedSearch } from '../load/check-search.ts'
+import { refusedInput } from '../load/check-search.ts'
+import { serverParts } from '../load/segment-loaders.ts'
 import type { MatchedPage } from '../load/matched-page.ts'
 import { untilAborted } from '../load/until-aborted.ts'
 import { sendFault } from './send-fault.ts'
@@ -54,21 +56,27 @@ export interface ResourceParts {
 }
 
 /** Answers a resource route: the module's function for the method returns a `Response`. */
-export async function serveResource(
-  page: MatchedPage,
-  context: RequestContext,
-  { modules, bodyLimit, eventStreams }: ResourceParts,
-): Promise<void> {
+export async function serveResource(page: MatchedPage, context: RequestContext, parts: ResourceParts): Promise<void> {
   const { route } = page
+  const { modules, eventStreams } = parts
   const loader = route.definition.handler
   if (loader === undefined) return
+  const asked: AskedHandler = { isGuard: false }
   try {
-    await modules.load([loader])
+    const { guards } = serverParts(route)
+    await modules.load(guards.length === 0 ? [loader] : [loader, ...guards.map((guard) => guard.module)])
     const module = modules.get(loader) as HandlerModule
     const method = context.req.method ?? 'GET'
     const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
     if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return answerMethod(module, method, context)
-    boundBody(module.bodyLimit ?? bodyLimit, page, context)
+    const limit = setLimit(module.bodyLimit ?? parts.bodyLimit, page, context)
+    if (guards.length > 0) {
+      asked.isGuard = true
+      const { refusal } = await askGuards(page, context, modules)
+      if (refusal !== undefined) throw refusal.thrown
+      asked.isGuard = false
+    }
+    if (Number(context.req.headers['content-length'] ?? 0) > limit) throw overLimit('bytes', limit)
     const params =
       module.params === undefined ? page.params : await untilAborted(checkParams(module.params, page.params), context)
     const { issues, value: search } = await checkSearch(module.search, page.search, context)
@@ -88,20 +96,23 @@ export async function serveResource(
     await sendResponse(response, context, eventStreams)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
-    sendFailure(normalizeThrown(thrown), context)
+    sendFailure(normalizeThrown(thrown), context, asked)
   }
 }
 
-/**
- * Bounds what the handler may read of the body.
- * @throws {BodyError} 413 for a length over the limit.
- */
-function boundBody(limit: unknown, { route }: MatchedPage, context: RequestContext): void {
+/** How far a request to a handler has come. */
+interface AskedHandler {
+  /** Whether a guard is being asked. */
+  isGuard: boolean
+}
+
+/** Bounds what guards and the handler may read of the body. */
+function setLimit(limit: unknown, { route }: MatchedPage, context: RequestContext): number {
   if (typeof limit !== 'number' || !(limit >= 0)) {
     throw new TypeError(`${route.key}: bodyLimit is not a number of bytes, 0 or more`)
   }
   context.bodyLimit = limit
-  if (Number(context.req.headers['content-length'] ?? 0) > limit) throw overLimit('bytes', limit)
+  return limit
 }
 
 async function checkSearch(schema: Schema | undefined, text: string, context: RequestContext): Promise<CheckedValue> {
@@ -113,7 +124,7 @@ async function checkSearch(schema: Schema | undefined, text: string, context: Re
 }
 
 function refuseSearch(issues: NonNullable<CheckedValue['issues']>, context: RequestContext): void {
-  const { faults, errors } = refusedSearch(issues)
+  const { faults, errors } = refusedInput(issues)
   context.refusal = 'search params are not valid'
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
   sendFault(context, { status: 400, text: faults.join('; '), members: { errors } })
@@ -128,7 +139,7 @@ function answerMethod(module: HandlerModule, method: string, context: RequestCon
   else sendFault(context, { status: 405, text: 'Method not allowed' }, ['Allow', listed])
 }
 
-function sendFailure(thrown: unknown, context: RequestContext): void {
+function sendFailure(thrown: unknown, context: RequestContext, { isGuard }: AskedHandler): void {
   // A fault of the request's body, not of the handler.
   if (thrown instanceof BodyError && !context.res.headersSent) {
     context.refusal = thrown.message
@@ -141,7 +152,11 @@ function sendFailure(thrown: unknown, context: RequestContext): void {
   }
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
   const judged = judgeThrown(thrown)
-  if (judged.kind === 'redirect') return sendLocation(context, judged.status, judged.location)
+  if (judged.kind === 'redirect') {
+    // What was sent to the handler is not for the page to which its guard redirects.
+    const repeats = isGuard && !['GET', 'HEAD'].includes(context.req.method ?? 'GET')
+    return sendLocation(context, repeats ? 303 : judged.status, judged.location)
+  }
   if (judged.kind === 'refusal') {
     return sendFault(context, {
       status: judged.status,

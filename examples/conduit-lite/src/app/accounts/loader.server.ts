@@ -1,8 +1,6 @@
 import type { LoaderArgs } from 'millrace/server'
 import { requireAccount, sessions } from './users.server.ts'
 
-export const guards = true
-
 export async function loader({ context, cache }: LoaderArgs<'/account'>) {
   cache({ lifetime: 'no-store' })
   const { name, avatar } = await requireAccount(context)

@@ -25,7 +25,7 @@ export function readAccount(context: LoaderContext) {
   })
 }
 
-/** Everything that needs an account asks here, actions and handlers too: a page's guard does not cover them. */
+/** The guards ask here, and actions too: they can be called on any page. */
 export async function requireAccount(context: LoaderContext) {
   return (await readAccount(context)) ?? unauthorized()
 }

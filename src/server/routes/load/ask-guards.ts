@@ -1,0 +1,71 @@
+import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import { parseSearch } from '../../http/search-params.ts'
+import type { GuardModule } from '../../api/loader-types.ts'
+import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { timeLoader, type LoaderCall } from './loader-call.ts'
+import type { MatchedPage } from './matched-page.ts'
+import { SegmentFacts } from './segment-facts.ts'
+import { ownParams, serverParts, type SegmentGuard } from './segment-loaders.ts'
+import { untilAborted } from './until-aborted.ts'
+
+/** A guard that has refused, redirected or failed, and what it has thrown. */
+export interface GuardRefusal {
+  readonly guard: SegmentGuard
+  readonly thrown: unknown
+}
+
+/** What the guards of a route have said. */
+export interface GuardVerdict {
+  /** The first one that let nobody through; `undefined` if all let the request through. */
+  readonly refusal: GuardRefusal | undefined
+  /** What the verdict depends on. */
+  readonly facts: SegmentFacts
+  readonly timings: LoaderTiming[]
+}
+
+/**
+ * Asks the guards of a route, root first, each after the former has let the request through. A refusal counts for the
+ * whole request; after an action they are asked again, because it may have signed the visitor in or out.
+ * @param modules already contains the guards' modules.
+ * @returns does not reject.
+ */
+export async function askGuards(
+  { route, params, search }: Pick<MatchedPage, 'route' | 'params' | 'search'>,
+  context: RequestContext,
+  modules: ModuleCache,
+): Promise<GuardVerdict> {
+  const facts = new SegmentFacts()
+  const timings: LoaderTiming[] = []
+  context.guarded = true
+  if (context.guardRefusal !== undefined) {
+    return { refusal: context.guardRefusal as GuardRefusal, facts, timings }
+  }
+  const raw = { raw: parseSearch(search) }
+  for (const guard of serverParts(route).guards) {
+    const run = guardOf(guard, modules)
+    const call: LoaderCall = { run, params: ownParams(guard, params), search: raw, facts, context }
+    try {
+      await untilAborted(timeLoader(call, guard.id, timings), context)
+    } catch (thrown) {
+      const refusal = { guard, thrown }
+      context.guardRefusal = refusal
+      return { refusal, facts, timings }
+    }
+  }
+  return { refusal: undefined, facts, timings }
+}
+
+/** The function of a guard's module, with nothing of what it returns. Without a function it refuses everything. */
+function guardOf({ id, module }: SegmentGuard, modules: ModuleCache): LoaderCall['run'] {
+  const { guard, default: other } = modules.get(module) as GuardModule
+  const run = guard ?? other
+  return async (args) => {
+    if (typeof run !== 'function') throw new TypeError(`${id}: the module exports no function guard`)
+    const returned: unknown = await run(args as never)
+    if (returned !== false && !(returned instanceof Response)) return
+    throw new TypeError(
+      `${id} returned ${returned === false ? 'false' : 'a Response'}, which refuses nothing: a guard throws redirect(), notFound(), forbidden() or unauthorized()`,
+    )
+  }
+}
