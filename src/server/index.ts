@@ -46,6 +46,7 @@ export type {
   CacheOptions,
   GuardArgs,
   GuardModule,
+  HandlerArgs,
   HandlerModule,
   LoaderArgs,
   LoaderContext,

@@ -82,6 +82,14 @@ export function issuePath({ path = [] }: SchemaIssue): readonly PropertyKey[] {
   return path.map((step) => (typeof step === 'object' ? step.key : step))
 }
 
+/** Whether a value is a schema. Those of some libraries are functions. */
+export function isSchema(value: unknown): value is Schema {
+  return (
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    ('~standard' in value || isZod(value as Schema))
+  )
+}
+
 function isZod(schema: Schema): schema is ZodSchema {
   return 'safeParse' in schema || 'safeParseAsync' in schema
 }

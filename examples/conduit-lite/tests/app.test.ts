@@ -99,7 +99,7 @@ test('the API lists, adds and refuses articles', async () => {
   assert.deepEqual([article.title, article.tags, article.author], ['By the API', ['api'], 'ann'])
   const { articles } = await (await ann.fetch('/api/articles?tag=api')).json()
   assert.equal(articles.length, 1)
-  assert.equal((await post({ title: '' })).status, 400)
+  assert.equal((await post({ title: '' })).status, 422)
   assert.equal((await ann.fetch('/api/articles?page=0')).status, 400)
 })
 

@@ -124,6 +124,23 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
 }
 
 /**
+ * Arguments of a handler: those of a loader, and the parsed body.
+ * @typeParam Pattern the pattern of its entry in the table, without groups.
+ * @typeParam Body the output of the module's `body` schema for the method; `undefined` without one.
+ * @typeParam Search the output of the module's `search` schema; raw text without one.
+ * @typeParam OwnParams the output of the module's `params` schema; the pattern's own without one.
+ */
+export interface HandlerArgs<
+  Pattern extends EntryPattern = never,
+  Body = undefined,
+  Search = SearchInput,
+  OwnParams = Params<Pattern>,
+> extends LoaderArgs<Pattern, Search, OwnParams> {
+  /** Parsed by the schema that the same module exports as `body`. `request` then has no body any more. */
+  readonly body: Body
+}
+
+/**
  * Arguments of a guard: those of a layout's loader of the same entry. The body of the request is unread.
  * @typeParam Pattern the pattern of its entry in the table, without groups.
  */
@@ -168,5 +185,11 @@ export interface HandlerModule extends Pick<ServerModule, 'search' | 'params'> {
    * `ACTION_BODY_LIMIT`.
    */
   readonly bodyLimit?: number
+  /**
+   * For the bodies of `POST`, `PUT`, `PATCH` and other methods that have one, or a list by method, which may name `DELETE`
+   * too: `{ POST: newMill, PATCH: changes }`. JSON and forms are parsed; the schema gets `undefined` if no body was sent.
+   * Malformed bodies get 400, those that the schema refuses 422, other types 415, forms of other sites 403.
+   */
+  readonly body?: Schema | Readonly<Record<string, Schema>>
   readonly [method: string]: unknown
 }

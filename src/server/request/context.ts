@@ -102,6 +102,8 @@ export class RequestContext {
   switched = false
   /** Maximum bytes of the body that `request` gives out. */
   bodyLimit = MEGABYTE
+  /** What has read of a handler's body: `request`, or the schema of its module. */
+  bodyReader: 'request' | 'schema' | undefined = undefined
   /** Its span of OpenTelemetry, if the application has registered a provider. */
   telemetry: RequestTelemetry | undefined = undefined
   /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */

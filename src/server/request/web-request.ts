@@ -17,6 +17,8 @@ interface RequestParts {
   readonly signal: AbortSignal
   /** Maximum bytes of the body. */
   readonly bodyLimit: number
+  /** What has read of the body: this request, or the schema of a handler's module. */
+  bodyReader: 'request' | 'schema' | undefined
 }
 
 /** Methods for which a web `Request` has no body. */
@@ -50,16 +52,21 @@ export function toWebRequest(context: RequestParts): Request {
 }
 
 /** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
-function bodyOf({ req, res, signal, bodyLimit }: RequestParts): ReadableStream<Uint8Array> {
+function bodyOf(context: RequestParts): ReadableStream<Uint8Array> {
+  const { req, res, signal, bodyLimit } = context
   const source = openBodySource(req, { bytes: bodyLimit, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        if (context.bodyReader === 'schema') throw new TypeError(PARSED)
+        context.bodyReader = 'request'
         const chunk = await source.read()
         if (chunk === undefined) controller.close()
         else controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
       },
       cancel(reason) {
+        if (context.bodyReader === 'schema') return
+        context.bodyReader = 'request'
         source.close(reason)
         // Not after the answer: the client would already have sent its next request after this body.
         dropBody(req, res)
@@ -68,3 +75,6 @@ function bodyOf({ req, res, signal, bodyLimit }: RequestParts): ReadableStream<U
     { highWaterMark: 0 },
   )
 }
+
+const PARSED =
+  'The schema `body` of the module has read the body of this request: use the argument `body` of the handler'

@@ -43,7 +43,8 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
   const { table, rules, modules, config, actions, actionSegments, streams } = parts
   const data: CallParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const forms = { ...actions, origins: config.origins }
-  const resources = { modules, bodyLimit: actions.bodyLimit, eventStreams: parts.eventStreams }
+  const bodies = { heldBodies: actions.heldBodies, origins: config.origins }
+  const resources = { modules, bodyLimit: actions.bodyLimit, bodies, eventStreams: parts.eventStreams }
   const unmatched = unmatchedPage(table)
 
   return async (req, _res, next) => {

@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import { defineRoutes } from '../../../src/client/define-routes.ts'
 import type { PageProps } from '../../../src/client/module-types.ts'
-import type { GuardArgs } from '../../../src/server/api/loader-types.ts'
+import type { GuardArgs, HandlerArgs } from '../../../src/server/api/loader-types.ts'
 import type { Params } from '../../../src/shared/route-pattern.ts'
 import { href } from '../../../src/shared/href.ts'
 
@@ -43,6 +43,12 @@ describe('params are typed from the pattern', () => {
   it('a guard gets those of its own entry, and nothing to cache', () => {
     expectTypeOf<GuardArgs<'/shops/[shop]'>['params']>().toEqualTypeOf<{ readonly shop: string }>()
     expectTypeOf<keyof GuardArgs>().toEqualTypeOf<'params' | 'search' | 'request' | 'signal' | 'context'>()
+  })
+
+  it('a handler gets a body where its schema makes one', () => {
+    expectTypeOf<HandlerArgs<'/shops/[shop]'>['body']>().toEqualTypeOf<undefined>()
+    expectTypeOf<HandlerArgs<'/shops/[shop]', { name: string }>['body']>().toEqualTypeOf<{ name: string }>()
+    expectTypeOf<HandlerArgs<'/shops/[shop]', { name: string }>['params']>().toEqualTypeOf<{ readonly shop: string }>()
   })
 
   it('groups and static segments give nothing', () => {

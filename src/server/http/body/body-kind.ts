@@ -19,18 +19,25 @@ const KINDS: ReadonlyMap<string, BodyKind> = new Map([
 /** RFC 2046, section 5.1.1. */
 const BOUNDARY = /^[0-9a-z'()+_,./:=? -]{0,69}[0-9a-z'()+_,./:=?-]$/i
 
-/** Parses a `Content-Type`; `undefined` for unsupported types and for character sets other than UTF-8. */
+/** Types of JSON with a name of their own (RFC 6839): `application/vnd.api+json`. */
+const NAMED_JSON = /^application\/[!#$&^_.+\w-]+\+json$/
+
+/**
+ * Parses a `Content-Type`; `undefined` for unsupported types and for character sets other than UTF-8. JSON with a name of
+ * its own counts as JSON: who takes no such bodies asks `bodyKind`.
+ */
 export function readBodyType(contentType: string | undefined): BodyType | undefined {
   const type = readParameters(contentType ?? '')
-  const kind = KINDS.get(type?.value ?? '')
+  const name = type?.value ?? ''
+  const kind = KINDS.get(name) ?? (NAMED_JSON.test(name) ? 'json' : undefined)
   if (type === undefined || kind === undefined || !isUtf8(type.parameters.get('charset'))) return undefined
   const boundary = type.parameters.get('boundary')
   return { kind, boundary: boundary !== undefined && BOUNDARY.test(boundary) ? boundary : undefined }
 }
 
-/** The kind of a body by its `Content-Type`; `undefined` means 415. */
+/** The kind of an action's body by its `Content-Type`; `undefined` means 415. */
 export function bodyKind(contentType: string | undefined): BodyKind | undefined {
-  return readBodyType(contentType)?.kind
+  return KINDS.has(readParameters(contentType ?? '')?.value ?? '') ? readBodyType(contentType)?.kind : undefined
 }
 
 /** Whether a `charset` is UTF-8, which browsers use for forms and JSON. A missing one counts as UTF-8. */

@@ -1,6 +1,7 @@
 import { hasTypedInput, type InvalidInput } from '../../../shared/action-result.ts'
 import { isPasswordName } from '../../../shared/password-name.ts'
-import { checkValueAsync, issuePath, type CheckedValue, type Schema, type SchemaIssue } from '../../../shared/schema.ts'
+import { issuePath, type CheckedValue, type Schema, type SchemaIssue } from '../../../shared/schema.ts'
+import { checkInput } from '../load/check-input.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction } from './action.ts'
 import { RefusedInputSignal } from '../../api/refuse-input.ts'
@@ -192,13 +193,7 @@ function stateOf(value: unknown): unknown {
 }
 
 async function check(schema: Schema | undefined, input: unknown): Promise<CheckedValue> {
-  return schema === undefined ? { value: input } : checkValueAsync(schema, input).catch(tooManyIssues)
-}
-
-/** Schemas collect the faults of a list by spreading them as arguments: 400 kB of invalid input overflow the stack. */
-function tooManyIssues(thrown: unknown): CheckedValue {
-  if (!(thrown instanceof RangeError) || !/call stack/i.test(thrown.message)) throw thrown
-  return { issues: [{ message: 'Too much of this does not fit.' }] }
+  return schema === undefined ? { value: input } : checkInput(schema, input)
 }
 
 /**

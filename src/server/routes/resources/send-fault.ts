@@ -13,6 +13,8 @@ export interface Fault {
   readonly text: string
   /** Members of the JSON beside `title` and `status`; they replace its `detail`. */
   readonly members?: Readonly<Record<string, unknown>>
+  /** Whether clients without a preference get JSON too: they have sent a body to a program. */
+  readonly isForPrograms?: boolean
 }
 
 /** Types that a client is offered, the first for those that take anything. */
@@ -21,8 +23,9 @@ const OFFERED = ['text/plain', 'text/html', 'application/json', 'application/pro
 const MAX_ACCEPT = 1_024 // no client sends a longer header
 
 /** Sends a fault: as problem details (RFC 9457) to clients that prefer JSON, otherwise as a short text. Never stored. */
-export function sendFault(context: RequestContext, { status, text, members }: Fault, extra: HeaderList = []): void {
-  if (!prefersJson(context)) return sendText(context, status, text, extra)
+export function sendFault(context: RequestContext, fault: Fault, extra: HeaderList = []): void {
+  const { status, text, members } = fault
+  if (!prefersJson(context, fault)) return sendText(context, status, text, extra)
   const body = JSON.stringify({ title: STATUS_CODES[status], status, detail: text, ...members })
   const length = String(Buffer.byteLength(body))
   send(context, status, [
@@ -37,9 +40,9 @@ export function sendFault(context: RequestContext, { status, text, members }: Fa
   context.res.end(context.req.method === 'HEAD' ? undefined : body)
 }
 
-function prefersJson({ req }: RequestContext): boolean {
+function prefersJson({ req }: RequestContext, { isForPrograms = false }: Fault): boolean {
   const { accept = '' } = req.headers
-  if (!accept.includes('json') || accept.length > MAX_ACCEPT) return false
-  const chosen = (req as Request).accepts(OFFERED)
+  if ((!isForPrograms && !accept.includes('json')) || accept.length > MAX_ACCEPT) return false
+  const chosen = (req as Request).accepts(isForPrograms ? OFFERED.toReversed() : OFFERED)
   return typeof chosen === 'string' && chosen.endsWith('json')
 }

@@ -1,6 +1,6 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { checkValue, type CheckedValue, type Schema } from '../../../shared/schema.ts'
-import type { HandlerModule, LoaderArgs } from '../../api/loader-types.ts'
+import type { HandlerArgs, HandlerModule } from '../../api/loader-types.ts'
 import { BodyError, overLimit } from '../../http/body/body-error.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import { clientKey } from '../../http/client-key.ts'
@@ -18,6 +18,7 @@ import { refusedInput } from '../load/check-search.ts'
 import { serverParts } from '../load/segment-loaders.ts'
 import type { MatchedPage } from '../load/matched-page.ts'
 import { untilAborted } from '../load/until-aborted.ts'
+import { bodySchema, holdBody, parseBody, type BodyParts, type ParsedBody } from './parse-body.ts'
 import { sendFault } from './send-fault.ts'
 import { sendResponse } from './send-response.ts'
 
@@ -51,6 +52,8 @@ export interface ResourceParts {
   readonly modules: ModuleCache
   /** Maximum bytes of a request's body, if the module sets no limit. */
   readonly bodyLimit: number
+  /** For modules with a schema for the body. */
+  readonly bodies: BodyParts
   /** Of event streams, which never take all places of `admitResource`. */
   readonly eventStreams: Shares
 }
@@ -61,7 +64,7 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
   const { modules, eventStreams } = parts
   const loader = route.definition.handler
   if (loader === undefined) return
-  const asked: AskedHandler = { isGuard: false }
+  const asked: AskedHandler = { isGuard: false, parsesBody: false }
   try {
     const { guards } = serverParts(route)
     await modules.load(guards.length === 0 ? [loader] : [loader, ...guards.map((guard) => guard.module)])
@@ -76,14 +79,20 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
       if (refusal !== undefined) throw refusal.thrown
       asked.isGuard = false
     }
+    const schema = bodySchema(module, method, route.key)
+    asked.parsesBody = schema !== undefined
     if (Number(context.req.headers['content-length'] ?? 0) > limit) throw overLimit('bytes', limit)
     const params =
       module.params === undefined ? page.params : await untilAborted(checkParams(module.params, page.params), context)
     const { issues, value: search } = await checkSearch(module.search, page.search, context)
-    if (issues !== undefined) return refuseSearch(issues, context)
-    const response: unknown = await (handler as (args: LoaderArgs<never, unknown, unknown>) => unknown)({
+    if (issues !== undefined) return refuseIssues({ status: 400, what: 'search params', issues }, context)
+    using held = schema && holdBody(limit, context, parts.bodies)
+    const parsed = schema && held && (await parseBody(schema, held, context, parts.bodies))
+    if (parsed?.issues !== undefined) return refuseIssues({ status: 422, what: 'body', ...parsed }, context)
+    const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)({
       params,
       search,
+      body: parsed?.value,
       request: context.request,
       signal: context.signal,
       context: context.loaderContext,
@@ -104,6 +113,8 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
 interface AskedHandler {
   /** Whether a guard is being asked. */
   isGuard: boolean
+  /** Whether the module has a schema for the body. */
+  parsesBody: boolean
 }
 
 /** Bounds what guards and the handler may read of the body. */
@@ -123,11 +134,18 @@ async function checkSearch(schema: Schema | undefined, text: string, context: Re
   return checked.issues === undefined ? { value: ignoreRejections(checked.value) } : checked
 }
 
-function refuseSearch(issues: NonNullable<CheckedValue['issues']>, context: RequestContext): void {
-  const { faults, errors } = refusedInput(issues)
-  context.refusal = 'search params are not valid'
+/** What a schema of the module has refused. */
+interface RefusedPart extends Pick<ParsedBody, 'nameOf'> {
+  readonly status: 400 | 422
+  readonly what: 'search params' | 'body'
+  readonly issues: NonNullable<CheckedValue['issues']>
+}
+
+function refuseIssues({ status, what, issues, nameOf }: RefusedPart, context: RequestContext): void {
+  const { faults, errors } = refusedInput(issues, nameOf)
+  context.refusal = what === 'body' ? 'the body is not valid' : 'search params are not valid'
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
-  sendFault(context, { status: 400, text: faults.join('; '), members: { errors } })
+  sendFault(context, { status, text: faults.join('; '), members: { errors }, isForPrograms: what === 'body' })
 }
 
 function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {
@@ -139,12 +157,12 @@ function answerMethod(module: HandlerModule, method: string, context: RequestCon
   else sendFault(context, { status: 405, text: 'Method not allowed' }, ['Allow', listed])
 }
 
-function sendFailure(thrown: unknown, context: RequestContext, { isGuard }: AskedHandler): void {
+function sendFailure(thrown: unknown, context: RequestContext, { isGuard, parsesBody }: AskedHandler): void {
   // A fault of the request's body, not of the handler.
   if (thrown instanceof BodyError && !context.res.headersSent) {
     context.refusal = thrown.message
     dropBody(context.req, context.res)
-    return sendFault(context, { status: thrown.status, text: thrown.message })
+    return sendFault(context, { status: thrown.status, text: thrown.message, isForPrograms: parsesBody })
   }
   if (context.res.headersSent) {
     reportFailure(thrown, context, 'handler')

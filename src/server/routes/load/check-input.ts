@@ -1,0 +1,15 @@
+import { checkValueAsync, type CheckedValue, type Schema } from '../../../shared/schema.ts'
+
+/**
+ * Checks what a visitor sends as a body: the input of an action or of a handler.
+ * @throws what the schema throws.
+ */
+export async function checkInput(schema: Schema, input: unknown): Promise<CheckedValue> {
+  return checkValueAsync(schema, input).catch(tooManyIssues)
+}
+
+/** Schemas collect the faults of a list by spreading them as arguments: 400 kB of invalid input overflow the stack. */
+function tooManyIssues(thrown: unknown): CheckedValue {
+  if (!(thrown instanceof RangeError) || !/call stack/i.test(thrown.message)) throw thrown
+  return { issues: [{ message: 'Too much of this does not fit.' }] }
+}
