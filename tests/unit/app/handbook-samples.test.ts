@@ -83,6 +83,8 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['{ send, lastEventId }', '{ send, lastId }', `Property 'lastId' does not exist on type 'EventStream'`],
     ['{ root: join(', '{ folder: join(', `'folder' does not exist in type 'SendFileOptions'`],
     ['next: params.id + 1', 'next: params.id.length', `Property 'length' does not exist on type 'number'`],
+    ['addMill(body.name,', 'addMill(body.title,', `Property 'title' does not exist`],
+    ["GuardArgs<'/admin'>", "GuardArgs<'/admin', {}>", 'requires between 0 and 1 type arguments'],
     ['Number(search.page)', 'Number(search.pages)', `Property 'pages' does not exist`],
     ['middleware: [', 'before: [', `'before' does not exist in type 'AppDefinition'`],
   ],
