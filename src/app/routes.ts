@@ -102,6 +102,10 @@ export const routes = defineRoutes({
     page: () => import('./lab/crash/late-page.tsx'),
     loader: () => import('./lab/crash/late.server.ts'),
   },
+  '/(site)/lab/crash/part': {
+    page: () => import('./lab/crash/part-page.tsx'),
+    loader: () => import('./lab/crash/late.server.ts'),
+  },
   '/(site)/lab/crash/client': { page: () => import('./lab/crash/client-page.tsx') },
   '/(site)/lab/flaky/[key]': {
     page: () => import('./lab/flaky/page.tsx'),

@@ -5,7 +5,7 @@ import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter, type CallStarter } from './actions/call-starter.ts'
 import type { UnsentTexts } from './actions/unsent-bar.ts'
-import { keepDrafts } from './core/page/draft-keeper.ts'
+import { createDraftStarter } from './core/page/draft-starter.ts'
 import { endInTime } from './core/data/end-in-time.ts'
 import { createHistoryStack } from './core/navigation/history-stack.ts'
 import { loadDocument } from './core/page/document-load.ts'
@@ -21,6 +21,7 @@ import { createPrefetcher, type Prefetcher } from './core/prefetch/prefetcher.ts
 import type { PrefetchPriority } from './core/prefetch/prefetch-scheduler.ts'
 import { createRetry, waitIn } from './core/data/retry.ts'
 import { createRouteCode, type RouteCode } from './core/page/route-code.ts'
+import type { RouteRequestWorld } from './core/data/route-request.ts'
 import { createRouteStore } from './core/data/route-store.ts'
 import { seedCache } from './core/data/seed-cache.ts'
 import type { PageEffects } from './core/navigation/router-parts.ts'
@@ -67,19 +68,18 @@ const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any o
 export function startRouter(options: StartOptions): StartedRouter {
   const { window, modules, state, first, unsentTexts: texts } = options
   const { location } = window
-  const parts = createParts(options)
+  const parts = createParts(options, (...news) => drafts.learn(...news))
   const { table, known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
-  const drafts = keepDrafts(window, storage, () => withBasePath(withoutHash(pathOf(router.screen.href))))
   const broadcast = joinTabs(window, (targets) => router.forget(targets))
   const leave = (href: string, kind: NavigationKind): void =>
     loadDocument(window, withBasePath(href), kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
   const effects = createPageEffects({
     ...parts,
+    drafts: () => drafts,
     arrived(view) {
-      drafts.restore()
       prefetcher.cancelIntents()
       // Let the new page paint first.
       setTimeout(preloadErrorPages, 0, code, view)
@@ -108,7 +108,15 @@ export function startRouter(options: StartOptions): StartedRouter {
       })
     },
   })
-  const calls = createCallStarter({ ...parts, router, texts, broadcast, leave, keepDrafts: drafts.save })
+  const drafts = createDraftStarter({
+    window,
+    storage,
+    pathname: () => withBasePath(withoutHash(pathOf(router.screen.href))),
+    key: () => history.shown || history.current.key,
+    kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
+    marks: state.sessions,
+  })
+  const calls = createCallStarter({ ...parts, router, texts, broadcast, leave, keepDrafts: () => drafts.save() })
 
   if (state.deadline !== undefined) endInTime(window, state.deadline)
   history.listen(router.traverse, router.moved, effects.leaving)
@@ -130,7 +138,10 @@ export function startRouter(options: StartOptions): StartedRouter {
 }
 
 /** The parts that are independent of screen and React: history, data, code and prefetches. */
-function createParts({ window, routes, modules, state, listeners }: StartOptions) {
+function createParts(
+  { window, routes, modules, state, listeners }: StartOptions,
+  learn: NonNullable<RouteRequestWorld['learn']>,
+) {
   const { document, location } = window
   const now = (): number => Date.now()
   let isOutdated = false
@@ -142,6 +153,7 @@ function createParts({ window, routes, modules, state, listeners }: StartOptions
   const world = {
     buildId: state.build,
     sessions: state.sessions,
+    learn,
     // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,

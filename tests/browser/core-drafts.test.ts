@@ -5,8 +5,22 @@ import { moduleTest, serveModule, until } from '../support/module-page.ts'
 
 const SCRIPT = `
 import { loadDocument } from './src/client/core/page/document-load.ts'
+import { createHistoryStack } from './src/client/core/navigation/history-stack.ts'
 import { keepDrafts } from './src/client/core/page/draft-keeper.ts'
-const keeper = keepDrafts(window, sessionStorage, () => window.pathname ?? location.pathname)
+const stack = createHistoryStack(window, () => String(Math.random()))
+stack.settle()
+const typed = new WeakSet()
+document.addEventListener('input', ({ target }) => typed.add(target), true)
+const keeper = keepDrafts({
+  window,
+  storage: sessionStorage,
+  name: 'millrace:drafts',
+  pathname: () => window.pathname ?? location.pathname,
+  key: () => stack.shown,
+  kind: '',
+  marks: undefined,
+  typed,
+})
 Object.assign(window, {
   load: (href, how) => loadDocument(window, href, how, keeper),
   heard: [],
@@ -229,7 +243,7 @@ flushSync(() => createRoot(document.getElementById('root')).render(<Form />))
 
 // Firefox fills in what was typed before the reload, without an event, while the document comes in.
 const HYDRATED = `${REACT_FORM}
-if (sessionStorage.getItem('millrace:drafts')) {
+if (performance.getEntriesByType('navigation')[0].type === 'reload') {
   document.querySelector('[name=name]').value = 'Ada'
   document.querySelector('[name=agree]').checked = true
   document.querySelector('[name=size]').value = 'M'

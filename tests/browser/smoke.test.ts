@@ -58,6 +58,13 @@ const VISITS: Readonly<Record<string, Visit>> = {
       /^uncaught: (?:$|Minified React error #419;)/,
     ],
   },
+  '/(site)/lab/crash/part': {
+    path: '/lab/crash/part',
+    allow: [
+      /^console\.error: .*The server failed to provide this value/s,
+      /^uncaught: (?:$|Minified React error #419;)/,
+    ],
+  },
   '/(site)/lab/crash/client': { path: '/lab/crash/client' },
   '/(site)/lab/flaky/[key]': { path: `/lab/flaky/${randomUUID()}` },
   '/(site)/lab/guestbook': { path: '/lab/guestbook' },

@@ -248,7 +248,7 @@ describe('a session that was ended from elsewhere', () => {
     const cookie = await signIn('ann')
     const other = await signIn('ann')
     const before = (await data('/members/home', { cookie })).records[0]?.['sessions']
-    expect(before).toMatch(/^session:[\w-]{10}$/)
+    expect(before).toMatch(/^session:[\w-]{10}\.[\w-]{10}$/)
     await post('endOthers', '', { cookie: other })
 
     const documentAnswer = await get('/members/home', { cookie }).expect(401)

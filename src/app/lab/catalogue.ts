@@ -166,6 +166,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         look: 'The shell was out; the error page takes its place, digest included. Needs JavaScript.',
       },
       {
+        href: '/lab/crash/part',
+        title: 'A failing part',
+        look: 'As above, but only the part is replaced; its digest is that of the log. Needs JavaScript.',
+      },
+      {
         href: '/lab/crash/client',
         title: 'Failures in the browser',
         look: 'Three buttons, three ways to fail. Needs JavaScript.',

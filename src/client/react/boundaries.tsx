@@ -21,6 +21,8 @@ interface CaughtState {
  * fallback before it renders.
  */
 export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
+  static override contextType = RouterContext
+  declare context: BoundaryRouter | null
   override state: CaughtState = {}
 
   static getDerivedStateFromError(thrown: unknown): CaughtState {
@@ -31,10 +33,20 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     return visit === state.visit ? null : { visit, thrown: undefined }
   }
 
-  readonly #bring = (router: BoundaryRouter): void => {
+  override getSnapshotBeforeUpdate(): null {
+    // What was typed is still in the document.
+    if (this.state.thrown) this.context?.leaving('error')
+    return null
+  }
+
+  override componentDidMount(): void {
+    this.componentDidUpdate(this.props, {})
+  }
+
+  override componentDidUpdate(_: BoundaryProps, former: CaughtState): void {
     const { thrown } = this.state
-    if (!thrown) return
-    void router.caught(this.props, thrown.value).then((shown = null) => {
+    if (!thrown || thrown === former.thrown || 'shown' in thrown) return
+    void this.context?.caught(this.props, thrown.value).then((shown = null) => {
       if (this.state.thrown === thrown) this.setState({ thrown: { ...thrown, shown } })
     })
   }
@@ -45,14 +57,12 @@ export class SegmentBoundary extends Component<BoundaryProps, CaughtState> {
     if (!thrown) return children
     const { shown, value } = thrown
     if (shown) return shown
-    const asks = <Tell router={this.#bring} />
-    if (shown === undefined && (at >= 0 || controlFlowOf(value))) return asks
+    if (shown === undefined && (at >= 0 || controlFlowOf(value))) return null
     if (at >= 0) throw value
     const digest = digestOf(value)
     return (
       // Its stylesheets may be missing; through the CSSOM, which no policy blocks.
       <main style={{ padding: '10vh 8vw' }}>
-        {asks}
         <title>Application error</title>
         <h1 data-testid="error" tabIndex={-1} ref={focus}>
           {`Application error: a ${value instanceof ServerFailure ? 'server' : 'client'}-side exception has occurred`}
@@ -88,19 +98,5 @@ export class ServerFailure extends Error {
   constructor(digest?: string) {
     super(`The server failed to provide this value. Digest: ${digest ?? 'none'}`)
     this.digest = digest
-  }
-}
-
-/** Reports a thrown value to the router, once its fallback is in the document. */
-export class Tell extends Component<{ readonly router: (router: BoundaryRouter) => void }> {
-  static override contextType = RouterContext
-  declare context: BoundaryRouter | null
-
-  override componentDidMount(): void {
-    if (this.context) this.props.router(this.context)
-  }
-
-  override render(): ReactNode {
-    return null
   }
 }

@@ -1,10 +1,9 @@
-import type { ComponentType, ReactNode } from 'react'
-import { controlFlowOf, digestOf, RedirectSignal } from '../../shared/control-flow.ts'
+import { Component, type ComponentType, type ReactNode } from 'react'
+import { controlFlowOf, RedirectSignal } from '../../shared/control-flow.ts'
 import type { BoundaryKind } from '../../shared/route-definition.ts'
-import type { RouteLoadError } from './router-errors.ts'
 import type { ErrorProps } from '../module-types.ts'
 import { type BoundaryProps } from './router-types.ts'
-import { ServerFailure, Tell } from './boundaries.tsx'
+import { failureProps } from './failure-props.ts'
 import type { ModuleCache } from './module-cache.ts'
 import { leafModule, type Outcome, type RouteView } from './route-view.ts'
 
@@ -34,8 +33,8 @@ export async function caughtFallback(
     return new Promise(() => undefined) // the page is being left
   }
   const kind: BoundaryKind = signal?.kind ?? 'error'
-  const why = kind === 'error' ? reasonOf(value) : {}
-  const shape = { chain, outcome: { kind, at, ...why } }
+  const failure = kind === 'error' && failureProps(value)
+  const shape = { chain, outcome: { kind, at, ...(failure && { reason: failure.reason, status: failure.status }) } }
   if (at < 0) shown(shape, visit)
   const loader = leafModule(shape)
   if (!loader) return undefined
@@ -43,30 +42,24 @@ export async function caughtFallback(
   const Fallback = (modules.get(loader) as { readonly default: ComponentType<Partial<ErrorProps>> } | undefined)
     ?.default
   if (!Fallback) return undefined
-  const props =
-    kind === 'error' &&
-    ({
-      origin: value instanceof ServerFailure ? 'server' : 'client',
-      digest: digestOf(value),
-      ...why,
-      // Always loads the whole page again: an interrupted answer of the server looks the same as a failure of the
-      // page's own code.
-      retry: onRetry,
-    } as ErrorProps)
+  // Its `retry` always loads the whole page again: an interrupted answer of the server looks the same as a failure of
+  // the page's own code.
+  const props = failure && ({ ...failure, retry: onRetry } as ErrorProps)
   return (
     <>
       <Fallback {...props} />
-      <Tell router={() => shown(shape, visit)} />
+      <Tell mounted={() => shown(shape, visit)} />
     </>
   )
 }
 
-const CRASH = { reason: 'crash' } as const
+/** Calls back once the fallback is in the document. */
+class Tell extends Component<{ readonly mounted: () => void }> {
+  override componentDidMount(): void {
+    this.props.mounted()
+  }
 
-/** Props of an error page for a thrown value. */
-function reasonOf(value: unknown): Pick<Outcome, 'reason' | 'status'> {
-  // By its name: another part of the application may have its own copy of the class.
-  const { name, reason, status } = Object(value) as Partial<RouteLoadError>
-  if (!(value instanceof ServerFailure) && name !== 'RouteLoadError') return CRASH
-  return { reason: reason ?? (digestOf(value) ? 'server' : 'offline'), status }
+  override render(): ReactNode {
+    return null
+  }
 }

@@ -135,6 +135,11 @@ export interface BoundaryRouter extends Router {
    * @returns the fallback; `undefined` if it does not load, or there is none.
    */
   caught(boundary: BoundaryProps, value: unknown): Promise<ReactNode>
+  /**
+   * React is about to remove the screen from the document.
+   * @param caught set if a fallback replaces a part of it: `error` for a segment, empty for less.
+   */
+  leaving(caught?: string): void
 }
 
 /** Listeners of the router. The lazy router collects them, the loaded one calls them. */
@@ -148,8 +153,6 @@ export interface RouterListeners {
 
 /** The router's interface for the React root. */
 export interface HostedRouter extends BoundaryRouter {
-  /** React is about to remove the screen from the document. */
-  leaving(): void
   /** React has put this screen into the document. */
   committed(screen: Screen): void
 }

@@ -1,5 +1,7 @@
 import { checkValueAsync, issuePath, type Schema } from '../../shared/schema.ts'
+import { IN_COOKIE, NO_SESSION, SOME_SESSION } from '../../shared/protocol/session-marks.ts'
 import { noteSession } from './session-reads.ts'
+import { userMark } from './user-mark.ts'
 import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
 
 export type { SessionContext } from './sealed-cookie.ts'
@@ -24,6 +26,11 @@ export interface SessionOptions<Data> {
   readonly schema: Schema<Data>
   /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
   readonly maxAgeSeconds?: number
+  /**
+   * The user to whom a session belongs: an id that never changes. With it, a half-written text is given back to the
+   * user who signs in again, and to nobody else; without it, signing out drops the text.
+   */
+  readonly user?: (data: Data) => string
 }
 
 /** One visitor's session during one request. Changes are sent with this answer, in one header per cookie. */
@@ -63,7 +70,7 @@ export interface SessionKind<Data> {
  * @throws {RangeError} for an invalid name or age.
  */
 export function defineSession<Data>(options: SessionOptions<Data>, clock?: () => number): SessionKind<Data> {
-  const { name = 'session', schema, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = options
+  const { name = 'session', schema, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS, user } = options
   checkName('defineSession', name)
   checkAge('defineSession: maxAgeSeconds', maxAgeSeconds)
 
@@ -81,10 +88,19 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
       }),
       openFlash(name, context, now),
     ])
+    const note = (): void => {
+      const { value } = main
+      const who = value !== undefined && user !== undefined ? `.${userMark(context, `${name} ${user(value)}`)}` : ''
+      context.noteSession?.(IN_COOKIE + name, value === undefined ? NO_SESSION : SOME_SESSION + who)
+    }
+    note()
     return new OpenSession(main, {
-      set: (data) => handled(main.write(data)),
+      set: (data) => handled(main.write(data).then(note)),
       renew: () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve()),
-      clear: () => main.erase(),
+      clear() {
+        main.erase()
+        note()
+      },
       ...message,
     })
   }

@@ -4,6 +4,8 @@ import type { Schema } from '../../shared/schema.ts'
 import { clientKey } from '../http/client-key.ts'
 import type { KeptSession, SessionStore } from '../stores/session-store.ts'
 import { checkData, handled, openFlash, type Session } from './define-session.ts'
+import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
+import { userMark } from './user-mark.ts'
 import { cookieLine, replaceCookie, sealedCookieName, type SessionContext } from './sealed-cookie.ts'
 
 const ID_BYTES = 32
@@ -12,7 +14,6 @@ const SEEN_EVERY_MS = 60_000 // a write for each request would cost more than th
 const SEEN_SHARE = 10 // of the idle time, if that is shorter
 const MOST_AGENT_CHARACTERS = 200
 const MARK_CHARACTERS = 10 // tells sessions of one browser apart
-const NO_SESSION = '-'
 
 /** One of the sessions of a user. */
 export interface SessionDevice {
@@ -333,6 +334,9 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   #note(): void {
     const { context, rules } = this.#parts
-    context.noteSession?.(rules.name, this.#current?.kept.id.slice(0, MARK_CHARACTERS) ?? NO_SESSION)
+    if (context.noteSession === undefined) return
+    const { id, user } = this.#current?.kept ?? {}
+    const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${userMark(context, user)}` : NO_SESSION
+    context.noteSession(rules.name, mark)
   }
 }

@@ -3,15 +3,33 @@
  * in or out in another tab, and after a session was ended from another device. A mark is a part of a hash and signs
  * nobody in.
  *
- * Format: `<name>:<mark>`, separated by spaces, sorted; the mark `-` is no session. Browsers only compare the whole text:
- * pages that read different kinds of sessions drop each other's data. Part of the head of route data and of hydration data,
- * if the request has opened a session that is kept on the server before they are sent.
+ * Format: `<name>:<mark>` for sessions that are kept on the server, separated by spaces; then `~<name>:<mark>` for those
+ * in a cookie; each sorted. The mark `-` is no session, `+` a session in a cookie. `.<user>` follows if the session
+ * knows its user: a part of a keyed hash, the same for all sessions of a user. Browsers compare the whole text of the
+ * former: pages that read different kinds of them drop each other's data. Users decide who gets typed input back. Part
+ * of the head of route data and of hydration data, if the request has opened a session before they are sent.
  */
+
+/** The mark of no session. */
+export const NO_SESSION = '-'
+
+/** The mark of a session in a cookie. */
+export const SOME_SESSION = '+'
+
+/** Written before the name of a session in a cookie. */
+export const IN_COOKIE = '~'
 
 /** Writes marks by the name of their session. */
 export function writeSessionMarks(marks: ReadonlyMap<string, string>): string {
   return [...marks]
     .map((pair) => pair.join(':'))
     .toSorted()
-    .join(' ')
+    .map((mark) => (mark.startsWith(IN_COOKIE) ? mark : ` ${mark}`))
+    .join('')
+    .trim()
+}
+
+/** The marks of the sessions that are kept on the server. */
+export function keptMarks(marks: string | undefined): string | undefined {
+  return marks?.split(IN_COOKIE)[0]
 }

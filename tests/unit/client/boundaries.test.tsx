@@ -1,4 +1,4 @@
-import { isValidElement, type Component, type ComponentType, type ReactNode } from 'react'
+import type { Component, ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, test } from 'vitest'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
@@ -24,13 +24,10 @@ function createBoundary(definition: SegmentDefinition | undefined, thrown: unkno
   return boundary
 }
 
-/** Mounts what a boundary has rendered under a router that gives this for what was caught. */
-async function mount(shown: ReactNode, caught: () => Promise<ReactNode>): Promise<void> {
-  if (!isValidElement<object>(shown) || typeof shown.type === 'string') return
-  const Mounted = shown.type as ComponentType & (new (props: object) => Component)
-  const mounted = new Mounted(shown.props)
-  mounted.context = { caught }
-  mounted.componentDidMount?.()
+/** Mounts a boundary under a router that gives this for what was caught. */
+async function mount(boundary: Caught, caught: () => Promise<ReactNode>): Promise<void> {
+  boundary.context = { caught }
+  boundary.componentDidMount?.()
   await flush()
 }
 
@@ -40,7 +37,7 @@ describe('a boundary', () => {
   test('shows what the router has loaded for it, and nothing before', async () => {
     const boundary = createBoundary({}, broken)
     const loading = Promise.withResolvers<ReactNode>()
-    await mount(boundary.render(), () => loading.promise)
+    await mount(boundary, () => loading.promise)
     expect(renderToStaticMarkup(boundary.render())).toBe('')
     loading.resolve('the error page')
     await flush()
@@ -49,14 +46,14 @@ describe('a boundary', () => {
 
   test('passes on what nothing was loaded for', async () => {
     const boundary = createBoundary({}, broken)
-    await mount(boundary.render(), async () => undefined)
+    await mount(boundary, async () => undefined)
     expect(() => boundary.render()).toThrow(broken)
   })
 
   test('shows nothing for a page that has been left meanwhile', async () => {
     const boundary = createBoundary({}, broken)
     const loading = Promise.withResolvers<ReactNode>()
-    await mount(boundary.render(), () => loading.promise)
+    await mount(boundary, () => loading.promise)
     boundary.state = { visit: 1, thrown: undefined }
     loading.resolve('the error page')
     await flush()
@@ -75,7 +72,7 @@ describe('a boundary', () => {
   test('that is the last resort shows nothing while a redirect is followed, and itself where none can be', async () => {
     const boundary = createBoundary(undefined, new RedirectSignal('/a', 307, false))
     expect(renderToStaticMarkup(boundary.render())).toBe('')
-    await mount(boundary.render(), async () => undefined)
+    await mount(boundary, async () => undefined)
     expect(renderToStaticMarkup(boundary.render())).toContain('Reload')
   })
 

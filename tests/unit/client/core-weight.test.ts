@@ -23,6 +23,9 @@ const ACTIONS_LIMIT_BYTES = 3030
 // What they load ahead, after everything else, for the moment when nothing can be loaded.
 const TROUBLES_LIMIT_BYTES = 3000
 
+// What pages load with something to type in, after everything else.
+const DRAFTS_LIMIT_BYTES = 2130
+
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000
 
@@ -71,6 +74,10 @@ function isForTroubles(key: string): boolean {
   return inputsOf(key).includes('src/client/actions/call-troubles.ts')
 }
 
+function isForDrafts(key: string): boolean {
+  return inputsOf(key).includes('src/client/core/page/draft-keeper.ts')
+}
+
 /** What the entry imports statically, the entry included, without React. */
 function firstLoad(metafile = bundle.metafile): readonly string[] {
   const { outputs } = metafile
@@ -96,6 +103,7 @@ function coreOf(keys: readonly string[]): string[] {
 const FIELDS_LIMIT_BYTES = 2000
 const FORM_LIMIT_BYTES = 1100
 const LOCATION_LIMIT_BYTES = 600
+const BOUNDARY_LIMIT_BYTES = 1200
 
 describe('what a page loads of the runtime for a feature, gzip', () => {
   /** What the browser loads of the runtime for these names of `millrace`, without React. */
@@ -121,6 +129,10 @@ describe('what a page loads of the runtime for a feature, gzip', () => {
     expect(await weightOfNames('Form')).toBeLessThanOrEqual(FORM_LIMIT_BYTES)
     expect(await weightOfNames('useLocation')).toBeLessThanOrEqual(LOCATION_LIMIT_BYTES)
   })
+
+  test('a boundary for a part of a page', async () => {
+    expect(await weightOfNames('ErrorBoundary')).toBeLessThanOrEqual(BOUNDARY_LIMIT_BYTES)
+  })
 })
 
 describe('what the browser loads of the runtime, gzip, over React', () => {
@@ -130,7 +142,8 @@ describe('what the browser loads of the runtime, gzip, over React', () => {
   })
 
   test('with all that comes later', () => {
-    expect(weightOf(scripts().filter((key) => !callsActions(key) && !isForTroubles(key)))).toBeLessThanOrEqual(
+    const others = [callsActions, isForTroubles, isForDrafts]
+    expect(weightOf(scripts().filter((key) => !others.some((isFor) => isFor(key))))).toBeLessThanOrEqual(
       TOTAL_LIMIT_BYTES,
     )
   })
@@ -143,6 +156,11 @@ describe('what the browser loads of the runtime, gzip, over React', () => {
   test('with what a call needs that cannot be sent', () => {
     expect(scripts().filter(isForTroubles)).toHaveLength(1)
     expect(weightOf(scripts().filter(isForTroubles))).toBeLessThanOrEqual(TROUBLES_LIMIT_BYTES)
+  })
+
+  test('with what keeps typed input', () => {
+    expect(scripts().filter(isForDrafts)).toHaveLength(1)
+    expect(weightOf(scripts().filter(isForDrafts))).toBeLessThanOrEqual(DRAFTS_LIMIT_BYTES)
   })
 
   test('nothing of it is left out of the count', () => {

@@ -89,6 +89,26 @@ test('the document’s own session counts as the first', async () => {
   expect(known.verdict('/a')).toBeUndefined()
 })
 
+test('a session in a cookie that only some pages read drops nothing', async () => {
+  const world = createWorld()
+  await visitAs(world, '/a', 'session:ann')
+  await visitAs(world, '/b', 'session:ann~basket:+')
+  await visitAs(world, '/c', '~basket:-')
+  for (const href of ['/a', '/b', '/c']) expect(world.known.verdict(href)).toBeDefined()
+})
+
+test('marks of sessions in cookies are behind the others', () => {
+  expect(
+    writeSessionMarks(
+      new Map([
+        ['~basket', '+'],
+        ['session', '-'],
+        ['~a', '-'],
+      ]),
+    ),
+  ).toBe('session:-~a:-~basket:+')
+})
+
 test('marks are the same text in whatever order their sessions were read', () => {
   const marks: [string, string][] = [
     ['session', 'AbC-_12345'],

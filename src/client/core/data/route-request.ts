@@ -81,6 +81,8 @@ export interface RouteRequestWorld {
   /** The server is overloaded, and requests a pause from prefetches for these milliseconds. */
   busy(milliseconds: number): void
   readonly journal: Pick<Journal, 'request'>
+  /** An answer has told for which sessions it was made, as `session-marks.ts` has them. */
+  learn?(sessions: string | undefined, isCall: boolean): void
 }
 
 /** Called during a request, in this order; after its end, only `changed`. */
@@ -170,7 +172,7 @@ async function run(
   }
   await readRouteData(
     body.pipeThrough(new TextDecoderStream()) as unknown as TextStream,
-    sinkOf(request, listener, signal),
+    sinkOf(request, world, listener, signal),
     serverFailure,
     lostOnTheWay,
   )
@@ -197,10 +199,16 @@ function fetchRouteData(
 }
 
 /** Writes the answer into the request, and calls the listener. */
-function sinkOf(request: RouteRequest, listener: RouteRequestListener, signal: AbortSignal): RouteDataSink {
+function sinkOf(
+  request: RouteRequest,
+  { learn }: RouteRequestWorld,
+  listener: RouteRequestListener,
+  signal: AbortSignal,
+): RouteDataSink {
   return {
     head(head) {
       request.head = head
+      learn?.(head.sessions, !!request.call)
       listener.head(head)
       listener.changed()
     },

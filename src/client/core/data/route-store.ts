@@ -1,4 +1,5 @@
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
+import { keptMarks } from '../../../shared/protocol/session-marks.ts'
 import type { RouteTable } from '../../../shared/route-table.ts'
 import { pathOf, segmentPath, type KeptSegment, type KnownRoutes } from './known-routes.ts'
 import { ENTRY_LIFETIME_MS, matchesTarget } from './route-cache.ts'
@@ -51,7 +52,7 @@ export function createRouteStore(
   world: RouteRequestWorld & { readonly sessions?: string | undefined },
   onChange: () => void,
 ): RouteStore {
-  let { sessions: marks } = world
+  let marks = keptMarks(world.sessions)
   const requests = new Set<RouteRequest>()
   const { plan, idsOf } = createRoutePlanner(table, known, requests)
   /** Called once, at the next progress of a request. */
@@ -69,9 +70,9 @@ export function createRouteStore(
     const { route } = page
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
-        const { sessions = marks } = head
-        if (marks && marks !== sessions) revalidate(['/*'], request)
-        marks = sessions
+        const kept = keptMarks(head.sessions) || marks
+        if (marks && marks !== kept) revalidate(['/*'], request)
+        marks = kept
         if (head.route !== route?.key) request.ids = idsOf(head)
         request.params = head.params ?? {}
       },

@@ -5,6 +5,7 @@ import type { RouteView } from '../../react/route-view.ts'
 import type { PageEffects } from './router-parts.ts'
 import { createScrollPositions } from '../page/scroll-positions.ts'
 import { createSearchForms } from '../page/search-forms.ts'
+import type { DraftKeeper } from '../page/draft-starter.ts'
 
 /** What it is made of. */
 export interface PageEffectsParts {
@@ -12,6 +13,8 @@ export interface PageEffectsParts {
   readonly history: HistoryStack
   readonly storage: Storage | undefined
   readonly code: Pick<RouteCode, 'show'>
+  /** Of typed input; made later. */
+  drafts(): Pick<DraftKeeper, 'leaving' | 'arrived'>
   /** Called last after each navigation, even within the page. */
   arrived(view: RouteView): void
 }
@@ -26,7 +29,8 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
   positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all')
 
   return {
-    leaving() {
+    leaving(caught) {
+      parts.drafts().leaving(caught)
       positions.save(history.shown)
       focused = document.activeElement
       forms.leaving()
@@ -34,11 +38,15 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
     arrived(screen) {
       const { href, view, arrival } = screen
       const { chain, outcome } = view
-      code.show({ chain, outcome: screen.fallback ?? outcome })
+      const shown = screen.fallback ?? outcome
+      code.show({ chain, outcome: shown })
+      if (arrival) {
+        forms.arrived(arrival.kind === 'traverse')
+        history.settle()
+      }
+      parts.drafts().arrived(shown?.kind ?? '', arrival?.kind === 'traverse')
       // The visitor may be typing beside the fallback; these elements have the focus only because the page has changed.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
-      forms.arrived(arrival.kind === 'traverse')
-      history.settle()
       const { hash } = new URL(href, document.baseURI)
       const restored = arrival.kind === 'traverse' && positions.restore(history.shown)
       if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()

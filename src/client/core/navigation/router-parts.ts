@@ -24,8 +24,11 @@ export interface Arrival {
 
 /** Effects outside React when the page changes: styles, scroll, focus. */
 export interface PageEffects {
-  /** The previous page is still in the document, or the page on screen is about to scroll elsewhere. */
-  leaving(): void
+  /**
+   * The previous page is still in the document, or the page on screen is about to scroll elsewhere.
+   * @param caught as for `DraftKeeper`.
+   */
+  leaving(caught?: string): void
   /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
 }

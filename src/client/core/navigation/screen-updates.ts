@@ -55,7 +55,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       former.lifetime.abort(new RouteCancelled())
       effects.arrived(shown)
       if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
-    } else if (shown.fallback !== former.fallback) effects.arrived(shown)
+    } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
   }
 
   return {

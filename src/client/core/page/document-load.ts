@@ -1,4 +1,4 @@
-import type { DraftKeeper } from './draft-keeper.ts'
+import type { DraftKeeper } from './draft-starter.ts'
 
 /**
  * Leaves the client router: makes the browser load a document, and saves typed input for it.
@@ -10,12 +10,12 @@ export function loadDocument(
   window: Window,
   href: string,
   how: 'assign' | 'replace' | 'reload',
-  drafts: DraftKeeper,
+  drafts: Pick<DraftKeeper, 'save'>,
 ): void {
   const { location } = window
   const url = new URL(how === 'reload' ? location.href : href, location.href)
   if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not the URL of a document: ${href}`)
-  drafts.save()
+  drafts.save(url.pathname)
   // With a fragment, the URL of the page on screen would load nothing.
   const isFragment = url.href.includes('#') && url.href.split('#')[0] === location.href.split('#')[0]
   if (how !== 'reload') location[how](url.href)

@@ -1,79 +1,101 @@
-/** Keeps a visitor's typed input across one document load that the visitor did not ask for. */
+/** Reads and restores what a visitor has typed into the controls of a page. */
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** Address of a control, and its input: text, checked state, or the selected values. */
-type Draft = readonly [address: string, value: string | boolean | readonly string[]]
+/** Input of a control: text, checked state, or the selected values. */
+export type Draft = string | boolean | readonly string[]
 
-const STORAGE_KEY = 'millrace:drafts'
-const MAX_LENGTH = 65_536 // characters of all drafts; nobody types more into a form
+/** Input by the address of its control. */
+export type Drafts = Map<string, Draft>
+
+/** A set of controls. */
+export type Controls = WeakSet<EventTarget>
+
+const CONTROLS = 'input,textarea,select'
+const MAX_LENGTH = 65_536 // characters of the drafts of one page; nobody types more into a form
 const NOT_TYPED = /^(?:password|file|hidden|submit|button|reset|image)$/
 const NOT_KEPT = /\b(?:off\b|cc-|one-time-code|(?:current|new)-password)/i
+const SECRET_NAME = /passw|passphrase/i // "show password" makes it a text field
 
 /**
- * Saves the controls that differ from the server's HTML, or that the caller marks as typed in. Never saves passwords,
- * files, payment details, codes, or fields with `autocomplete="off"`.
- * @param pathname of the page with the controls.
- * @param typed controls that a visitor has typed in: frameworks also write the value into the default, so that a
- * comparison alone finds nothing.
+ * Adds the controls that differ from the server's HTML, or that a visitor has typed in, and removes the others. Never
+ * adds passwords, files, payment details, codes, or fields with `autocomplete="off"`.
+ * @param drafts of controls that have not appeared yet.
+ * @param kind of the fallback on screen; empty for a page.
+ * @param controls `typed`: frameworks also write the value into the default, so that a comparison alone finds nothing.
+ * `foreign`: not to be added before the visitor types in them.
  */
-export function saveDrafts(
+export function readDrafts(
   document: Document,
-  storage: Storage | undefined,
-  pathname: string,
-  typed: Pick<WeakSet<EventTarget>, 'has'>,
+  drafts: Drafts,
+  kind: string,
+  { typed, foreign }: Readonly<Record<'typed' | 'foreign', Controls>>,
 ): void {
-  const drafts: Draft[] = []
+  const controls = controlsOf(document, kind)
+  for (const [address] of controls) drafts.delete(address)
   let room = MAX_LENGTH
-  for (const [address, control] of controlsOf(document)) {
-    if (!typed.has(control) && !isDirty(control)) continue
+  for (const [address, value] of drafts) room -= address.length + String(value).length
+  for (const [address, control] of controls) {
+    if (!typed.has(control) && (foreign.has(control) || !isDirty(control))) continue
     const value = valueOf(control)
     const length = address.length + String(value).length
     if (length > room) continue
     room -= length
-    drafts.push([address, value])
-  }
-  try {
-    if (drafts.length > 0) storage?.setItem(STORAGE_KEY, JSON.stringify([pathname, drafts]))
-    else storage?.removeItem(STORAGE_KEY)
-  } catch {
-    // A full or forbidden storage loses drafts; the load continues.
+    drafts.set(address, value)
   }
 }
 
-/** Restores the input of `saveDrafts`, if this is the same page. Once: it clears the storage. */
-export function restoreDrafts(document: Document, storage: Storage | undefined): void {
-  try {
-    const text = storage?.getItem(STORAGE_KEY)
-    if (!text) return
-    storage?.removeItem(STORAGE_KEY)
-    const [pathname, saved] = JSON.parse(text) as [unknown, readonly Draft[]]
-    if (pathname !== document.location.pathname) return
-    const drafts = new Map(saved)
-    for (const [address, control] of controlsOf(document)) {
-      const value = drafts.get(address)
-      if (value === undefined) continue
-      // Firefox restores input itself, without events.
-      if (isDirty(control) || JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
-    }
-  } catch {
-    // Another script or version has left something else there.
+/**
+ * Restores the input of `readDrafts` in the controls that are there, and removes it from the drafts.
+ * @param typed controls that keep what they have.
+ */
+export function restoreDrafts(document: Document, drafts: Drafts, kind: string, typed?: Controls): void {
+  for (const [address, control] of drafts.size > 0 ? controlsOf(document, kind) : []) {
+    const value = drafts.get(address)
+    if (value === undefined) continue
+    drafts.delete(address)
+    if (typed?.has(control)) continue
+    // Firefox restores input itself, without events.
+    if (isDirty(control) || JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
   }
+}
+
+/**
+ * The controls of a page whose visitor has become somebody else.
+ * @param isEmptied whether to take back the texts that were typed.
+ */
+export function disown(document: Document, typed: Controls, isEmptied: boolean): Controls {
+  const controls = [...document.querySelectorAll<Control>(CONTROLS)]
+  for (const control of isEmptied ? controls : []) {
+    if (isCheckable(control) || 'options' in control) continue
+    // A framework has written what was typed into the default.
+    if (isDirty(control)) setValue(control, control.defaultValue)
+    else if (typed.has(control)) setValue(control, '')
+  }
+  for (const control of controls) typed.delete(control)
+  return new WeakSet(controls)
+}
+
+/** Controls of a form. Not by its properties, which may be its controls. */
+export function controlsIn(form: EventTarget | null): readonly Control[] {
+  return form instanceof HTMLFormElement
+    ? [...document.querySelectorAll<Control>(CONTROLS)].filter((one) => one.form === form)
+    : []
 }
 
 /** Controls that may be saved, with their address in a new document: form, name, and position among equals. */
-function controlsOf(document: Document): readonly (readonly [address: string, control: Control])[] {
+function controlsOf(document: Document, kind: string): readonly (readonly [address: string, control: Control])[] {
   const counts = new Map<string, number>()
-  return [...document.querySelectorAll<Control>('input,textarea,select')].flatMap((control) => {
+  return [...document.querySelectorAll<Control>(CONTROLS)].flatMap((control) => {
     const { form, type } = control
-    const place = formName(form) + '\n' + nameOf(control, 'name', 'id') + '\n' + type
+    const place = kind + formName(form) + '\n' + nameOf(control, 'name', 'id') + '\n' + type
     const count = counts.get(place) ?? 0
     counts.set(place, count + 1)
     const hints = nameOf(form, 'autocomplete') + ' ' + nameOf(control, 'autocomplete')
-    return NOT_TYPED.test(type) || NOT_KEPT.test(hints) ? [] : [[`${place}\n${count}`, control] as const]
+    const isSecret = NOT_TYPED.test(type) || NOT_KEPT.test(hints) || SECRET_NAME.test(place)
+    return isSecret ? [] : [[`${place}\n${count}`, control] as const]
   })
 }
-
 /** React writes other action URLs than the server: such a form has no name by its URL. */
 function formName(form: HTMLFormElement | null): string {
   return nameOf(form, 'id', 'name') || nameOf(form, 'action').replace(/^javascript:.*|.*[?&]_action=.*/s, '')
@@ -99,13 +121,13 @@ function isDirty(control: Control): boolean {
   )
 }
 
-function valueOf(control: Control): Draft[1] {
+function valueOf(control: Control): Draft {
   if (isCheckable(control)) return control.checked
   return 'options' in control ? [...control.selectedOptions].map(({ value }) => value) : control.value
 }
 
 /** With the events that typing would cause. */
-function setValue(control: Control, value: Draft[1]): void {
+function setValue(control: Control, value: Draft): void {
   if (isCheckable(control)) {
     // A radio button is cleared when another one is set.
     if (control.type === 'radio' && value !== true) return

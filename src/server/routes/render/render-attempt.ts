@@ -67,6 +67,9 @@ class Superseded extends Error {
   override readonly name = 'Superseded'
 }
 
+/** A component stack that leads through an `ErrorBoundary`; bundlers may number the name. */
+const PART = /\bPartBoundary\d*\b/
+
 /** Aborts a render whose shell is ready, in favour of another one. */
 export function giveUp({ stream }: LiveStream): void {
   stream.abort(new Superseded())
@@ -117,11 +120,12 @@ export function renderStream(
       nonce: context.nonce,
       identifierPrefix: idPrefix(context.nonce),
       ...(posted === undefined ? {} : { formState: posted as unknown as ReactFormState }),
-      onError(met) {
+      onError(met, { componentStack }) {
         const error = normalizeThrown(met)
         if (error instanceof Superseded) return undefined
         if (live !== undefined) return live.onLateThrown(error)
-        thrown.push(error)
+        // The browser shows the fallback of a part. Without a Suspense around it, the shell fails.
+        if (isControlFlow(error) || !PART.test(componentStack ?? '')) thrown.push(error)
         return reportFailure(error, context, 'render')
       },
       onShellReady() {

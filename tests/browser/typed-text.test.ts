@@ -1,0 +1,294 @@
+/** What was typed comes back to the visitor who has typed it, and to nobody else. */
+import { untilAlive } from 'millrace/testing'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { browserTest as anyTest } from '../support/browser.ts'
+import { statusComplaint } from '../support/page-complaints.ts'
+import { startEdition } from '../support/router-app.ts'
+import { clickLink, heading } from '../support/router-page.ts'
+
+const browserTest = anyTest
+  .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const edition = await startEdition('1', 'typed-app')
+    onCleanup(() => edition.stop())
+    return edition
+  })
+  .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
+
+const REFUSED = { allow: [statusComplaint(401)] }
+
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await untilAlive(page)
+}
+
+/** Signs in by the form on screen. */
+async function signIn(page: Page, user: string): Promise<void> {
+  await heading(page, 'Sign in')
+  await page.getByLabel('user').fill(user)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function openComment(page: Page, path: string, user: string): Promise<void> {
+  const [, kind, target] = path.split('/')
+  await visit(page, `/${kind}/sign-in?to=${target}`)
+  await signIn(page, user)
+  await heading(page, `Comment of ${user}`)
+}
+
+/** Types into every field of the comment. */
+async function write(page: Page): Promise<void> {
+  // The code that keeps it comes when the first page with a field is on screen.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => /draft-keeper/.test(name)),
+  )
+  await page.getByLabel('text').fill('half a thought')
+  await page.getByLabel('note').fill('a secret note')
+  await page.getByLabel('password').fill('hunter2')
+}
+
+const texts = (page: Page) =>
+  Promise.all(['text', 'note', 'about', 'password'].map((label) => page.getByLabel(label).inputValue()))
+
+const WRITTEN = ['half a thought', 'a secret note', '', '']
+const EMPTY = ['', '', '', '']
+
+/** Everything that the tab stores. */
+const stored = (page: Page) => page.evaluate(() => JSON.stringify({ ...sessionStorage }))
+
+/** Another tab of the browser. */
+async function otherTab(page: Page, path: string): Promise<Page> {
+  const other = await page.context().newPage()
+  await visit(other, path)
+  return other
+}
+
+async function signOutElsewhere(page: Page, path: string): Promise<Page> {
+  const other = await otherTab(page, path)
+  await other.getByRole('button', { name: 'Sign out' }).click()
+  await other.getByRole('heading', { level: 1, name: /Sign in|Comment of nobody/ }).waitFor()
+  return other
+}
+
+describe('after signing out in another tab, a half-written comment', () => {
+  for (const kind of ['stored', 'named']) {
+    browserTest(`is there again when the same user signs in on the page (${kind})`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, `/${kind}/comment`, 'ann')
+      await write(page)
+      await signOutElsewhere(page, `/${kind}/comment`)
+      await signIn(page, 'ann')
+      await heading(page, 'Comment of ann')
+      await expect.poll(() => texts(page)).toEqual(WRITTEN)
+      expect(await page.locator('output').textContent()).toBe('half a thought')
+    })
+
+    browserTest(`is not there when somebody else signs in on the page (${kind})`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, `/${kind}/comment`, 'ann')
+      await write(page)
+      await signOutElsewhere(page, `/${kind}/comment`)
+      await signIn(page, 'bob')
+      await heading(page, 'Comment of bob')
+      expect(await texts(page)).toEqual(EMPTY)
+      // Nor in whatever the tab stores when it is left.
+      await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pagehide')))
+      expect(await stored(page)).not.toMatch(/half a thought|secret note/)
+      await clickLink(page, 'Home')
+      await heading(page, 'Home')
+      await page.goBack()
+      await heading(page, 'Comment of bob')
+      expect(await texts(page)).toEqual(EMPTY)
+    })
+  }
+
+  browserTest('is there again when the same user signs in in the other tab', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await write(page)
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await heading(page, 'Sign in')
+    await signIn(other, 'ann')
+    await heading(page, 'Comment of ann')
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+  })
+
+  browserTest('is there again after signing in on a page of its own', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/behind', 'ann')
+    await write(page)
+    const other = await otherTab(page, '/stored/comment')
+    await other.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(page, 'ann')
+    await heading(page, 'Comment of ann')
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+  })
+
+  browserTest('is there again after a document for signing in', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await write(page)
+    await signOutElsewhere(page, '/stored/comment')
+    await heading(page, 'Sign in')
+    await visit(page, '/stored/sign-in?to=comment')
+    expect(await stored(page)).not.toMatch(/half a thought/)
+    await signIn(page, 'ann')
+    await heading(page, 'Comment of ann')
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+  })
+
+  browserTest('is dropped when somebody else signs in in the other tab', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await write(page)
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await heading(page, 'Sign in')
+    await signIn(other, 'bob')
+    await heading(page, 'Comment of bob')
+    expect(await texts(page)).toEqual(EMPTY)
+  })
+
+  browserTest('is dropped where the session is a cookie that names no user', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/sealed/comment', 'ann')
+    await write(page)
+    await signOutElsewhere(page, '/sealed/comment')
+    await signIn(page, 'ann')
+    await heading(page, 'Comment of ann')
+    expect(await texts(page)).toEqual(EMPTY)
+  })
+})
+
+describe('a half-written comment', () => {
+  browserTest('is there again when the session had ended before it was sent', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'cem')
+    await write(page)
+    const other = await open(REFUSED)
+    await openComment(other, '/stored/comment', 'cem')
+    await other.getByRole('button', { name: 'End all' }).click()
+    await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await page.getByRole('button', { name: 'Send' }).click()
+    await signIn(page, 'cem')
+    await heading(page, 'Comment of cem')
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+  })
+
+  for (const kind of ['stored', 'sealed', 'named']) {
+    browserTest(`of a visitor who signs in to send it is there after that (${kind})`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await visit(page, `/${kind}/public`)
+      await write(page)
+      await page.getByRole('button', { name: 'Send' }).click()
+      await signIn(page, 'ann')
+      await heading(page, 'Comment of ann')
+      await expect.poll(() => texts(page)).toEqual(WRITTEN)
+    })
+  }
+
+  browserTest('disappears from a page for everybody when somebody else signs in in another tab', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/public', 'ann')
+    await write(page)
+    const other = await otherTab(page, '/stored/sign-in?to=public')
+    await signIn(other, 'bob')
+    await heading(page, 'Comment of bob')
+    await expect.poll(() => texts(page)).toEqual(EMPTY)
+    expect(await page.locator('output').textContent()).toBe('')
+  })
+})
+
+describe('by history entry, as browsers do for documents', () => {
+  const fill = async (page: Page, text: string): Promise<void> => {
+    await page.waitForFunction(() =>
+      performance.getEntriesByType('resource').some(({ name }) => /draft-keeper/.test(name)),
+    )
+    await page.getByLabel('name').fill(text)
+    await page.getByLabel('message').fill(`${text}\nmore`)
+    await page.getByLabel('agree').check()
+    await page.getByLabel('blue').check()
+    await page.getByLabel('tags').selectOption(['a', 'c'])
+    await page.getByLabel('elements').fill(text)
+    await page.getByLabel('password').fill(text)
+    await page.getByLabel('code').fill(text)
+    await page.getByLabel('late').fill(text)
+  }
+  const contents = (page: Page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('main :is(input,textarea,select)')].map((control) =>
+        control instanceof HTMLSelectElement
+          ? [...control.selectedOptions].map(({ value }) => value).join()
+          : control instanceof HTMLInputElement && /checkbox|radio/.test(control.type)
+            ? control.checked
+            : (control as HTMLInputElement).value,
+      ),
+    )
+  const filled = (text: string) => [text, `${text}\nmore`, true, false, true, 'a,c', text, '', '', text]
+  const NOTHING = ['', '', false, true, false, '', '', '', '', '']
+
+  browserTest('each step of a wizard has its text again, in both directions', async ({ open }) => {
+    const page = await open()
+    await visit(page, '/wizard/1')
+    await fill(page, 'one')
+    await clickLink(page, 'Next')
+    await heading(page, 'Step 2')
+    await fill(page, 'two')
+    await page.goBack()
+    await heading(page, 'Step 1')
+    await expect.poll(() => contents(page)).toEqual(filled('one'))
+    expect(await page.locator('output').textContent()).toBe('one')
+    await page.goForward()
+    await heading(page, 'Step 2')
+    await expect.poll(() => contents(page)).toEqual(filled('two'))
+    await page.goBack()
+    await heading(page, 'Step 1')
+    await expect.poll(() => contents(page)).toEqual(filled('one'))
+  })
+
+  browserTest('two entries of one path have each their own, and a new one has none', async ({ open }) => {
+    const page = await open()
+    await visit(page, '/wizard/1')
+    await fill(page, 'first')
+    await clickLink(page, 'Home')
+    await heading(page, 'Home')
+    await clickLink(page, 'Wizard')
+    await heading(page, 'Step 1')
+    await page.getByLabel('late').waitFor()
+    expect(await contents(page)).toEqual(NOTHING)
+    await fill(page, 'second')
+    await clickLink(page, 'Home')
+    await heading(page, 'Home')
+    await page.goBack()
+    await heading(page, 'Step 1')
+    await expect.poll(() => contents(page)).toEqual(filled('second'))
+    await page.goBack()
+    await heading(page, 'Home')
+    await page.goBack()
+    await heading(page, 'Step 1')
+    await expect.poll(() => contents(page)).toEqual(filled('first'))
+  })
+
+  browserTest('what a form has been reset to is not typed', async ({ open }) => {
+    const page = await open()
+    await visit(page, '/wizard/1')
+    await fill(page, 'one')
+    await page.getByRole('button', { name: 'Reset' }).click()
+    await clickLink(page, 'Home')
+    await heading(page, 'Home')
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pagehide')))
+    expect(await stored(page)).not.toMatch(/one\\nmore/)
+  })
+
+  browserTest('the oldest of many entries are dropped', async ({ open }) => {
+    const page = await open()
+    await visit(page, '/wizard/1')
+    for (let step = 1; step < 24; step += 1) {
+      await page.getByLabel('late').fill(`text ${step}`)
+      await clickLink(page, 'Next')
+      await heading(page, `Step ${step + 1}`)
+    }
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pagehide')))
+    const kept = [...(await stored(page)).matchAll(/text (\d+)/g)].map(([, step]) => Number(step))
+    expect(kept).toEqual(Array.from({ length: 20 }, (_, index) => index + 4))
+  })
+})
