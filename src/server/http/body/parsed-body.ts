@@ -20,7 +20,7 @@ interface Router {
   readonly stack?: readonly { readonly name?: string; readonly handle?: Router }[]
 }
 
-const PARSER_NAME = /pars|multer|form|upload|body|busboy/i
+const PARSER_NAME = /^(?!cookie|query).*(?:pars|multer|form|upload|body|busboy)/i
 /** Express's own, by the names of their functions, and the kind of bodies that they read unless told otherwise. */
 const EXPRESS_PARSERS: Readonly<Record<string, { readonly title: string; readonly kind?: BodyKind }>> = {
   jsonParser: { title: 'express.json()', kind: 'json' },
