@@ -283,6 +283,23 @@ describe('headers of the host', () => {
     }
   })
 
+  test.for(['/late', '/handler'])('a compressor leaves %s alone, which it would hold back', async (path) => {
+    const asked: unknown[] = []
+    // As compression() does: it decides when headers are written.
+    const compressor: RequestHandler = (req, res, next) => {
+      const [write, writeHead] = [res.write.bind(res), res.writeHead.bind(res)]
+      const decide = (status: number): ExpressResponse => {
+        asked.push(req.headers['accept-encoding'])
+        return writeHead(status)
+      }
+      Object.assign(res, { write, writeHead: decide })
+      next()
+    }
+    const { get } = await hosted(compressor)
+    const { headers } = await get(path).set('Accept-Encoding', 'gzip').expect(200)
+    expect([asked, headers['content-encoding']]).toEqual([['identity'], 'gzip'])
+  })
+
   test('that middleware adds to a list of pairs when they are written do not break those of the answer', async () => {
     // As `on-headers` did before 1.1.
     const pairs: RequestHandler = (_req, res, next) => {
