@@ -1,4 +1,4 @@
-import { startTransition, type ComponentType, type ReactNode } from 'react'
+import { startTransition, useDeferredValue, type ComponentType, type ReactNode } from 'react'
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
 import { withoutBasePath } from '../shared/base-path.ts'
 import { controlFlowOf } from '../shared/control-flow.ts'
@@ -80,9 +80,11 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
       retry: () => router.refresh(),
     }
     return (
-      <ClientRoot router={router} screen={screen}>
-        {routeTree({ document: Document, view: shown, modules, metadata, client })}
-      </ClientRoot>
+      <Deferred>
+        <ClientRoot router={router} screen={screen}>
+          {routeTree({ document: Document, view: shown, modules, metadata, client })}
+        </ClientRoot>
+      </Deferred>
     )
   }
 
@@ -96,6 +98,11 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
       onRecoverableError: told('recoverable', reportError),
     })
   })
+}
+
+/** Renders an urgent update as a transition, but one that does not wait for pending actions. */
+function Deferred({ children }: { readonly children: ReactNode }): ReactNode {
+  return useDeferredValue(children)
 }
 
 /** Control flow uses React's error channel, but must not appear on the console or in reports. */

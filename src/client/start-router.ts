@@ -52,7 +52,7 @@ export interface StartOptions {
   readonly listeners: RouterListeners
   /** Replaces the runtime's texts about calls that were not sent. */
   readonly unsentTexts?: Partial<UnsentTexts> | undefined
-  /** Makes React render a screen. */
+  /** Makes React render a screen: outside of a transition, as a deferred value. */
   render(screen: Screen): void
 }
 
@@ -86,6 +86,7 @@ export function startRouter(options: StartOptions): StartedRouter {
       if (hasActions()) setTimeout(calls.preload)
     },
   })
+  let last: Screen
   const router = createRouter({
     ...parts,
     first: {
@@ -96,12 +97,15 @@ export function startRouter(options: StartOptions): StartedRouter {
     effects,
     broadcast,
     leave,
-    render(screen) {
+    render(screen, isAnswer) {
       const { arrival } = screen
       // React commits a Back navigation synchronously, and would keep the type for the next transition.
       const isAtOnce = window.event?.type === 'popstate'
-      // React makes transitions wait for each other's actions, however long those take.
-      if ((arrival ?? screen.fallback) && calls.isRunning) return options.render(screen)
+      last = screen
+      // React makes transitions wait for each other's actions, however long those take. A deferred value does not wait,
+      // unless it is rendered together with such a transition.
+      if (isAtOnce) setTimeout(() => last === screen && screen !== router.screen && options.render(screen))
+      else if (!isAnswer) options.render(screen)
       startTransition(() => {
         if (arrival && !isAtOnce) addTransitionType(`navigation-${arrival.kind}`)
         options.render(screen)
@@ -129,8 +133,7 @@ export function startRouter(options: StartOptions): StartedRouter {
 
   const fallbackHost = createFallbackHost(modules, code, router)
   return Object.assign(router, {
-    call: calls.call,
-    uploads: calls.uploads,
+    ...calls,
     leaving: effects.leaving,
     caught: (boundary: BoundaryProps, value: unknown) => caughtFallback(fallbackHost, boundary, value),
     insight: { ...parts, router },

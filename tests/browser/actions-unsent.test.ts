@@ -64,6 +64,31 @@ describe('a form that is sent without a network', () => {
     expect(await isSameDocument(page)).toBe(true)
   })
 
+  browserTest('is told from one that is being sent', async ({ open }) => {
+    const page = await openUnsent(await open({ allow: OFFLINE }))
+    const way = page.getByTestId('on-its-way')
+    await goOffline(page)
+    await note(page).fill('apart')
+    await press(page, 'Send note')
+    await way.getByText('not sent', { exact: true }).waitFor()
+    await press(page, 'Cancel')
+    await expect.poll(() => way.innerText()).toBe('')
+    await page.context().setOffline(false)
+    const asked = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    await page.route(isCall, async (route) => {
+      asked.resolve()
+      await released.promise
+      await route.continue()
+    })
+    await press(page, 'Send note')
+    await asked.promise
+    expect(await way.innerText()).toBe('sending')
+    released.resolve()
+    await page.getByTestId('noted').getByText('1 apart', { exact: true }).waitFor()
+    expect(await way.innerText()).toBe('')
+  })
+
   browserTest('keeps its key: an answer that was lost is not asked for twice', async ({ open }) => {
     const page = await openUnsent(await open({ allow: OFFLINE }))
     await page.route(isCall, async (route) => {

@@ -94,6 +94,21 @@ describe('the guestbook with JavaScript', () => {
     expect(await page.getByText(message).count()).toBe(1)
   })
 
+  browserTest('tells an entry that could not be sent from one that is on its way', async ({ open }) => {
+    const page = await open({ allow: [/ERR_INTERNET_DISCONNECTED/, /ERR_FAILED/] })
+    const loaded = page.waitForResponse(/call-troubles-/)
+    await visit(page, '/lab/guestbook', true)
+    await loaded
+    await page.context().setOffline(true)
+    const message = `offline ${randomUUID()}`
+    await sign(page, 'Far', message)
+    const first = page.getByTestId('entries').locator('li').first()
+    await first.getByText('not sent', { exact: true }).waitFor()
+    expect(await first.getAttribute('aria-busy')).toBe('false')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByTestId('entries').getByText(message).waitFor({ state: 'detached' })
+  })
+
   browserTest('takes one entry of two clicks', async ({ open }) => {
     const page = await open()
     await visit(page, '/lab/guestbook', true)

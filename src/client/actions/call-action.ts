@@ -14,7 +14,7 @@ import type {
   RouteRequestWorld,
   startRouteRequest,
 } from '../core/data/route-request.ts'
-import type { dataIds } from '../core/data/route-plan.ts'
+import type { RouteStore } from '../core/data/route-store.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
@@ -33,7 +33,7 @@ export interface CallHost {
   readonly world: RouteRequestWorld
   readonly known: KnownRoutes
   readonly startRouteRequest: typeof startRouteRequest
-  readonly dataIds: typeof dataIds
+  readonly idsOf: RouteStore['idsOf']
   readonly window: Window & typeof globalThis
   readonly retry: Retry
   readonly router: CallRouter
@@ -175,8 +175,8 @@ async function send(
   view: RouteView,
 ): Promise<RouteRequest | 'taken back' | 'given up'> {
   const { id, args, form, by, label } = call
-  const { chain, outcome } = view
-  const leaf = chain.at(-1)
+  const { outcome } = view
+  const leaf = view.chain.at(-1)
   const { body, type } = callBody(args)
   const headers = {
     [IDEMPOTENCY_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
@@ -189,7 +189,7 @@ async function send(
     : host.world
   const options: CallOptions = {
     href,
-    wants: host.dataIds(outcome ? undefined : leaf && { ...leaf, chain }),
+    wants: host.idsOf({ route: outcome ? undefined : leaf?.key }),
     prefetch: false,
     force: false,
     call: { query: `${ACTION_PARAM}=${id}`, headers, body },
@@ -214,7 +214,7 @@ async function send(
       if (signal.aborted) return 'taken back'
       if (!passing && reason !== 'offline') throw failed
       if (hasFile) host.progress(id, undefined)
-      call.unsent ??= await host.unsent({ madeAt, hasFile, form, by, label }).catch(() => {
+      call.unsent ??= await host.unsent({ id, madeAt, hasFile, form, by, label }).catch(() => {
         throw failed
       })
       if (!(await call.unsent.ask(reason === 'offline' ? 'offline' : 'busy'))) return 'given up'
@@ -233,7 +233,7 @@ interface CallOptions extends RouteRequestOptions {
 
 /** Resolves when everything but deferred values has arrived, or it has failed. */
 function startCall(
-  { known, revalidate, startRouteRequest, pageOf }: CallHost,
+  { known, revalidate, startRouteRequest, pageOf, idsOf }: CallHost,
   world: RouteRequestWorld,
   options: CallOptions,
   signal: AbortSignal,
@@ -253,20 +253,25 @@ function startCall(
       settled(segment, content) {
         const id = segment.segment
         const url = pageOf(request.head?.redirect?.to ?? href)
-        if (id !== ACTION_RESULT_ID) {
-          known.keepSegment(id, url, known.keyOf(id, url, request.params), { ...segment, ...content })
-        }
+        const key = known.keyOf(id, url, request.params)
+        if (id === ACTION_RESULT_ID) return
+        known.keepSegment(id, url, key, { ...segment, ...content })
+        // A cached value of equal content is the previous object, so that nothing is rendered again for it.
+        const kept = known.entry(key)?.value as typeof segment.values | undefined
+        if (kept) request.segments.set(id, { ...segment, values: kept })
       },
       changed() {
         const { over, outcome, segments, head } = request
-        if (over && head?.route && head.redirect && !outcome) {
+        const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
+        const ids = head?.redirect ? idsOf(head) : wants
+        const isReady =
+          answer && !answer.thrown && (!head?.redirect || ids.length > 0) && ids.every((id) => segments.has(id))
+        if (!over && outcome === undefined && !isReady) return
+        if (head?.route && head.redirect && !outcome) {
           const { redirect, ...page } = head
           known.keepVerdict(pageOf(redirect.to), page)
         }
-        const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
-        const isReady =
-          answer !== undefined && !answer.thrown && !head?.redirect && wants.every((id) => segments.has(id))
-        if (over || outcome !== undefined || isReady) resolve(request)
+        resolve(request)
       },
     })
     request.join(signal)
@@ -277,10 +282,11 @@ function startCall(
 function redirected({ pageOf }: CallHost, request: RouteRequest): RouteRequest | undefined {
   const { redirect, ...head } = request.head ?? {}
   if (!redirect || head.route === undefined) return undefined
-  return { ...request, head, href: pageOf(redirect.to) }
+  // Deferred values may still be arriving in it.
+  return Object.assign(Object.create(request) as RouteRequest, { head, href: pageOf(redirect.to) })
 }
 
-/** Puts fresh data into the page on screen. */
+/** Puts fresh data into the page on screen. A deferred value replaces its predecessor when it arrives. */
 function showFresh({ known, router }: CallHost, request: RouteRequest): void {
   const { view, page, fallback } = router.screen
   const { head, outcome, segments, href, params } = request
@@ -289,16 +295,32 @@ function showFresh({ known, router }: CallHost, request: RouteRequest): void {
   const data: Record<string, unknown> = { ...view.data }
   const keys = new Set(page.keys)
   let { search } = view
+  let shown: RouteView | undefined
+  const show = (): void => void (shown = router.show({ ...view, data: { ...data }, search }, [...keys], shown))
   for (const [id, { values }] of segments) {
     if (id === ACTION_RESULT_ID) continue
-    const key = known.keyOf(id, href, params)
-    // A cached value of equal content is the previous object, so that nothing is rendered again for it.
-    const fresh = (known.entry(key)?.value as typeof values | undefined) ?? values
-    keys.add(key)
-    data[id] = fresh.data
-    if (fresh.search !== undefined) search = fresh.search
+    keys.add(known.keyOf(id, href, params))
+    data[id] = values.data
+    search = values.search ?? search
+    for (const [name, value] of Object.entries(membersOf(values.data))) {
+      const former = membersOf(view.data[id])[name]
+      if (!(value instanceof Promise && former instanceof Promise)) continue
+      const put = (promise: unknown): void => void (data[id] = { ...membersOf(data[id]), [name]: promise })
+      const arrive = (): void => {
+        put(value)
+        show()
+      }
+      // React would show the fallback again, or hold back the action's result.
+      put(former)
+      value.then(arrive, arrive)
+    }
   }
-  router.show({ ...view, data, search }, [...keys])
+  show()
+}
+
+/** Only members of plain objects are deferred. */
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Array.isArray(value) ? {} : Object(value)
 }
 
 function thrownBy({ kind, digest = '' }: RouteDataOutcome, status: number): Error {

@@ -1,7 +1,6 @@
 import { isBlocked } from '../core/navigation/guarded.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
 import { startRouteRequest } from '../core/data/route-request.ts'
-import { dataIds } from '../core/data/route-plan.ts'
 import type { RouteStore } from '../core/data/route-store.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
@@ -16,10 +15,9 @@ import type { MadeCall, UnsentCall, UnsentCalls } from './unsent-calls.ts'
 export interface CallStarter {
   readonly call: Router['call']
   readonly uploads: Router['uploads']
+  readonly unsent: ReadonlySet<string>
   /** Loads the rest in advance: without a network, nothing can be loaded. */
   preload(): void
-  /** Whether calls are pending. */
-  readonly isRunning: boolean
 }
 
 /** Parts of the call starter. */
@@ -40,7 +38,8 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   const { window, router, store } = parts
   const uploads = new Map<string, UploadProgress>()
   const loadCalls = loadOnce(() => import('./call-action.ts'))
-  const troubles = createTroubles(parts, isBusy)
+  const unsent = new Set<string>()
+  const troubles = createTroubles({ ...parts, unsent }, isBusy)
   let calls: CallAction | undefined
   /** Calls in progress. */
   let running = 0
@@ -49,7 +48,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     ...parts,
     ...troubles,
     startRouteRequest,
-    dataIds,
+    idsOf: store.idsOf,
     pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
     unanswered: (href) => new RouteLoadError('route data', href),
     revalidate(targets) {
@@ -83,9 +82,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
 
   return {
     uploads,
-    get isRunning() {
-      return running > 0
-    },
+    unsent,
     preload() {
       Promise.all([loadCalls(), troubles.load()]).catch(() => undefined)
     },
@@ -104,7 +101,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
 }
 
 /** Code that only some calls need: it asks the visitor about unsent calls, and reloads the page of an older build. */
-function createTroubles(parts: CallStarterParts, isBusy: () => boolean) {
+function createTroubles(parts: CallStarterParts & { readonly unsent: Set<string> }, isBusy: () => boolean) {
   const load = loadOnce(() => import('./call-troubles.ts'))
   let unsent: UnsentCalls | undefined
   let renew: ReturnType<typeof createPageRenewal> | undefined

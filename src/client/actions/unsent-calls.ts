@@ -24,6 +24,8 @@ export type UnsentReason = 'offline' | 'busy'
 
 /** A call that was made. */
 export interface MadeCall {
+  /** Of its action. */
+  readonly id: string
   /** When, in milliseconds since the epoch. */
   readonly madeAt: number
   /** Files may be large, and the connection expensive: they are never sent without asking. */
@@ -59,6 +61,9 @@ export interface UnsentCalls {
 export interface UnsentCallsParts {
   readonly window: Window
   readonly texts?: Partial<UnsentTexts> | undefined
+  /** Ids of actions with unsent calls; changed here, and `tell` is called then. */
+  readonly unsent: Set<string>
+  readonly tell: () => void
   now(): number
   readonly fetch: typeof fetch
   /** The document is being replaced. */
@@ -220,12 +225,16 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
       return {
         ask(why) {
           const answer = entry.ask(why)
+          parts.unsent.add(call.id)
+          parts.tell()
           lookout.waitLonger()
           return answer
         },
         again: () => entry.settle(true),
         end(sent) {
           if (!entries.delete(entry)) return
+          parts.unsent.delete(call.id)
+          parts.tell()
           if (entries.size === 0) listen('removeEventListener')
           entry.row.end(sent ? texts.sent : '', call.by, call.form)
           lookout.reset()

@@ -118,7 +118,9 @@ export interface Router {
   call(id: string, args: readonly unknown[], event?: Event): Promise<unknown>
   /** Upload progress of pending calls, by action id. */
   readonly uploads: ReadonlyMap<string, UploadProgress>
-  /** Calls back when `screen`, `pending`, `blocked`, `online` or `uploads` have changed. */
+  /** Ids of actions with a call that could not be sent; absent until the router's code has loaded. */
+  readonly unsent?: ReadonlySet<string>
+  /** Calls back when `screen`, `pending`, `blocked`, `online`, `uploads` or `unsent` have changed. */
   subscribe(listener: () => void): () => void
   /**
    * Follows a redirect that was thrown in the browser; does nothing unless it is a path or, with `external`, another

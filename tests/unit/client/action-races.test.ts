@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createWorld, flush, head, redirectTo, segment } from './router-world.ts'
+import { createWorld, deferredSegment, flush, head, lateValue, redirectTo, segment } from './router-world.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
@@ -186,4 +186,80 @@ describe('an action that is refused', () => {
       expect(world.requests).toHaveLength(3)
     },
   )
+})
+
+describe('an action whose answer has deferred values', () => {
+  const result = segment('#action', { value: 'done' }, { lifetime: 0 })
+  const lateOf = ({ router }: ReturnType<typeof createWorld>) =>
+    (router.screen.view.data['/a#page'] as { readonly late: Promise<unknown> }).late
+
+  /** The page `/a` with a deferred value that has arrived, and a call on it: request 1. */
+  async function callOnDeferred() {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(head('/a'), ...deferredSegment('/a#page'), ...lateValue('old'))
+    await world.commit()
+    const called = world.call()
+    await flush()
+    return { world, called }
+  }
+
+  test('the result comes, the former value stays, and then the new one is shown', async () => {
+    const { world, called } = await callOnDeferred()
+    const former = lateOf(world)
+    await world.request(1).send(head('/a'), result, ...deferredSegment('/a#page'))
+    expect(await called).toBe('done')
+    await world.commit()
+    expect(lateOf(world)).toBe(former)
+    await world.request(1).done(...lateValue('new'))
+    await world.commit()
+    expect(await lateOf(world)).toBe('new')
+  })
+
+  test('another call is answered first: its values stay', async () => {
+    const { world, called } = await callOnDeferred()
+    await world.request(1).send(head('/a'), result, ...deferredSegment('/a#page'))
+    await called
+    await world.commit()
+    const second = world.call()
+    await flush()
+    await world.request(2).done(head('/a'), result, ...deferredSegment('/a#page'), ...lateValue('newest'))
+    await second
+    await world.commit()
+    await world.request(1).done(...lateValue('new'))
+    await world.commit()
+    expect(await lateOf(world)).toBe('newest')
+  })
+
+  test('it leads elsewhere: the target is shown before its deferred value, which is then known', async () => {
+    const { world, called } = await callOnDeferred()
+    const target = { ...head('/b'), redirect: { to: '/b' } }
+    await world.request(1).send(target, segment('#action', {}, { lifetime: 0 }), ...deferredSegment('/b#page'))
+    expect(await called).toBeNull()
+    await flush()
+    await world.commit()
+    expect(world.router.screen.href).toBe('/b')
+    await world.request(1).done(...lateValue('there'))
+    await world.click('/a')
+    await world.commit()
+    await world.click('/b')
+    await world.commit()
+    expect(world.router.screen.href).toBe('/b')
+    expect(world.requests).toHaveLength(2)
+  })
+})
+
+describe('what is dropped during a call', () => {
+  test('is loaded once more after the answer, which may be older', async () => {
+    const { world, result } = await callOnA()
+    world.router.forget(['/a'])
+    await flush()
+    await world.request(1).done(...answerOn('/a', 'by the call'))
+    await result
+    await world.commit()
+    await world.request(3).done(...pageOf('/a', 'newest'))
+    await world.commit()
+    expect(shown(world)).toEqual(['/a', { '/a#page': 'newest' }])
+    expect(world.request(2).aborted).toBe(true)
+  })
 })

@@ -3,11 +3,10 @@
 import '../../../src/shared/protocol/decode-values.ts'
 import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
 import { createJournal } from '../../../src/client/core/data/journal.ts'
-import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
+import { createKnownRoutes, type Verdict } from '../../../src/client/core/data/known-routes.ts'
 import { withoutHash } from '../../../src/client/core/data/local-href.ts'
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import { startRouteRequest, type RouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { dataIds } from '../../../src/client/core/data/route-plan.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { ROUTE_DATA_TYPE } from '../../../src/shared/protocol/route-data.ts'
 import type { MadeCall, UnsentCall } from '../../../src/client/actions/unsent-calls.ts'
@@ -57,6 +56,10 @@ export function world() {
     /** Whether the code for that is here. */
     isLoaded: true,
   }
+  const known = createKnownRoutes(
+    () => 0,
+    () => undefined,
+  )
   const host = {
     window: {},
     world: {
@@ -83,12 +86,9 @@ export function world() {
           })
         }),
     },
-    known: createKnownRoutes(
-      () => 0,
-      () => undefined,
-    ),
+    known,
     startRouteRequest,
-    dataIds,
+    idsOf: ({ route }: Verdict = {}) => (route ? [`${route}#page`] : []),
     retry: createRetry(
       () => 0.5,
       (milliseconds) => {
@@ -123,14 +123,19 @@ export function world() {
       show: (view: { data: Record<string, unknown> }) => {
         state.data = view.data
         note('show')(view.data['/form#page'])
+        return view
       },
       ...Object.fromEntries(['refresh', 'forget', 'catchUp'].map((name) => [name, note(name)])),
     },
+    revalidate(targets: readonly string[]) {
+      known.revalidate(targets)
+      note('revalidate')(targets)
+    },
     follow: (to: string, request?: RouteRequest) =>
       void done.push(['follow', to, request && [request.href, request.head, [...request.segments.keys()]]]),
-    ...Object.fromEntries(['revalidate', 'leave', 'keepDrafts', 'progress', 'renew'].map((name) => [name, note(name)])),
+    ...Object.fromEntries(['leave', 'keepDrafts', 'progress', 'renew'].map((name) => [name, note(name)])),
   }
   const callAction = createActionCalls(host as unknown as CallHost)
   const call = (id: string, args: readonly unknown[]) => callAction(id, args, { form: undefined, by: undefined })
-  return { got, done, state, known: host.known, call }
+  return { got, done, state, known, call }
 }

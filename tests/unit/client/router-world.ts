@@ -19,7 +19,6 @@ import { createPrefetcher } from '../../../src/client/core/prefetch/prefetcher.t
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import type { RouteCode } from '../../../src/client/core/page/route-code.ts'
 import { startRouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { dataIds } from '../../../src/client/core/data/route-plan.ts'
 import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { type RouterScreen } from '../../../src/client/core/navigation/router-parts.ts'
@@ -308,7 +307,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
     world,
     known,
     startRouteRequest,
-    dataIds,
+    idsOf: store.idsOf,
     window: window as never,
     router,
     online: () => true,

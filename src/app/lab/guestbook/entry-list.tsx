@@ -7,15 +7,27 @@ export interface ShownEntry extends Entry {
   readonly sending?: true
 }
 
+/** Props of `EntryList`. */
+export interface EntryListProps {
+  readonly entries: readonly ShownEntry[]
+  /** Whether what is being sent could not be sent, and waits. */
+  readonly isUnsent: boolean
+}
+
 /** Entries, newest first. */
-export function EntryList({ entries }: { readonly entries: readonly ShownEntry[] }) {
+export function EntryList({ entries, isUnsent }: EntryListProps) {
   return (
     <ol data-testid="entries" className={styles['entries']} aria-label="Entries, newest first">
       {entries.map((entry) => (
-        <li key={entry.id} className={styles['entry']} data-sending={entry.sending} aria-busy={entry.sending}>
+        <li
+          key={entry.id}
+          className={styles['entry']}
+          data-sending={entry.sending}
+          aria-busy={entry.sending && !isUnsent}
+        >
           <p className={styles['head']}>
             <bdi className={styles['name']}>{entry.name}</bdi>
-            <When {...entry} />
+            <When {...entry} isUnsent={isUnsent} />
           </p>
           <p className={styles['message']} dir="auto">
             {entry.message}
@@ -27,8 +39,8 @@ export function EntryList({ entries }: { readonly entries: readonly ShownEntry[]
   )
 }
 
-function When({ at, sending }: ShownEntry) {
-  if (sending === true) return <span className={styles['when']}>on its way …</span>
+function When({ at, sending, isUnsent }: ShownEntry & Pick<EntryListProps, 'isUnsent'>) {
+  if (sending === true) return <span className={styles['when']}>{isUnsent ? 'not sent' : 'on its way …'}</span>
   const moment = new Date(at).toISOString()
   return (
     <time className={styles['when']} dateTime={moment}>

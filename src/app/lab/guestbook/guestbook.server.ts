@@ -49,8 +49,12 @@ export interface Guestbook {
   remove(id: number, visitor: string, now: number): boolean
   /** Counts changes, those by other processes included. */
   revision(): number
-  /** Calls back after changes, by other processes within a second. @returns what ends that. */
-  onChange(listener: () => void): () => void
+  /**
+   * Calls back after changes, by other processes within a second.
+   * @param listener is told whether another process has made the change.
+   * @returns what ends that.
+   */
+  onChange(listener: (isForeign: boolean) => void): () => void
   /** Closes the file. */
   dispose(): void
 }
@@ -79,7 +83,7 @@ export function openGuestbook(dataDir: string): Guestbook {
       if (done) database.statement('UPDATE changes SET revision = revision + 1').run()
       return done
     })
-    if (changed) changes.tell()
+    if (changed) changes.tell(false)
     return changed
   }
 
@@ -122,13 +126,13 @@ function readPage(database: Database, asked: number, revision: () => number): Gu
 
 /** Tells listeners; looks for changes by other processes as long as there are any. */
 function watchChanges(revision: () => number) {
-  const listeners = new Set<() => void>()
+  const listeners = new Set<(isForeign: boolean) => void>()
   let timer: NodeJS.Timeout | undefined
   let seen = 0
 
-  function tell(): void {
+  function tell(isForeign: boolean): void {
     seen = revision()
-    for (const listener of listeners) listener()
+    for (const listener of listeners) listener(isForeign)
   }
 
   function end(): void {
@@ -140,13 +144,13 @@ function watchChanges(revision: () => number) {
   return {
     tell,
     end,
-    listen(listener: () => void): () => void {
+    listen(listener: (isForeign: boolean) => void): () => void {
       listeners.add(listener)
       if (timer === undefined) {
         seen = revision()
         timer = setInterval(() => {
           try {
-            if (revision() !== seen) tell()
+            if (revision() !== seen) tell(true)
           } catch {
             // Whoever reads the page meets the same fault, and there it is logged.
           }

@@ -1,9 +1,10 @@
 import { useOptimistic } from 'react'
-import { Link } from 'millrace'
+import { Link, useUnsent } from 'millrace'
 import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { EntryList, type ShownEntry } from './entry-list.tsx'
 import { HEADING_ID } from './heading-id.ts'
+import { sign } from './actions.server.ts'
 import { PageLinks } from './page-links.tsx'
 import { SignForm, type Draft } from './sign-form.tsx'
 import { useChanges } from './use-changes.ts'
@@ -18,6 +19,7 @@ export const metadata = ({ data }: Props) => ({
 /** A form, its action, and what came of it. */
 export default function GuestbookPage({ data }: Props) {
   const [entries, addDraft] = useOptimistic(data.entries, withDraft)
+  const isUnsent = useUnsent(sign)
   useChanges(data.revision)
   return (
     <Experiment
@@ -35,7 +37,7 @@ export default function GuestbookPage({ data }: Props) {
             New entries stand on <Link href="/lab/guestbook">the first page</Link>.
           </p>
         )}
-        <EntryList entries={data.page === 1 ? entries : data.entries} />
+        <EntryList entries={data.page === 1 ? entries : data.entries} isUnsent={isUnsent} />
         <PageLinks page={data.page} pages={data.pages} />
       </section>
     </Experiment>

@@ -51,7 +51,7 @@ export interface RoutePlanner {
   /** @param used requests that have been awaited: their results count, cached or not. */
   plan(href: string, anew?: Anew, used?: readonly RouteRequest[]): RoutePlan
   /** Ids of the segments with data in the answer's route. */
-  idsOf(head: Verdict | undefined): readonly string[]
+  idsOf(head: { readonly route?: string | null | undefined } | undefined): readonly string[]
 }
 
 /** @param requests in progress. */
@@ -62,7 +62,8 @@ export function createRoutePlanner(
 ): RoutePlanner {
   const routes = new Map(table.routes.map((route) => [route.key, route]))
 
-  const routeOf = (head?: Verdict) => (head?.route && routes.get(head.route)) as Route | null | undefined
+  const routeOf = (head?: { readonly route?: string | null | undefined }) =>
+    (head?.route && routes.get(head.route)) as Route | null | undefined
   /** If no route answers, the root's layout is around the fallback. */
   const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
     dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)

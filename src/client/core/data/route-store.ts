@@ -3,12 +3,12 @@ import { keptMarks } from '../../../shared/protocol/session-marks.ts'
 import type { RouteTable } from '../../../shared/route-table.ts'
 import { pathOf, segmentPath, type KeptSegment, type KnownRoutes } from './known-routes.ts'
 import { ENTRY_LIFETIME_MS, matchesTarget } from './route-cache.ts'
-import { createRoutePlanner, type Anew, type LoadedPage, type RoutePlan } from './route-plan.ts'
+import { createRoutePlanner, type Anew, type LoadedPage, type RoutePlan, type RoutePlanner } from './route-plan.ts'
 import { startRouteRequest, type RouteRequest, type RouteRequestWorld } from './route-request.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
 /** Combines the data of a page: from the cache, from running requests, and from new ones. */
-export interface RouteStore {
+export interface RouteStore extends Pick<RoutePlanner, 'idsOf'> {
   /** Running requests. */
   readonly requests: ReadonlySet<RouteRequest>
   /** What would have to be requested to show this URL now. */
@@ -131,9 +131,10 @@ export function createRouteStore(
   return {
     requests,
     plan: (href) => plan(href),
+    idsOf,
     load,
     bring(brought, go) {
-      const request = { ...brought, ids: idsOf(brought.head) }
+      const request = Object.assign(Object.create(brought) as RouteRequest, { ids: idsOf(brought.head) })
       requests.add(request)
       try {
         go()

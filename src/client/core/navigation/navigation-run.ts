@@ -25,7 +25,8 @@ export interface NavigationRun {
    * @param reason the failure, which `commit` and `leave` may also have if something can be shown.
    */
   end(type: NavigationEnd, reason?: unknown): void
-  render(screen: RouterScreen): void
+  /** @param isAnswer as for `ScreenUpdates.show`. */
+  render(screen: RouterScreen, isAnswer?: boolean): void
 }
 
 /** How a navigation ends. */
@@ -63,10 +64,10 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     emit(told, target, reason)
   }
 
-  function render(next: RouterScreen): void {
+  function render(next: RouterScreen, isAnswer?: boolean): void {
     state.rendering = true
     state.given = next
-    parts.render(next)
+    parts.render(next, isAnswer)
   }
 
   function cancel(): void {

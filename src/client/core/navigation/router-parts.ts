@@ -50,8 +50,11 @@ export interface RouterParts {
   readonly outdated: () => boolean
   /** Tells hooks that their values have changed. */
   readonly tell: () => void
-  /** Makes React render a screen, as a transition. Call `committed` once it is in the document. */
-  readonly render: (screen: RouterScreen) => void
+  /**
+   * Makes React render a screen, as a transition. Call `committed` once it is in the document.
+   * @param isAnswer whether to show it together with the result of an action, and not before.
+   */
+  readonly render: (screen: RouterScreen, isAnswer?: boolean) => void
   /** Makes the browser load a document. */
   readonly leave: (href: string, kind: NavigationKind) => void
   /** Tells the other tabs to drop these targets. */
@@ -72,6 +75,6 @@ export interface RouterState {
    * Distance in entries from the screen to the address bar: a traversal moves the address bar before its page is shown.
    */
   offset: number
-  /** Aborts the request for fresh data of the page on screen. */
-  refresh?: AbortController
+  /** Aborts the request for fresh data of the page on screen, while there is one. */
+  refresh?: AbortController | undefined
 }

@@ -9,7 +9,10 @@ import { createScreenUpdates, type ScreenUpdates } from './screen-updates.ts'
 
 /** The router with the members for its host. */
 export interface RouterCore
-  extends Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads'>, Navigator, ScreenUpdates {
+  extends
+    Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads' | 'unsent'>,
+    Navigator,
+    ScreenUpdates {
   readonly screen: RouterScreen
   readonly navigation: Navigation
   /** Id of the current navigation to another page. */

@@ -1,5 +1,6 @@
 import type { Screen } from '../../react/router-types.ts'
 import { matchesTarget } from '../data/route-cache.ts'
+import type { Anew } from '../data/route-plan.ts'
 import type { Outcome } from '../../react/route-view.ts'
 import { hrefOf } from '../data/local-href.ts'
 import { RouteCancelled } from '../../react/router-errors.ts'
@@ -9,12 +10,21 @@ import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 
 /** Changes of the screen: the commit of a navigation, and other data or a fallback of the same page. */
 export interface ScreenUpdates {
-  /** Reloads the data on screen, which may have changed on the server, and renders only changes. */
-  catchUp(): Promise<void>
+  /**
+   * Reloads the data on screen, which may have changed on the server, and renders only changes.
+   * @param anew what to request although it is cached. Default: `stale`.
+   */
+  catchUp(anew?: Anew): Promise<void>
   /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
-  /** Renders other data of the page on screen; `keys` are those of its cache entries. */
-  show(view: Screen['view'], keys: readonly string[]): void
+  /**
+   * Renders the data that an action's answer has for the page on screen.
+   * @param keys of its cache entries.
+   * @param former what this has returned for an earlier part of the answer: nothing is rendered if React has been given
+   * another view since. Without it, the view is shown together with the action's result.
+   * @returns the view that React was given last.
+   */
+  show(view: Screen['view'], keys: readonly string[], former?: Screen['view']): Screen['view']
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
   fallBack(fallback: Outcome): void
   /** React has put this screen into the document. */
@@ -24,24 +34,26 @@ export interface ScreenUpdates {
 export function createScreenUpdates(parts: RouterParts, state: RouterState, run: NavigationRun): ScreenUpdates {
   const { known, history, effects } = parts
 
-  async function catchUp(): Promise<void> {
+  async function catchUp(anew: Anew = 'stale'): Promise<void> {
     state.refresh?.abort()
-    const { signal } = (state.refresh = new AbortController())
+    const own = (state.refresh = new AbortController())
+    const { signal } = own
     const shown = state.screen
-    const page = await parts.loader.load(shown.href, { signal, anew: 'stale', whole: true }).catch(() => undefined)
+    const page = await parts.loader.load(shown.href, { signal, anew, whole: true }).catch(() => undefined)
     const { screen, given } = state
+    if (state.refresh === own) state.refresh = undefined
     // The next navigation will find out that only a document helps.
-    if (page?.kind !== 'page' || signal.aborted || screen.visit !== shown.visit || screen.view !== shown.view) return
+    if (page?.kind !== 'page' || signal.aborted || screen.visit !== shown.visit) return
     const { href, view } = page
     // The old screen is better than an unrequested error page.
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
     if (href !== shown.href) return run.start(href, 'replace', { scroll: false })
-    if (sameView(view, shown.view)) {
+    // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
+    const latest = given.visit === screen.visit ? given : screen
+    if (sameView(view, latest.view)) {
       state.screen = { ...screen, page }
       return known.shown(page.keys, href)
     }
-    // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
-    const latest = given.visit === screen.visit ? given : screen
     run.render({ ...latest, href: screen.href, arrival: undefined, view, page })
   }
 
@@ -69,15 +81,17 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       if (isShown) void catchUp()
       parts.tell()
     },
-    show(view, keys) {
-      const { screen } = state
+    show(view, keys, former) {
+      const { screen, given, refresh } = state
       // A page that is about to be shown will have the latest state.
-      if (state.navigation.state === 'committing') return
-      state.refresh?.abort()
+      if (state.navigation.state === 'committing' || (former && former !== given.view)) return given.view
       known.shown(keys, screen.href)
       if (!sameView(view, screen.view)) {
-        run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, keys, stale: false } })
+        run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, keys, stale: false } }, !former)
       }
+      // Something was dropped during the call: it is unknown which answer is newer.
+      if (!former && refresh?.signal.aborted === false) void catchUp('all')
+      return state.given.view
     },
     fallBack(fallback) {
       // A page that is about to be shown has other fallbacks.
