@@ -157,6 +157,7 @@ function createParts(
     buildId: state.build,
     sessions: state.sessions,
     learn,
+    asks: state.asks,
     // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),
     now,

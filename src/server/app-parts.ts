@@ -42,6 +42,7 @@ import type { SharedMarkup } from './routes/render/route-assets.ts'
 import { createDocumentRenderer } from './routes/render/serve-document.ts'
 import { createAppRules } from './routes/rules/apply-rules.ts'
 import { loadExpressionEngine } from './routes/rules/expression-engine.ts'
+import { askedRoutes } from './routes/rules/asked-routes.ts'
 import { routeScope } from './routes/rules/route-scope.ts'
 import { createDocumentCache } from './stores/cache/document-cache.ts'
 
@@ -119,6 +120,9 @@ export function createAppParts(options: CreateAppOptions) {
   const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
   const judge = createRequestJudge(config)
   const scope = routeScope(definition)
+  const rules = compileRules(definition.rules, loadExpressionEngine)
+  const hasMiddleware = (definition.middleware ?? []).length > 0
+  const isEmbedded = options.isEmbedded === true
   const services = createServices(config, readiness, log, {
     mapsFolder: assets?.maps,
     buildId: manifest.buildId,
@@ -151,13 +155,13 @@ export function createAppParts(options: CreateAppOptions) {
     modules,
     readiness,
     onGreedy,
-    hasMiddleware: (definition.middleware ?? []).length > 0,
-    isEmbedded: options.isEmbedded === true,
+    hasMiddleware,
+    isEmbedded,
     admission,
     streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
     eventStreams: createShares({ most: () => Math.ceil(config.maxOpenStreams * EVENT_STREAMS_SHARE), onGreedy }),
     judge,
-    rules: createAppRules(compileRules(definition.rules, loadExpressionEngine), table, judge, config.origins),
+    rules: createAppRules(rules, table, judge, config.origins),
     scope,
     services,
     documents: createDocumentCache(services, now),
@@ -173,6 +177,7 @@ export function createAppParts(options: CreateAppOptions) {
       shared: sharedMarkup(definition, manifest, reporting.recorder, reporting.reports.tunnelPath),
       renderTimeoutMs: config.renderTimeoutMs,
       scope,
+      asks: askedRoutes(table, rules, hasMiddleware || isEmbedded),
     }),
   }
 }

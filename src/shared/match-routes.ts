@@ -26,6 +26,7 @@ export type Match<Route> =
       readonly route: Route
       /** The route matches, but a value has invalid percent-encoding or UTF-8. */
       readonly error: 'undecodable'
+      readonly params?: undefined
     }
 
 /**

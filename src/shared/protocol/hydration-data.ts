@@ -44,6 +44,11 @@ export interface HydrationState {
   readonly origin?: string
   /** The part of the URL on which this route depends; default: `path`. */
   readonly scope?: RouteDataHead['scope']
+  /**
+   * Keys of routes without loaders about whose URLs the server may decide something that the table does not say. Absent:
+   * all routes.
+   */
+  readonly asks?: readonly string[]
   /** Facts about the data for the route cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
   /** Set if a fallback replaces the page. */

@@ -1,5 +1,6 @@
 import type { Captures } from './captures.ts'
 import type { Conditions } from './conditions.ts'
+import type { RulePath } from './rule-path.ts'
 import type { RuleSubject } from './rule-request.ts'
 import type { RuleSource } from './rule-source.ts'
 
@@ -26,6 +27,8 @@ export interface RuleTable<Rule extends ConditionalRule> {
    * @param from index at which to start.
    */
   readonly find: (subject: RuleSubject, from: number) => RuleHit<Rule> | undefined
+  /** Whether a rule may match requests for this path, if its conditions hold. */
+  readonly concerns: (path: RulePath) => boolean
 }
 
 interface Placed<Rule> {
@@ -48,6 +51,7 @@ export function createRuleTable<Rule extends ConditionalRule>(rules: readonly Ru
 
   return {
     size: rules.length,
+    concerns: (path) => rules.some(({ source }) => source.match(path) !== undefined),
     find(subject, from) {
       const here = bySegment.get(subject.path.firstSegment) ?? NONE
       let inHere = firstFrom(here, from)

@@ -179,7 +179,7 @@ export function createServer(deaf = false) {
 }
 
 /** A tab with the whole core of the client router, on the page `/`. Fake timers must be on. */
-export function createWorld({ deaf = false, table = pages } = {}) {
+export function createWorld({ deaf = false, table = pages, asks = undefined as readonly string[] | undefined } = {}) {
   const { requests, fetch } = createServer(deaf)
   const now = (): number => Date.now()
   const lifecycle = { outdated: false }
@@ -241,7 +241,7 @@ export function createWorld({ deaf = false, table = pages } = {}) {
   const known = createKnownRoutes(now, () => undefined)
   const outdated = (): void => void (lifecycle.outdated = true)
   const busy = (milliseconds: number): void => prefetcher.pause(milliseconds)
-  const world = { buildId: BUILD, fetch, now, outdated, busy, journal }
+  const world = { buildId: BUILD, fetch, now, outdated, busy, journal, asks }
   const store = createRouteStore(table, known, world, () => undefined)
   const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {

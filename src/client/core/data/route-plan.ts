@@ -54,11 +54,15 @@ export interface RoutePlanner {
   idsOf(head: { readonly route?: string | null | undefined } | undefined): readonly string[]
 }
 
-/** @param requests in progress. */
+/**
+ * @param requests in progress.
+ * @param asks as in `HydrationState`.
+ */
 export function createRoutePlanner(
   table: RouteTable,
   known: KnownRoutes,
   requests: ReadonlySet<RouteRequest>,
+  asks?: readonly string[],
 ): RoutePlanner {
   const routes = new Map(table.routes.map((route) => [route.key, route]))
 
@@ -70,15 +74,17 @@ export function createRoutePlanner(
 
   function plan(href: string, anew: Anew = 'nothing', used: readonly RouteRequest[] = []): RoutePlan {
     const own = used.findLast((request) => request.href === href)
-    const entry = usable(known.verdict(href), anew)
+    const match = table.match(pathOf(href))
+    // The server has nothing to say about its URLs.
+    const isSettled = match?.params && asks?.includes(match.route.key) === false && dataIds(match.route).length === 0
+    const entry = isSettled ? undefined : usable(known.verdict(href), anew)
     const verdict = own?.head ?? (entry?.value as Verdict | undefined)
-    const match = verdict ? undefined : table.match(pathOf(href))
     const route = verdict ? routeOf(verdict) : match?.route
-    const params = verdict?.params ?? (match && 'params' in match ? match.params : {})
+    const params = (verdict ?? match)?.params ?? {}
     const { outcome, status = 200, retryAfterMs } = own ?? {}
     const running = anew === 'all' ? [] : [...requests].filter(({ current }) => current)
     const same = running.find((request) => request.href === href)
-    const asksVerdict = !own && !entry && !same
+    const asksVerdict = !own && !entry && !same && !isSettled
     const joins = new Set(!own && !entry && same ? [same] : [])
     const missing: string[] = []
     const data: Record<string, unknown> = {}

@@ -1,3 +1,4 @@
+import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
 import { keptMarks } from '../../../shared/protocol/session-marks.ts'
 import type { RouteTable } from '../../../shared/route-table.ts'
@@ -43,18 +44,21 @@ export type LoadedRoute =
 const MAX_REQUESTS = 5 // answers may reveal further dependencies on the URL; this bounds the rounds
 
 /**
- * @param world `sessions`: those of the document, as `session-marks.ts` has them.
+ * @param world `sessions` and `asks`: those of the document, as in `HydrationState`.
  * @param onChange called when a request starts or progresses.
  */
 export function createRouteStore(
   table: RouteTable,
   known: KnownRoutes,
-  world: RouteRequestWorld & { readonly sessions?: string | undefined },
+  world: RouteRequestWorld & {
+    readonly sessions?: string | undefined
+    readonly asks?: HydrationState['asks'] | undefined
+  },
   onChange: () => void,
 ): RouteStore {
   let marks = keptMarks(world.sessions)
   const requests = new Set<RouteRequest>()
-  const { plan, idsOf } = createRoutePlanner(table, known, requests)
+  const { plan, idsOf } = createRoutePlanner(table, known, requests, world.asks)
   /** Called once, at the next progress of a request. */
   const waiting = new Set<() => void>()
   /** Something has been dropped: the browser's HTTP cache may have outdated answers, and is not notified. */

@@ -44,21 +44,22 @@ export type HydrationDataWriter = (
   extras?: HydrationExtras,
 ) => HydrationData
 
-/** Creates the writer of a build. Text that all documents of a route share is cached. */
+/** Creates the writer of an application. Text that all documents of a route share is cached. */
 export function createHydrationDataWriter(
   buildId: string,
-  scope: HydrationState['scope'] = 'path',
+  { scope = 'path', asks }: Pick<HydrationState, 'scope'> & { readonly asks?: HydrationState['asks'] | undefined } = {},
 ): HydrationDataWriter {
   /** Bound: one entry per route. */
   const starts = new Map<string | null, string>()
   const startOf = (route: string | null): string => {
     let start = starts.get(route)
     if (start === undefined) {
-      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'scope'> = {
+      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'scope' | 'asks'> = {
         v: HYDRATION_DATA_VERSION,
         build: buildId,
         route,
         ...(scope === 'path' ? {} : { scope }),
+        ...(asks && { asks }),
       }
       start = `<script type="application/json" id="${HYDRATION_DATA_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
       starts.set(route, start)

@@ -14,6 +14,7 @@ import {
   type RouteView,
 } from '../../../client/react/route-view.ts'
 import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
+import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
 import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../../shared/route-definition.ts'
 import { hasForm, withKey, type AfterForm } from './form-state.ts'
@@ -83,6 +84,8 @@ export interface RendererParts {
   readonly renderTimeoutMs: number
   /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
+  /** See `askedRoutes`. */
+  readonly asks: HydrationState['asks'] | undefined
 }
 
 /** Next attempt: the view with its fallback, and the failure that decides the status. */
@@ -157,7 +160,7 @@ class DocumentRendering {
 
   constructor(parts: RendererParts) {
     this.#parts = parts
-    this.#hydrationDataOf = createHydrationDataWriter(parts.manifest.buildId, parts.scope)
+    this.#hydrationDataOf = createHydrationDataWriter(parts.manifest.buildId, parts)
     this.#assetsOf = createDocumentAssets(parts.manifest, parts.shared)
   }
 
