@@ -24,7 +24,7 @@ import { createRouteCode, type RouteCode } from './core/page/route-code.ts'
 import type { RouteRequestWorld } from './core/data/route-request.ts'
 import { createRouteStore } from './core/data/route-store.ts'
 import { seedCache } from './core/data/seed-cache.ts'
-import type { PageEffects } from './core/navigation/router-parts.ts'
+import type { Broadcast, PageEffects } from './core/navigation/router-parts.ts'
 import { createRouter, type RouterCore } from './core/navigation/router.ts'
 import { whenIdle } from './core/page/when-idle.ts'
 import { createSegmentFiles } from './core/page/segment-files.ts'
@@ -33,7 +33,14 @@ import type { TypedSegment } from './module-types.ts'
 import { caughtFallback, type FallbackHost } from './react/caught-fallback.tsx'
 import type { ModuleCache } from './react/module-cache.ts'
 import type { RouteView } from './react/route-view.ts'
-import type { NavigationKind, Screen, LoadedRouter, RouterListeners, BoundaryProps } from './react/router-types.ts'
+import type {
+  NavigationKind,
+  Screen,
+  LiveRouter,
+  LoadedRouter,
+  RouterListeners,
+  BoundaryProps,
+} from './react/router-types.ts'
 
 /** The router, and its parts for inspectors. */
 export interface StartedRouter extends LoadedRouter {
@@ -59,6 +66,7 @@ export interface StartOptions {
 /** Name of the channel between the tabs of an application. */
 const CHANNEL = `millrace${globalThis.MILLRACE_BASE_PATH || ''}`
 
+const LOOK_AGAIN_MS = 50
 const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any other
 
 /**
@@ -73,7 +81,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
-  const broadcast = joinTabs(window, (targets) => router.forget(targets))
+  const broadcast = joinTabs(window, () => started)
   const leave = (href: string, kind: NavigationKind): void =>
     loadDocument(window, withBasePath(href), kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
   const effects = createPageEffects({
@@ -92,7 +100,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     first: {
       ...first,
       lifetime: new AbortController(),
-      page: { keys: seedCache(known, table, state, first), stale: false },
+      page: { keys: seedCache(known, table, state, first), at: state.at, stale: false },
     },
     effects,
     broadcast,
@@ -132,12 +140,14 @@ export function startRouter(options: StartOptions): StartedRouter {
   if (here !== first.href) router.traverse({ href: here, entry: history.current, delta: 0 })
 
   const fallbackHost = createFallbackHost(modules, code, router)
-  return Object.assign(router, {
+  const started = Object.assign(router, {
     ...calls,
+    isBusy: () => calls.isRunning() || router.isReloading,
     leaving: effects.leaving,
     caught: (boundary: BoundaryProps, value: unknown) => caughtFallback(fallbackHost, boundary, value),
     insight: { ...parts, router },
   })
+  return started
 }
 
 /** The parts that are independent of screen and React: history, data, code and prefetches. */
@@ -287,22 +297,28 @@ function sessionStorageOf(window: Window): Storage | undefined {
 }
 
 /**
- * Connects the tabs of this site.
- * @param forget called with targets that another tab has dropped, once this tab is visible: a hundred tabs must not
- * fetch at once.
+ * Connects the tabs of this site: what another tab has dropped is reloaded once this tab is visible, because a hundred
+ * tabs must not fetch at once, and unless it comes by itself.
  * @returns tells the other tabs what to drop: tags and paths, as for `revalidate`.
  */
-function joinTabs(
-  { document }: Window,
-  forget: (targets: readonly string[]) => void,
-): (targets: readonly string[]) => void {
+function joinTabs({ document }: Window, router: () => LiveRouter): Broadcast {
   const channel = new BroadcastChannel(CHANNEL)
+  const pending = new Map<string, number | undefined>()
+  const tell = (): void => {
+    const { drop, catchUp, isBusy } = router()
+    if (document.visibilityState === 'hidden') return
+    if (isBusy()) return void setTimeout(tell, LOOK_AGAIN_MS)
+    const older = [...pending].filter(([target, at]) => drop([target], at))
+    pending.clear()
+    if (older.length > 0) void catchUp()
+  }
   channel.addEventListener('message', ({ data }) => {
     if (!Array.isArray(data)) return
-    const tell = (): void => forget(data.filter((one) => typeof one === 'string'))
-    if (document.visibilityState === 'visible') tell()
-    else document.addEventListener('visibilitychange', tell, { once: true })
+    const at = data.find((one) => typeof one === 'number')
+    for (const one of data) if (typeof one === 'string') pending.set(one, at)
+    tell()
   })
+  document.addEventListener('visibilitychange', tell)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-  return (targets) => channel.postMessage(targets)
+  return (targets, at) => channel.postMessage([...targets, at])
 }

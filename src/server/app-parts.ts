@@ -36,6 +36,7 @@ import { createIdempotentCalls } from './routes/actions/idempotent-calls.ts'
 import { createActionRegistry, type ActionAdoption, type ActionModules } from './routes/actions/registry.ts'
 import type { ActionParts } from './routes/actions/serve-action.ts'
 import type { CallJudge } from './routes/actions/take-action.ts'
+import { createDropTopics } from './routes/resources/drop-topics.ts'
 import { createDocumentPolicies, type PolicyOptions } from './routes/render/document-policy.ts'
 import { createImportMap } from './routes/render/import-map.ts'
 import type { SharedMarkup } from './routes/render/route-assets.ts'
@@ -44,6 +45,7 @@ import { createAppRules } from './routes/rules/apply-rules.ts'
 import { loadExpressionEngine } from './routes/rules/expression-engine.ts'
 import { askedRoutes } from './routes/rules/asked-routes.ts'
 import { routeScope } from './routes/rules/route-scope.ts'
+import { DropTimes } from './stores/cache/drop-times.ts'
 import { createDocumentCache } from './stores/cache/document-cache.ts'
 
 /** Options of `createApp`. */
@@ -80,8 +82,9 @@ export interface CreateAppOptions {
   readonly connections?: CountConnections
   /**
    * Drops tags and paths in the other processes that serve the same URL when they are dropped here. Does not reject.
+   * Its second argument is when they were dropped, in microseconds since the epoch.
    */
-  readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
+  readonly onRevalidate?: ((targets: readonly string[], at: number) => Promise<void>) | undefined
   /**
    * Whether the application is middleware of another Express server: that answers what the application does not, and its
    * own health checks. Default: `false`.
@@ -129,6 +132,8 @@ export function createAppParts(options: CreateAppOptions) {
     onRevalidate,
     now,
     adoptAction: adoption?.adopt,
+    // Without a handler there is no event stream, and answers need no time.
+    drops: table.routes.some(({ kind }) => kind === 'handler') ? new DropTimes(now) : undefined,
     dataLifetime: definition.dataLifetime,
     hasReports: definition.reports !== false,
   })
@@ -159,7 +164,10 @@ export function createAppParts(options: CreateAppOptions) {
     isEmbedded,
     admission,
     streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
-    eventStreams: createShares({ most: () => Math.ceil(config.maxOpenStreams * EVENT_STREAMS_SHARE), onGreedy }),
+    eventStreams: {
+      places: createShares({ most: () => Math.ceil(config.maxOpenStreams * EVENT_STREAMS_SHARE), onGreedy }),
+      topics: createDropTopics(services),
+    },
     judge,
     rules: createAppRules(rules, table, judge, config.origins),
     scope,

@@ -167,7 +167,10 @@ function runtimeHandlers(
 
 function cachesOf({ services, documents }: AppParts): ServerCaches {
   return {
-    drop: (targets) => services.openedData?.drop(targets),
+    drop(targets, at) {
+      if (services.openedData === undefined) services.drops?.note(targets, at)
+      else services.openedData.drop(targets, at)
+    },
     get data() {
       return services.openedData?.stats
     },

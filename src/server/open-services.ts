@@ -30,7 +30,7 @@ export interface Services extends RequestServices {
 
 /** Facts about build and process that services use. */
 export interface ServiceOptions
-  extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now'>, Pick<RequestServices, 'adoptAction'> {
+  extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>, Pick<RequestServices, 'adoptAction'> {
   /** Default: the runtime's own. */
   readonly dataLifetime?: DataLifetime | undefined
   /** Whether the application reports errors: without that, there is no inbox. Default: `true`. */
@@ -103,6 +103,7 @@ export function createServices(
     redis,
     afterwards: createAfterwards(),
     now: cache.now,
+    drops: cache.drops,
     adoptAction,
     onDraining,
     warnOnce: warnOnceTo(log),

@@ -2,24 +2,13 @@ import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, recordData } from '../support/router-page.ts'
+import { clickLink, heading, recordData, setVisible } from '../support/router-page.ts'
 
 const readAt = (page: Page): Promise<string | null> => page.getByTestId('read-at').textContent()
 
 async function openMill(page: Page, id: number): Promise<void> {
   await page.goto(`/mills/${id}`)
   await untilAlive(page)
-}
-
-/** The browser that drives tests takes every tab for visible. */
-function setVisible(page: Page, isVisible: boolean): Promise<void> {
-  return page.evaluate(
-    (state) => {
-      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state })
-      document.dispatchEvent(new Event('visibilitychange'))
-    },
-    isVisible ? 'visible' : 'hidden',
-  )
 }
 
 describe('two tabs of the site', () => {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AppDefinition, AppStart } from '../../src/server/api/define-app.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import type { DropsMessage } from '../../src/shared/protocol/drops-event.ts'
 import { eventStream, type EventStream, type EventStreamOptions } from '../../src/server/api/event-stream.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
@@ -59,22 +60,33 @@ async function streamApp({ options, start, environment = {}, job }: StreamApp = 
     const reader = answer.body?.pipeThrough(new TextDecoderStream() as never).getReader() as
       ReadableStreamDefaultReader<string> | undefined
     let text = ''
+    const withoutDrops = (): string => text.replaceAll(/event: millrace:drops\n.*\n\n/g, '')
     return {
       answer,
       leave: () => controller.abort(),
-      /** Everything so far, once it holds this. */
+      /** What the runtime tells browsers, once that many messages have arrived. */
+      async drops(count: number): Promise<readonly DropsMessage[]> {
+        for (;;) {
+          const messages = [...text.matchAll(/^event: millrace:drops\ndata: (.*)\n\n/gm)]
+          if (messages.length >= count) return messages.map(([, data]) => JSON.parse(data ?? '') as DropsMessage)
+          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+          if (done) throw new Error(`The stream has ended: ${JSON.stringify(text)}`)
+          text += value
+        }
+      },
+      /** Everything of the application so far, once it holds this. */
       async until(part: string): Promise<string> {
-        while (!text.includes(part)) {
+        while (!withoutDrops().includes(part)) {
           const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
           if (done) throw new Error(`The stream has ended without ${JSON.stringify(part)}: ${JSON.stringify(text)}`)
           text += value
         }
-        return text
+        return withoutDrops()
       },
       async rest(): Promise<string> {
         for (;;) {
           const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-          if (done) return text
+          if (done) return withoutDrops()
           text += value
         }
       },
@@ -262,6 +274,52 @@ describe('a stream that names targets of revalidate', () => {
     expect((await fetch(`${origin}/drop`, { method: 'POST', body, headers })).status).toBe(204)
     for (const { rest } of [one, other]) expect(await rest()).toBe('retry: 10000\n\n')
     expect(JSON.stringify(logs)).toContain('bufferBytes 40')
+  })
+
+  const post = (origin: string, targets: readonly string[]): Promise<Response> =>
+    fetch(`${origin}/drop`, {
+      method: 'POST',
+      body: JSON.stringify(targets),
+      headers: { 'Content-Type': 'application/json' },
+    })
+
+  test('begins with the last drop of each, so that what was missed is known', async () => {
+    const { origin, listen } = await streamApp({ options })
+    const [before] = await (await listen()).drops(1)
+    const started = before?.targets['guestbook'] ?? 0
+    expect(before).toEqual({ targets: { '/mills/7': started, '/notes/*': started, guestbook: started }, spread: 0 })
+    await post(origin, ['guestbook', '/notes/1', 'other'])
+    const [after] = await (await listen()).drops(1)
+    const { '/mills/7': mills, '/notes/*': notes = 0, guestbook = 0 } = after?.targets ?? {}
+    expect([mills, notes > started, guestbook]).toEqual([started, true, notes])
+    await post(origin, ['/mills/*'])
+    const [last] = await (await listen()).drops(1)
+    expect([(last?.targets['/mills/7'] ?? 0) > notes, last?.targets['guestbook']]).toEqual([true, guestbook])
+  })
+
+  test('tells several drops of one moment once', async () => {
+    const { origin, listen } = await streamApp({ options })
+    const one = await listen()
+    await one.drops(1)
+    await Promise.all(Array.from({ length: 24 }, () => post(origin, ['guestbook'])))
+    await post(origin, ['/mills/7'])
+    await one.until('/mills/7')
+    expect((await one.until('/mills/7')).split('event: revalidate').length - 1).toBeLessThan(6)
+  })
+
+  test('lets browsers spread what they ask, by the number of streams that name the same', async () => {
+    const { origin, listen } = await streamApp({ options })
+    const streams = await Promise.all(Array.from({ length: 50 }, () => listen()))
+    await post(origin, ['guestbook'])
+    const told = await Promise.all(streams.map(({ drops }) => drops(2)))
+    expect(new Set(told.map(([, drop]) => drop?.spread))).toEqual(new Set([800]))
+    for (const { leave } of streams.slice(8)) leave()
+    await expect
+      .poll(async () => {
+        await post(origin, ['guestbook'])
+        return (await streams[0]?.drops(3))?.at(-1)?.spread
+      })
+      .toBe(0)
   })
 
   test('tells nothing of other targets', async () => {

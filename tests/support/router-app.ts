@@ -127,3 +127,12 @@ export const fallbacksTest = browserTest
     return edition
   })
   .override('server', { scope: 'worker' }, ({ fallbacks }) => fallbacks.server)
+
+/** Its `server` is tests/fixtures/live-app. */
+export const liveTest = browserTest
+  .extend('live', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const edition = await startEdition('1', 'live-app')
+    onCleanup(() => edition.stop())
+    return edition
+  })
+  .override('server', { scope: 'worker' }, ({ live }) => live.server)

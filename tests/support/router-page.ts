@@ -59,3 +59,14 @@ export async function hold(page: Page, url: RegExp): Promise<Hold> {
   })
   return { asked: asked.promise, release: () => released.resolve() }
 }
+
+/** The browser that drives tests takes every tab for visible. */
+export function setVisible(page: Page, isVisible: boolean): Promise<void> {
+  return page.evaluate(
+    (state) => {
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state })
+      document.dispatchEvent(new Event('visibilitychange'))
+    },
+    isVisible ? 'visible' : 'hidden',
+  )
+}

@@ -15,6 +15,7 @@ import type {
   startRouteRequest,
 } from '../core/data/route-request.ts'
 import type { RouteStore } from '../core/data/route-store.ts'
+import type { Broadcast } from '../core/navigation/router-parts.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
@@ -53,7 +54,7 @@ export interface CallHost {
   /** Registers a call that was not sent. Rejects if the code for that has not loaded. */
   unsent(call: MadeCall): Promise<UnsentCall>
   /** Drops cached data, here and in other tabs. */
-  revalidate(targets: readonly string[]): void
+  readonly revalidate: Broadcast
   /** Navigates to a page whose data this request contains. */
   follow(to: string, request?: RouteRequest): void
   /** Makes the browser load a document; typed input is kept. */
@@ -244,11 +245,13 @@ function startCall(
       head({ params = {} }) {
         request.params = params
       },
-      received({ segment, uses, values }) {
-        known.noteUses(segment, uses)
+      received(received) {
+        const { segment, values } = received
+        const { head, params } = request
+        known.note(pageOf(head?.redirect?.to ?? href), params, received, head?.at)
         // Later segments in this answer are newer than that.
-        const { revalidate: targets } = (segment === ACTION_RESULT_ID ? values.data : {}) as ActionAnswer
-        if (targets !== undefined) revalidate(targets)
+        const { revalidate: targets, droppedAt } = (segment === ACTION_RESULT_ID ? values.data : {}) as ActionAnswer
+        if (targets !== undefined) revalidate(targets, droppedAt)
       },
       settled(segment, content) {
         const id = segment.segment
@@ -296,7 +299,8 @@ function showFresh({ known, router }: CallHost, request: RouteRequest): void {
   const keys = new Set(page.keys)
   let { search } = view
   let shown: RouteView | undefined
-  const show = (): void => void (shown = router.show({ ...view, data: { ...data }, search }, [...keys], shown))
+  const show = (): void =>
+    void (shown = router.show({ ...view, data: { ...data }, search }, { keys: [...keys], at: head?.at }, shown))
   for (const [id, { values }] of segments) {
     if (id === ACTION_RESULT_ID) continue
     keys.add(known.keyOf(id, href, params))

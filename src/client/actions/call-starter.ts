@@ -3,6 +3,7 @@ import { localHref, withoutHash } from '../core/data/local-href.ts'
 import { startRouteRequest } from '../core/data/route-request.ts'
 import type { RouteStore } from '../core/data/route-store.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
+import type { Broadcast } from '../core/navigation/router-parts.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
 import type { CallAction, CallHost, CallSource } from './call-action.ts'
@@ -16,6 +17,8 @@ export interface CallStarter {
   readonly call: Router['call']
   readonly uploads: Router['uploads']
   readonly unsent: ReadonlySet<string>
+  /** Whether a call is in progress. */
+  isRunning(): boolean
   /** Loads the rest in advance: without a network, nothing can be loaded. */
   preload(): void
 }
@@ -31,7 +34,7 @@ export interface CallStarterParts extends Pick<
   readonly listeners: RouterListeners
   readonly tell: () => void
   readonly texts: Partial<UnsentTexts> | undefined
-  readonly broadcast: (targets: readonly string[]) => void
+  readonly broadcast: Broadcast
 }
 
 export function createCallStarter(parts: CallStarterParts): CallStarter {
@@ -51,9 +54,9 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     idsOf: store.idsOf,
     pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
     unanswered: (href) => new RouteLoadError('route data', href),
-    revalidate(targets) {
+    revalidate(targets, at) {
       store.revalidate(targets)
-      parts.broadcast(targets)
+      parts.broadcast(targets, at)
     },
     follow(to, request) {
       const go = (): void => router.navigate(to)
@@ -83,6 +86,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   return {
     uploads,
     unsent,
+    isRunning: () => running > 0,
     preload() {
       Promise.all([loadCalls(), troubles.load()]).catch(() => undefined)
     },

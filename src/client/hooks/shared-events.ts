@@ -10,6 +10,8 @@
  * | has no listener           | it is closed, and forgotten                                               |
  */
 
+import { DROPS_EVENT, type DropsMessage } from '../../shared/protocol/drops-event.ts'
+
 /** Someone who listens. */
 export interface EventListeners {
   /** Names of the events to hear. */
@@ -30,9 +32,6 @@ export interface EventsWorld {
   readonly random: () => number
   readonly report: (error: unknown) => void
 }
-
-/** The event that `eventStream` sends when targets of `revalidate` were dropped. Only one listener of a URL hears it. */
-export const REVALIDATE = 'revalidate'
 
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
@@ -63,6 +62,8 @@ function openStream(url: string, { document, connect, after, random, report }: E
   let lastEventId = ''
   let failures = 0
   let cancelRetry = (): void => undefined
+  /** Opened because of this tab alone: there are no others at the same moment, over which to spread requests. */
+  let isAlone = false
 
   function tellConnected(isOpen: boolean): void {
     for (const { connected } of all) connected(isOpen)
@@ -73,16 +74,21 @@ function openStream(url: string, { document, connect, after, random, report }: E
     lastEventId = id
     try {
       const data: unknown = JSON.parse(text)
-      if (name === REVALIDATE) return [...all][0]?.hear(name, data, id)
+      if (name === DROPS_EVENT) {
+        const message: DropsMessage = isAlone ? { ...(data as DropsMessage), spread: 0 } : (data as DropsMessage)
+        isAlone = false
+        return [...all][0]?.hear(name, message, id)
+      }
       for (const one of all) if (one.names.includes(name)) one.hear(name, data, id)
     } catch (error) {
       report(error)
     }
   }
 
-  function open(): void {
+  function open(alone = false): void {
     cancelRetry()
     if (source !== undefined || document.visibilityState === 'hidden') return
+    isAlone = alone
     const opened = connect(lastEventId === '' ? url : withLastId(url, lastEventId))
     source = opened
     for (const name of names) opened.addEventListener(name, hear)
@@ -97,7 +103,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
       source = undefined
       const delay = Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS)
       failures += 1
-      cancelRetry = after(delay * (0.5 + random() / 2), open)
+      cancelRetry = after(delay * (0.5 + random() / 2), () => open())
     })
   }
 
@@ -108,18 +114,18 @@ function openStream(url: string, { document, connect, after, random, report }: E
     tellConnected(false)
   }
 
-  const follow = (): void => (document.visibilityState === 'hidden' ? close() : open())
+  const follow = (): void => (document.visibilityState === 'hidden' ? close() : open(true))
   document.addEventListener('visibilitychange', follow)
 
   return {
     add(listeners) {
       all.add(listeners)
-      for (const name of [REVALIDATE, ...listeners.names]) {
+      for (const name of [DROPS_EVENT, ...listeners.names]) {
         if (names.has(name)) continue
         names.add(name)
         source?.addEventListener(name, hear)
       }
-      open()
+      open(true)
       listeners.connected(source?.readyState === OPEN)
     },
     remove(listeners) {

@@ -83,8 +83,22 @@ export interface Screen {
   readonly fallback?: Outcome | undefined
 }
 
+/** The client router, as event streams use it: absent until its code has loaded. */
+export interface LiveRouter {
+  /**
+   * Drops targets.
+   * @param at time of the drop, as in `drops-event.ts`: newer data stays.
+   * @returns whether something older is on screen.
+   */
+  drop(targets: readonly string[], at?: number): boolean
+  /** Reloads the data on screen that has been dropped. */
+  catchUp(): Promise<void>
+  /** Whether the data may come without a request more: by a call, a navigation, or a reload in progress. */
+  isBusy(): boolean
+}
+
 /** The client router, as hooks use it. */
-export interface Router {
+export interface Router extends Partial<LiveRouter> {
   readonly screen: Screen
   /** The current navigation, once it has taken 100 ms. */
   readonly pending: PendingNavigation | undefined

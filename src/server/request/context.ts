@@ -19,6 +19,7 @@ import type { LateChangeError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
+import type { DropTimes } from '../stores/cache/drop-times.ts'
 import type { IdempotencyStore } from '../stores/idempotency-store.ts'
 import type { RateLimits, RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
@@ -128,6 +129,7 @@ export class RequestContext {
   #onFinish: (() => void)[] = []
   #onAbort: ((reason: RequestAborted) => void)[] = []
   #deadline: NodeJS.Timeout | undefined = undefined
+  #readAt: number | undefined = undefined
   #request: Request | undefined = undefined
   #nonce: string | undefined = undefined
   #loaderContext: RequestLoaderContext | undefined = undefined
@@ -256,6 +258,16 @@ export class RequestContext {
     if (this.#loaderContext !== undefined) RequestLoaderContext.forgetReads(this.#loaderContext)
   }
 
+  /** Notes that loaders start to read. */
+  startReading(): void {
+    this.#readAt = this.services.drops?.last
+  }
+
+  /** The last drop that its data contains, as in `DropTimes`; `undefined` in applications without handlers. */
+  get readAt(): number | undefined {
+    return this.#readAt ?? this.services.drops?.last
+  }
+
   /** Tags of the cached data that this request has used. */
   get cacheTags(): readonly string[] {
     return this.#loaderContext === undefined ? [] : RequestLoaderContext.cacheTagsOf(this.#loaderContext)
@@ -366,6 +378,8 @@ export interface RequestServices {
   readonly dataLifetime: DataLifetime
   /** The shared data cache, and its revalidations. */
   readonly data: DataCache
+  /** When this process has dropped what, or heard of it; `undefined` in applications without handlers. */
+  readonly drops?: DropTimes | undefined
   /** As `data`, if it is open. */
   readonly openedData: DataCache | undefined
   /** The clock of sessions, caches and limits: milliseconds since the epoch. */

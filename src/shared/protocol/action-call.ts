@@ -60,6 +60,8 @@ export interface ActionAnswer {
   readonly secret?: readonly string[]
   /** Targets that the action wants dropped from caches. */
   readonly revalidate?: readonly string[]
+  /** With `revalidate`: when they were dropped, at the latest, as in `drops-event.ts`. Absent if that is unknown. */
+  readonly droppedAt?: number
   /** The handler has refused or failed; the outcome that follows has the details. */
   readonly thrown?: true
 }

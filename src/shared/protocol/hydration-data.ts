@@ -40,6 +40,8 @@ export interface HydrationState {
   readonly build: string
   /** Key of the matched route, `null` if no route matched. */
   readonly route: string | null
+  /** As in `RouteDataHead`. It comes before everything that visitors can have written. */
+  readonly at?: number
   readonly params: Readonly<Record<string, string | readonly string[]>>
   readonly origin?: string
   /** The part of the URL on which this route depends; default: `path`. */

@@ -33,6 +33,7 @@ function run<Input, Args extends readonly unknown[], Result>(
     params: {},
     context: { headers, revalidate },
     call: { givenHeaders: headers },
+    dropEarly: (targets: readonly string[]) => void revalidate(...targets),
     watch: (value: unknown) => value,
   } as never)
 }

@@ -81,7 +81,7 @@ describe('the answer of a call', () => {
     got[0]?.answer(200, head, result({ value: 'v', revalidate: ['names'] }), pageData(1))
     expect(await value).toBe('v')
     expect(done).toEqual([
-      ['revalidate', ['names']],
+      ['revalidate', ['names'], undefined],
       ['show', 1],
     ])
   })
@@ -93,7 +93,7 @@ describe('the answer of a call', () => {
     await flush()
     got[0]?.answer(200, head, result({ revalidate: ['/*'] }))
     expect(await value).toBeNull()
-    expect(done).toEqual([['revalidate', ['/*']], ['refresh']])
+    expect(done).toEqual([['revalidate', ['/*'], undefined], ['refresh']])
   })
 
   test('is asked for anew where another call was answered meanwhile: it may be the older one', async () => {
@@ -212,6 +212,6 @@ describe('the answer of a call', () => {
     const said = result({ thrown: true, revalidate: ['/*'] })
     got[0]?.answer(401, head, said, { outcome: { kind: 'unauthorized', at: 0 } })
     await expect(failing).rejects.toMatchObject({ kind: 'unauthorized' })
-    expect(done).toEqual([['revalidate', ['/*']], ['keepDrafts'], ['forget', ['/*']]])
+    expect(done).toEqual([['revalidate', ['/*'], undefined], ['keepDrafts'], ['forget', ['/*']]])
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { RouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { createWorld, flush, head, segment } from './router-world.ts'
+import { createWorld, flush, head, pass, segment } from './router-world.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
@@ -91,5 +91,63 @@ describe('going where an action leads', () => {
     const world = createWorld()
     expect(() => world.store.bring(brought(), () => world.router.navigate('mailto:a@example.org'))).toThrow(TypeError)
     expect(world.store.requests.size).toBe(0)
+  })
+})
+
+describe('what is dropped of the page on screen', () => {
+  const answer = (at: number, more: object = {}) => [head('/a', { at }), segment('/a#page', `as of ${at}`, more)]
+
+  test.for([0, 60])('is known by its tags, whatever its lifetime: %s', async (lifetime) => {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(...answer(1, { lifetime, tags: ['board'] }))
+    await world.commit()
+    world.router.revalidate('other')
+    await flush()
+    expect(world.requests).toHaveLength(1)
+    world.router.revalidate('board')
+    await flush()
+    expect(world.requests.map(({ href }) => href)).toEqual(['/a', '/a'])
+  })
+
+  test('is known by its tags when the cache has forgotten it', async () => {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(...answer(1, { tags: ['board'] }))
+    await world.commit()
+    await pass(400_000)
+    world.router.prefetch('/b')
+    await flush()
+    await world.request(1).done(head('/b'), segment('/b#page', 'b'))
+    expect(world.known.cache.entries.has('/a#page {}')).toBe(false)
+    expect([world.router.drop(['board'], 2), world.router.drop(['other'], 2)]).toEqual([true, false])
+  })
+
+  test('is kept where it is newer than the drop', async () => {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(...answer(5, { tags: ['board'] }))
+    await world.commit()
+    expect([world.router.drop(['board'], 5), world.router.drop(['/a'], 5)]).toEqual([false, false])
+    await world.router.catchUp()
+    await world.visit('/b')
+    await world.click('/a')
+    expect(world.requests.map(({ href }) => href)).toEqual(['/a', '/b'])
+    expect([world.router.drop(['board'], 6), world.router.drop(['/b'], 6)]).toEqual([false, true])
+  })
+
+  test('may have been any of a page instead of which a fallback is shown', async () => {
+    const world = createWorld()
+    await world.click('/a')
+    await world.request(0).done(head('/a', { at: 5 }), { outcome: { kind: 'notFound', at: 0 } })
+    await world.commit()
+    expect([world.router.drop(['board'], 5), world.router.drop(['board'], 6)]).toEqual([false, true])
+    const caught = world.router.catchUp()
+    await flush()
+    await world.request(1).done(...answer(6))
+    await caught
+    await world.commit()
+    expect(world.outcome).toBeUndefined()
+    expect(world.router.drop(['board'], 7)).toBe(false)
   })
 })

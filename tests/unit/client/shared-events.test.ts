@@ -72,6 +72,23 @@ function fakeTab() {
   return { sources, waiting, reported, listen, listener, show, openSources }
 }
 
+test('what a stream begins with is spread where the server has closed many, and not where this tab has opened it', () => {
+  const { sources, listen, listener, show } = fakeTab()
+  const one = listener()
+  const told = (): unknown => one.hear.mock.calls.map(([, data]) => (data as { spread: number }).spread)
+  const say = (at: number): void => sources[at]?.say('millrace:drops', '{"targets":{"guestbook":1},"spread":8000}')
+  listen('/events', one)
+  say(0)
+  say(0)
+  sources[0]?.lose()
+  sources[0]?.open()
+  say(0)
+  show('hidden')
+  show('visible')
+  say(1)
+  expect(told()).toEqual([0, 8000, 8000, 0])
+})
+
 describe('listeners of one URL', () => {
   test('share a connection, and each hears the events it has named', () => {
     const { sources, listen, listener } = fakeTab()
@@ -96,7 +113,7 @@ describe('listeners of one URL', () => {
     const { sources, listen, listener } = fakeTab()
     const all = [listener(), listener(), listener()]
     for (const one of all) listen('/events', one)
-    sources[0]?.say('revalidate', '["guestbook"]')
+    sources[0]?.say('millrace:drops', '{"targets":{"guestbook":1},"spread":0}')
     expect(all.map(({ hear }) => hear.mock.calls.length)).toEqual([1, 0, 0])
   })
 

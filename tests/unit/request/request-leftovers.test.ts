@@ -55,6 +55,7 @@ async function act(context: RequestContext): Promise<void> {
   if (declared === undefined) throw new Error('not an action')
   const received = { input: { json: 'value' }, leading: [], state: undefined } as never
   await runAction(declared, received, {
+    dropEarly: () => undefined,
     params: {},
     context: context.loaderContext,
     call: context,

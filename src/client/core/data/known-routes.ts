@@ -1,9 +1,10 @@
-import type { RouteDataHead, SegmentMeta, SegmentValues } from '../../../shared/protocol/route-data.ts'
+import type { RouteDataHead, SegmentMeta, SegmentRecord, SegmentValues } from '../../../shared/protocol/route-data.ts'
 import { parsePattern } from '../../../shared/route-pattern.ts'
 import type { RouteParams } from '../../react/route-view.ts'
 import {
   EMPTY_CACHE,
   ENTRY_LIFETIME_MS,
+  MAX_ENTRIES,
   entryState,
   reduceRouteCache,
   type CacheEntry,
@@ -15,7 +16,7 @@ import { withoutHash } from './local-href.ts'
 import { segmentKey } from './segment-key.ts'
 
 /** The server's answer for a URL: its route, or its redirect. */
-export type Verdict = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document'>>
+export type Verdict = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document' | 'at'>>
 
 /**
  * The browser's knowledge of the site's pages: data by segment, verdicts by URL, both in one route cache. It tracks
@@ -31,15 +32,26 @@ export interface KnownRoutes {
   verdict(href: string): CacheEntry | undefined
   /** Key of a segment's data. */
   keyOf(id: string, href: string, params: RouteParams): string
-  /** Records which search params a loader reads. */
-  noteUses(id: string, uses: SegmentMeta['uses']): void
+  /**
+   * Records facts about data that has arrived, also if it is not cached: which search params its loader reads, its tags,
+   * and the last drop that it contains.
+   */
+  note(href: string, params: RouteParams, segment: ArrivedSegment, at: number | undefined): void
+  /** Facts about the data on screen, also if it is not cached; `undefined` if they are unknown. */
+  readonly screen: readonly (DataFacts | undefined)[]
   keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
   keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
   /** Records that these entries, and the URL's verdict, are on screen. */
   shown(keys: readonly string[], href: string): void
-  /** Drops entries by tag or path. */
-  revalidate(targets: readonly string[]): void
+  /** Drops entries by tag or path; as `matchesTarget`. */
+  revalidate(targets: readonly string[], before?: number): void
 }
+
+/** What decides whether a drop concerns data; see `matchesTarget`. */
+export type DataFacts = Pick<CacheEntry, 'tags' | 'path' | 'at'>
+
+/** Facts of an answer about a segment's data. */
+type ArrivedSegment = Pick<SegmentRecord, 'segment' | 'uses' | 'tags'>
 
 /** A cached segment's data. */
 export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
@@ -67,6 +79,9 @@ export function segmentPath(id: string, href: string): string {
  */
 export function createKnownRoutes(now: () => number, onChange: () => void): KnownRoutes {
   const uses = new Map<string, true | readonly string[]>()
+  /** Of data that has arrived, by key. Bound: as many as there are entries. */
+  const facts = new Map<string, DataFacts>()
+  let screen: readonly (DataFacts | undefined)[] = []
   let cache = EMPTY_CACHE
   let onScreen: readonly string[] = []
 
@@ -87,6 +102,12 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
     change({ type: 'receive', key, entry: { ...kept, receivedAt: at, shown: onScreen.includes(key) }, now: at })
   }
 
+  function keyOf(id: string, href: string, params: RouteParams): string {
+    // Layouts rarely read the query, and many links share them: assume that an unknown one does not.
+    const known = uses.get(id) ?? (id.endsWith('#layout') ? [] : true)
+    return segmentKey(id, params, new URLSearchParams(href.slice(pathOf(href).length)), known)
+  }
+
   return {
     get cache() {
       return cache
@@ -94,14 +115,15 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
     entry,
     stateOf: (one, at = now()) => entryState(one, at),
     verdict: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
-    keyOf(id, href, params) {
-      // Layouts rarely read the query, and many links share them: assume that an unknown one does not.
-      const known = uses.get(id) ?? (id.endsWith('#layout') ? [] : true)
-      return segmentKey(id, params, new URLSearchParams(href.slice(pathOf(href).length)), known)
-    },
-    noteUses(id, seen = []) {
+    keyOf,
+    note(href, params, { segment: id, uses: seen = [], tags = [] }, at) {
       const known = uses.get(id) ?? []
       uses.set(id, known === true || seen === true ? true : [...new Set([...known, ...seen])])
+      facts.set(keyOf(id, href, params), { tags, path: segmentPath(id, href), at })
+      for (const key of facts.keys()) if (facts.size > MAX_ENTRIES) facts.delete(key)
+    },
+    get screen() {
+      return screen
     },
     keepSegment(id, href, key, { values, lifetime, tags = [], hash, size }) {
       keep(key, {
@@ -109,6 +131,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
         lifetimeMs: lifetime === undefined ? ENTRY_LIFETIME_MS : lifetime * 1000,
         tags,
         path: segmentPath(id, href),
+        at: facts.get(key)?.at,
         size,
         hash,
       })
@@ -116,15 +139,16 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
     keepVerdict(href, verdict, lifetimeMs = ENTRY_LIFETIME_MS) {
       const path = pathOf(href)
       const key = verdict.scope === 'path' ? `path ${path}` : `url ${href}`
-      keep(key, { value: verdict, lifetimeMs, tags: [], path, size: key.length })
+      keep(key, { value: verdict, lifetimeMs, tags: [], path, at: verdict.at, size: key.length })
     },
     shown(keys, href) {
       const url = withoutHash(href)
       onScreen = [...keys, `path ${pathOf(url)}`, `url ${url}`]
       change({ type: 'show', keys: onScreen })
+      screen = keys.map((key) => facts.get(key))
     },
-    revalidate(targets) {
-      change({ type: 'revalidate', targets })
+    revalidate(targets, before) {
+      change({ type: 'revalidate', targets, before })
     },
   }
 }

@@ -55,6 +55,8 @@ export interface CacheEntry {
   readonly path: string
   /** Characters on the wire. */
   readonly size: number
+  /** The last drop that it contains, as in `drops-event.ts`. */
+  readonly at?: number | undefined
   /** Hash of the content; absent for data from the document. */
   readonly hash?: number | undefined
 }
@@ -75,6 +77,7 @@ export type CacheEvent =
       readonly type: 'revalidate'
       /** See `matchesTarget`. */
       readonly targets: readonly string[]
+      readonly before?: number | undefined
     }
 
 /** A cache without entries. */
@@ -114,7 +117,7 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
       }
       break
     case 'revalidate':
-      forget((entry) => matchesTarget(entry, event.targets))
+      forget((entry) => matchesTarget(entry, event.targets, event.before))
   }
 
   // An entry that exceeds the whole bound goes first, or it would evict all others before itself.
@@ -135,8 +138,14 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
 /**
  * Whether `revalidate(targets)` includes an entry. A target that begins with `/` is a path, in any spelling; with `/*`
  * at its end it is that path and everything below it, so that `/*` is everything. Any other target is a tag.
+ * @param before time of the drop, as in `drops-event.ts`: newer entries are left out. Default: the entry's age is unknown.
  */
-export function matchesTarget(entry: Pick<CacheEntry, 'tags' | 'path'>, targets: readonly string[]): boolean {
+export function matchesTarget(
+  entry: Pick<CacheEntry, 'tags' | 'path' | 'at'>,
+  targets: readonly string[],
+  before = Infinity,
+): boolean {
+  if ((entry.at ?? 0) >= before) return false
   const path = revalidationPath(entry.path)
   return targets.some((name) => {
     if (!name.startsWith('/')) return entry.tags.includes(name)

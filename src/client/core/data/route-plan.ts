@@ -40,6 +40,8 @@ export interface LoadedPage {
   /** Of the answer; 200 without one. */
   readonly status: number
   readonly retryAfterMs: number | undefined
+  /** The last drop that the URL's answer contains, as in `drops-event.ts`; absent if all is cached. */
+  readonly at?: number | undefined
   /** Cache keys of the shown data. */
   readonly keys: readonly string[]
   /** Part of it is expired: reload it after showing it. */
@@ -115,7 +117,19 @@ export function createRoutePlanner(
     }
     return {
       own,
-      page: { kind: 'page', route, params, search, data, outcome, status, retryAfterMs, keys, stale },
+      page: {
+        kind: 'page',
+        route,
+        params,
+        search,
+        data,
+        outcome,
+        status,
+        retryAfterMs,
+        at: own?.head?.at,
+        keys,
+        stale,
+      },
       redirect: verdict?.redirect,
       document: verdict?.document ?? route?.kind === 'handler',
       asksVerdict,

@@ -24,8 +24,11 @@ export interface RouteStore extends Pick<RoutePlanner, 'idsOf'> {
   load(href: string, options: StoreLoadOptions): Promise<LoadedRoute>
   /** Makes the loads that `go` starts use the result of this request for all segments, cacheable or not. */
   bring(request: RouteRequest, go: () => void): void
-  /** Drops cached data by tag or path; running requests still deliver it to their callers, but it is not cached. */
-  revalidate(targets: readonly string[]): void
+  /**
+   * Drops cached data by tag or path, as `matchesTarget`; running requests still deliver it to their callers, but it is
+   * not cached.
+   */
+  revalidate(targets: readonly string[], before?: number): void
 }
 
 /** Options of loading. */
@@ -75,12 +78,12 @@ export function createRouteStore(
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
         const kept = keptMarks(head.sessions) || marks
-        if (marks && marks !== kept) revalidate(['/*'], request)
+        if (marks && marks !== kept) revalidate(['/*'], undefined, request)
         marks = kept
         if (head.route !== route?.key) request.ids = idsOf(head)
         request.params = head.params ?? {}
       },
-      received: ({ segment, uses }) => known.noteUses(segment, uses),
+      received: (segment) => known.note(href, request.params, segment, request.head?.at),
       settled: (segment, content) => keepSegment(known, request, { ...segment, ...content }),
       changed() {
         if (request.over) {
@@ -126,10 +129,12 @@ export function createRouteStore(
     }
   }
 
-  function revalidate(targets: readonly string[], source?: RouteRequest): void {
+  function revalidate(targets: readonly string[], before?: number, source?: RouteRequest): void {
     dropped ||= targets.length > 0
-    for (const request of requests) if (request !== source && mayBring(request, targets)) request.current = false
-    known.revalidate(targets)
+    for (const request of requests) {
+      if (request !== source && mayBring(request, targets, before)) request.current = false
+    }
+    known.revalidate(targets, before)
   }
 
   return {
@@ -146,7 +151,7 @@ export function createRouteStore(
         requests.delete(request)
       }
     },
-    revalidate: (targets) => revalidate(targets),
+    revalidate: (targets, before) => revalidate(targets, before),
   }
 }
 
@@ -183,9 +188,9 @@ function keepVerdict(
 }
 
 /** Whether an answer may contain data of these targets. Its tags are not known yet, so it may have any. */
-function mayBring({ href, ids }: RouteRequest, targets: readonly string[]): boolean {
+function mayBring({ href, ids, head }: RouteRequest, targets: readonly string[], before?: number): boolean {
   const paths = [pathOf(href), ...ids.map((id) => segmentPath(id, href))]
-  return paths.some((path) => matchesTarget({ path, tags: targets }, targets))
+  return paths.some((path) => matchesTarget({ path, tags: targets, at: head?.at }, targets, before))
 }
 
 /**

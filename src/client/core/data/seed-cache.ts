@@ -16,14 +16,14 @@ export function seedCache(
   state: HydrationState,
   first: Screen,
 ): readonly string[] {
-  const { route: key, params, meta = {}, scope = 'path', outcome } = state
+  const { route: key, params, meta = {}, scope = 'path', outcome, at } = state
   const { data, search } = first.view
   const href = withoutHash(first.href)
   const route = table.routes.find((one) => one.key === key)
   if (route === undefined || outcome !== undefined) return []
-  known.keepVerdict(href, { route: route.key, params, scope })
+  known.keepVerdict(href, { route: route.key, params, scope, at })
   const keys = dataIds(route).map((id) => {
-    known.noteUses(id, meta[id]?.uses)
+    known.note(href, params, { segment: id, ...meta[id] }, at)
     const cacheKey = known.keyOf(id, href, params)
     const values = { data: data[id], ...(id.endsWith('#page') && { search }) }
     // JSON cannot measure values that it cannot represent; one document's data may exceed the bound.

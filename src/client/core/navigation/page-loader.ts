@@ -17,6 +17,8 @@ export interface ReadyPage {
   readonly view: RouteView
   /** Cache keys of its data. */
   readonly keys: readonly string[]
+  /** As in `LoadedPage`. */
+  readonly at?: number | undefined
   /** Part of it must be reloaded. */
   readonly stale: boolean
   /** Why its data did not load; the view shows the error boundary then. */
@@ -93,14 +95,14 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     loading?: Promise<void>,
   ): Promise<ReadyPage | ElsewherePage> {
     const { href, signal } = request
-    const { keys, stale } = page
+    const { keys, at, stale } = page
     const view = viewOf(parts, page, href)
     try {
       await (loading ?? code.load(view, signal))
     } catch (thrown) {
       return instead(request, thrown, failure)
     }
-    return { kind: 'page', href, view, keys, stale, failure }
+    return { kind: 'page', href, view, keys, at, stale, failure }
   }
 
   /**

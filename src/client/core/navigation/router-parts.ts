@@ -8,7 +8,7 @@ import type { RouteStore } from '../data/route-store.ts'
 
 /** A screen with the router's own facts. */
 export interface RouterScreen extends Screen {
-  readonly page: Pick<ReadyPage, 'keys' | 'stale' | 'failure'>
+  readonly page: Pick<ReadyPage, 'keys' | 'at' | 'stale' | 'failure'>
   /** Aborted when the screen is left: ends its pending work. */
   readonly lifetime: AbortController
   /** How it was reached; absent for reloaded data. */
@@ -32,6 +32,12 @@ export interface PageEffects {
   /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
 }
+
+/**
+ * Tells the other tabs to drop targets.
+ * @param at time of the drop, as in `drops-event.ts`, if it is known.
+ */
+export type Broadcast = (targets: readonly string[], at?: number) => void
 
 /** Parts of the router. */
 export interface RouterParts {
@@ -57,8 +63,7 @@ export interface RouterParts {
   readonly render: (screen: RouterScreen, isAnswer?: boolean) => void
   /** Makes the browser load a document. */
   readonly leave: (href: string, kind: NavigationKind) => void
-  /** Tells the other tabs to drop these targets. */
-  readonly broadcast: (targets: readonly string[]) => void
+  readonly broadcast: Broadcast
 }
 
 /** Mutable state of the router. `createRouter` creates it, and the transitions share it. */

@@ -1,4 +1,4 @@
-import type { LoadedRouter } from '../../react/router-types.ts'
+import type { LiveRouter, LoadedRouter } from '../../react/router-types.ts'
 import { createLeaveGate } from './leave-gate.ts'
 import { hrefOf, localHref, withoutHash } from '../data/local-href.ts'
 import { IDLE, runningNavigation, type Navigation } from './navigation.ts'
@@ -10,10 +10,12 @@ import { createScreenUpdates, type ScreenUpdates } from './screen-updates.ts'
 /** The router with the members for its host. */
 export interface RouterCore
   extends
-    Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads' | 'unsent'>,
+    Omit<LoadedRouter, 'leaving' | 'committed' | 'caught' | 'call' | 'uploads' | 'unsent' | keyof LiveRouter>,
     Navigator,
     ScreenUpdates {
   readonly screen: RouterScreen
+  /** Data of the screen is being loaded or rendered, or another page is. */
+  readonly isReloading: boolean
   readonly navigation: Navigation
   /** Id of the current navigation to another page. */
   readonly leavingFor: number | undefined
@@ -50,6 +52,9 @@ export function createRouter(parts: RouterParts): RouterCore {
     ...updates,
     get screen() {
       return state.screen
+    },
+    get isReloading() {
+      return state.rendering || !!state.refresh || !!running()
     },
     get navigation() {
       return state.navigation

@@ -18,13 +18,19 @@ export interface ScreenUpdates {
   /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
   /**
+   * Drops targets.
+   * @param at time of the drop, as in `drops-event.ts`: newer data stays. Default: all of it is older.
+   * @returns whether something older is on screen.
+   */
+  drop(targets: readonly string[], at?: number): boolean
+  /**
    * Renders the data that an action's answer has for the page on screen.
-   * @param keys of its cache entries.
+   * @param page keys of its cache entries, and the last drop that it contains.
    * @param former what this has returned for an earlier part of the answer: nothing is rendered if React has been given
    * another view since. Without it, the view is shown together with the action's result.
    * @returns the view that React was given last.
    */
-  show(view: Screen['view'], keys: readonly string[], former?: Screen['view']): Screen['view']
+  show(view: Screen['view'], page: Pick<RouterScreen['page'], 'keys' | 'at'>, former?: Screen['view']): Screen['view']
   /** A boundary of the screen shows a fallback: title, focus and announcement follow. */
   fallBack(fallback: Outcome): void
   /** React has put this screen into the document. */
@@ -35,10 +41,12 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
   const { known, history, effects } = parts
 
   async function catchUp(anew: Anew = 'stale'): Promise<void> {
+    const shown = state.screen
+    // A boundary shows its page again with a new visit only.
+    if (shown.fallback) return run.start(shown.href, 'refresh', { scroll: false })
     state.refresh?.abort()
     const own = (state.refresh = new AbortController())
     const { signal } = own
-    const shown = state.screen
     const page = await parts.loader.load(shown.href, { signal, anew, whole: true }).catch(() => undefined)
     const { screen, given } = state
     if (state.refresh === own) state.refresh = undefined
@@ -70,24 +78,30 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
   }
 
+  /** @returns whether something older is on screen. */
+  function drop(targets: readonly string[], at?: number): boolean {
+    const { href, page, view, fallback } = state.screen
+    // A page may have had any tag instead of which a fallback is shown.
+    const tags = (fallback ?? view.outcome) ? targets : []
+    const own = { tags, path: href.replace(/[?#].*/s, ''), at: page.at }
+    parts.store.revalidate(targets, at)
+    return [own, ...known.screen].some((entry = { ...own, tags: targets }) => matchesTarget(entry, targets, at))
+  }
+
   return {
     catchUp,
+    drop,
     forget(targets) {
-      const { href, page } = state.screen
-      const own = { tags: [], path: href.replace(/[?#].*/s, '') }
-      const entries = page.keys.map((key) => known.cache.entries.get(key) ?? own)
-      const isShown = [own, ...entries].some((entry) => matchesTarget(entry, targets))
-      parts.store.revalidate(targets)
-      if (isShown) void catchUp()
+      if (drop(targets)) void catchUp()
       parts.tell()
     },
-    show(view, keys, former) {
+    show(view, page, former) {
       const { screen, given, refresh } = state
       // A page that is about to be shown will have the latest state.
       if (state.navigation.state === 'committing' || (former && former !== given.view)) return given.view
-      known.shown(keys, screen.href)
+      known.shown(page.keys, screen.href)
       if (!sameView(view, screen.view)) {
-        run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, keys, stale: false } }, !former)
+        run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }, !former)
       }
       // Something was dropped during the call: it is unknown which answer is newer.
       if (!former && refresh?.signal.aborted === false) void catchUp('all')

@@ -74,7 +74,7 @@ export function addCacheMetrics(registry: Registry, caches: () => Caches | undef
 /** The caches of this process. */
 export interface ServerCaches {
   /** Drops tags and paths that another process has revalidated. */
-  drop(targets: readonly string[]): void
+  drop(targets: readonly string[], at?: number): void
   /** Numbers of the data cache; `undefined` before its first use. */
   readonly data: DataCacheStats | undefined
   /** Numbers of the documents kept for times of overload. */

@@ -10,7 +10,7 @@ export interface WorkerDuties {
   /** Metrics of this worker; absent if nothing is measured. */
   readonly metrics?: (() => Promise<readonly MetricValues[]>) | undefined
   /** Drop tags and paths from the caches of this worker. */
-  drop(targets: readonly string[]): void
+  drop(targets: readonly string[], at: number): void
 }
 
 const PATIENCE_MS = 1_000 // an action must not hang on a silent primary, which waits 500 ms for the other workers
@@ -20,7 +20,7 @@ export interface PrimaryLink {
   /** @param sent called when the message was sent or could not be. */
   tell(message: WorkerMessage, sent?: () => void): void
   /** Makes all other workers drop tags and paths. Resolves when they have, or after 1 s. */
-  revalidate(targets: readonly string[]): Promise<void>
+  revalidate(targets: readonly string[], at: number): Promise<void>
   /** Starts to listen; called once. */
   serve(duties: WorkerDuties): void
 }
@@ -36,7 +36,7 @@ export function createPrimaryLink(channel: Pick<NodeJS.Process, 'on' | 'send'>):
   let asked = 0
   return {
     tell,
-    async revalidate(targets) {
+    async revalidate(targets, at) {
       asked += 1
       const question = asked
       await new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ export function createPrimaryLink(channel: Pick<NodeJS.Process, 'on' | 'send'>):
           clearTimeout(timer)
           resolve()
         })
-        tell({ kind: 'revalidate', asked: question, targets })
+        tell({ kind: 'revalidate', asked: question, targets, at })
       })
       open.delete(question)
     },
@@ -57,7 +57,7 @@ export function createPrimaryLink(channel: Pick<NodeJS.Process, 'on' | 'send'>):
           case 'leave':
             return leave()
           case 'drop':
-            drop(message.targets)
+            drop(message.targets, message.at)
             return tell({ kind: 'dropped', asked: message.asked })
           case 'revalidated':
             return open.get(message.asked)?.()

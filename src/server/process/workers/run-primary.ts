@@ -31,11 +31,11 @@ export function runPrimary(options: PrimaryOptions): Primary {
   let signals = 0
   cluster.setupPrimary({ exec: options.script, args: process.argv.slice(2) })
 
-  async function revalidate(from: Worker, { asked, targets }: Extract<WorkerMessage, { kind: 'revalidate' }>) {
+  async function revalidate(from: Worker, { asked, targets, at }: Extract<WorkerMessage, { kind: 'revalidate' }>) {
     const others = workerProcesses().filter(({ id }) => id !== from.id)
     // A starting worker is told too, but not waited for: it serves nobody yet.
     const counts = ({ id }: Worker): boolean => !group.isStarting(id)
-    await drops.ask(others, (number) => ({ kind: 'drop', asked: number, targets }), DROP_PATIENCE_MS, counts)
+    await drops.ask(others, (number) => ({ kind: 'drop', asked: number, targets, at }), DROP_PATIENCE_MS, counts)
     tellWorker(from, { kind: 'revalidated', asked })
   }
 

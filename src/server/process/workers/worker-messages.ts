@@ -1,5 +1,13 @@
 import type { MetricValues } from '../metrics/merge-metrics.ts'
 
+/** A drop whose end is told, by the same number. */
+interface AskedDrop {
+  readonly asked: number
+  readonly targets: readonly string[]
+  /** As in `DropTimes`. */
+  readonly at: number
+}
+
 /** What a worker tells its primary. */
 export type WorkerMessage =
   /** It serves. */
@@ -11,7 +19,7 @@ export type WorkerMessage =
   /** Its metrics, in answer to `metrics`. */
   | { readonly kind: 'metrics'; readonly asked: number; readonly metrics: readonly MetricValues[] }
   /** All others must drop tags and paths from their caches. */
-  | { readonly kind: 'revalidate'; readonly asked: number; readonly targets: readonly string[] }
+  | ({ readonly kind: 'revalidate' } & AskedDrop)
   /** It has dropped them. */
   | { readonly kind: 'dropped'; readonly asked: number }
 
@@ -24,6 +32,6 @@ export type PrimaryMessage =
   /** Send your metrics. */
   | { readonly kind: 'metrics'; readonly asked: number }
   /** Drop tags and paths from your caches. */
-  | { readonly kind: 'drop'; readonly asked: number; readonly targets: readonly string[] }
+  | ({ readonly kind: 'drop' } & AskedDrop)
   /** The others have dropped the targets, or did not answer in time. */
   | { readonly kind: 'revalidated'; readonly asked: number }

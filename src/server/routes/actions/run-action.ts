@@ -58,6 +58,8 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
     /** Told when the handler asks for something that the answer can no longer carry. */
     noteLateChange(error: LateChangeError): void
   }
+  /** Drops targets that are dropped again when the handler has finished. */
+  readonly dropEarly: (targets: readonly string[]) => void
   /** Watches the promises in the handler's result, in the turn in which it returns, because nobody may await them. */
   readonly watch: <Value>(value: Value) => Value
 }
@@ -72,9 +74,11 @@ export async function runAction(
   surroundings: CallSurroundings,
 ): Promise<FinishedCall> {
   const revalidate: string[] = []
+  const drops: HandlerDrops = { targets: revalidate, isOver: false }
   const { context } = surroundings
   /** Drops targets again, everywhere: data that was read before the handler finished may be outdated. */
   const dropShared = async (): Promise<void> => {
+    drops.isOver = true
     if (revalidate.length > 0) await context.revalidate(...revalidate)
   }
   const done = (outcome: ActionOutcome): FinishedCall => {
@@ -93,7 +97,7 @@ export async function runAction(
     }
     const { files } = call
     const value = surroundings.watch(
-      await handler(new HandlerCall(surroundings, { input: checked.value, args, state, files }, revalidate)),
+      await handler(new HandlerCall(surroundings, { input: checked.value, args, state, files }, drops)),
     )
     refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
@@ -116,6 +120,13 @@ export async function runAction(
 const LATE_REVALIDATE =
   "revalidate() was called after its action's handler had returned, so the browser keeps its data. Call it before that"
 
+/** What a handler drops. */
+interface HandlerDrops {
+  readonly targets: string[]
+  /** The handler has finished: what work that it has left behind drops is not dropped again. */
+  isOver: boolean
+}
+
 /** Creates the request on first use: most handlers never read it. */
 class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly params: ActionCall['params']
@@ -127,11 +138,12 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly revalidate: ActionCall['revalidate']
   readonly signal: AbortSignal
   readonly #call: CallSurroundings['call']
+  readonly #dropEarly: CallSurroundings['dropEarly']
 
   constructor(
-    { params, context, call }: CallSurroundings,
+    { params, context, call, dropEarly }: CallSurroundings,
     { input, args, state, files }: Pick<ActionCall<unknown, readonly unknown[]>, 'input' | 'args' | 'state' | 'files'>,
-    dropped: string[],
+    drops: HandlerDrops,
   ) {
     this.params = params
     this.context = context
@@ -139,18 +151,22 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
     this.args = args
     this.state = state
     this.files = files
-    this.revalidate = this.#revalidate.bind(this, dropped)
+    this.revalidate = this.#revalidate.bind(this, drops)
     // It was read together with the body.
     this.signal = call.signal
     this.#call = call
+    this.#dropEarly = dropEarly
     ownCall(this)
   }
 
-  #revalidate(dropped: string[], ...targets: readonly string[]): void {
-    if (Object.isFrozen(dropped)) this.#call.noteLateChange(new LateChangeError(LATE_REVALIDATE))
-    else dropped.push(...targets)
+  #revalidate({ targets: dropped, isOver }: HandlerDrops, ...targets: readonly string[]): void {
+    if (isOver) {
+      this.#call.noteLateChange(new LateChangeError(LATE_REVALIDATE))
+      return void this.context.revalidate(...targets)
+    }
+    dropped.push(...targets)
     // For everything that the handler itself reads from here on.
-    void this.context.revalidate(...targets)
+    this.#dropEarly(targets)
   }
 
   get request(): Request {

@@ -105,6 +105,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
         params: page.params,
         context: context.loaderContext,
         call: context,
+        dropEarly: (targets) => void context.services.data.revalidate(targets, true),
         watch: (value) => watchPromises(value, context, 'action'),
       })
     const key = await idempotencyKey(declared, received, context)

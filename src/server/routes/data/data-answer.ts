@@ -35,7 +35,7 @@ export interface DataAnswer {
 }
 
 /** The first line without the members that all answers of a server share. */
-export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions'>
+export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'at'>
 
 /** State of an answer when its headers are sent. */
 export interface DataProgress {
@@ -120,8 +120,9 @@ class StreamedAnswer implements DataAnswer {
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.left = true
-    const { data, sessionMarks: sessions } = this.#context
-    if (this.#hasBody) this.#writer.head({ build: data?.build ?? '', ...(sessions && { sessions }), ...head })
+    const { data, sessionMarks: sessions, readAt: at } = this.#context
+    const own = { build: data?.build ?? '', ...(sessions && { sessions }), ...(at !== undefined && { at }) }
+    if (this.#hasBody) this.#writer.head({ ...own, ...head })
     this.#whenOpen?.(this)
   }
 

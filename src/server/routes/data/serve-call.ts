@@ -23,7 +23,10 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
   if (result.kind === 'answered') return
   if (result.kind === 'guarded') return sendThrown({ ...result, place: 'action' }, {}, shownOf(parts, page), context)
   const { outcome, revalidate } = result.call
-  const shared: ActionAnswer = revalidate.length === 0 ? {} : { revalidate }
+  // A cookie drops everything in browsers alone.
+  const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
+  const shared: ActionAnswer =
+    revalidate.length === 0 ? {} : { revalidate, ...(droppedAt !== undefined && { droppedAt }) }
   if (outcome.kind === 'invalid') {
     const { state, secret, status = 422 } = outcome
     return sendRefused(status, { ...shared, errors: state.errors, ...secretOf(secret) }, headOf(parts, page), context)

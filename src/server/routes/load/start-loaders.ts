@@ -131,6 +131,7 @@ function startReady(
   raw: RawSearch,
   { page: { params }, context, modules, timings }: LoaderStart,
 ): RunningLoaders {
+  context.startReading()
   let pageSearch: unknown = raw
   let isRaw = true
   const segments: StartedSegment[] = []

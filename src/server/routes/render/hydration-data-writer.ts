@@ -83,6 +83,7 @@ function createHydrationData(
   refuseLostValues(data)
   const element =
     start +
+    (context.readAt === undefined ? '' : member('at', context.readAt)) +
     member('params', params) +
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
@@ -112,6 +113,11 @@ function createHydrationData(
       push(null)
     },
   }
+}
+
+/** The element without what differs between two documents of equal content. It precedes what visitors have written. */
+export function stableHydrationData(element: string, { readAt }: Pick<RequestContext, 'readAt'>): string {
+  return readAt === undefined ? element : element.replace(member('at', readAt), '')
 }
 
 /** Only for shown segments: the browser caches no others. */

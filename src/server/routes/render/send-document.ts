@@ -18,7 +18,7 @@ import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
-import type { HydrationData } from './hydration-data-writer.ts'
+import { stableHydrationData, type HydrationData } from './hydration-data-writer.ts'
 import type { InsertedHtml } from './inserted-html.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 import type { LiveStream } from './render-attempt.ts'
@@ -69,7 +69,7 @@ function sendFinished(
   const stable = chunks === '' ? hydrationData.element : hydrationData.element + chunks.replaceAll(context.nonce, '')
   const withoutNonce = (text: string): string => (inserted.hasNonce() ? text.replaceAll(context.nonce, '') : text)
   const tagOf = (handedOver: string): string =>
-    documentTag(withoutNonce(html), withoutNonce(besides) + handedOver, assets.build)
+    documentTag(withoutNonce(html), withoutNonce(besides) + stableHydrationData(handedOver, context), assets.build)
   const etag = status === 200 ? tagOf(stable) : undefined
   const whole = (handedOver = hydrationData.element): readonly string[] => {
     const head =

@@ -10,7 +10,6 @@
  * Bounds: three quarters of the places of resource routes, so that streams leave room for other requests, and of these
  * one client's share (`http/shares.ts`).
  */
-import { revalidationTarget } from '../../../shared/revalidation-path.ts'
 import {
   eventText,
   isEventId,
@@ -26,6 +25,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { DropEvent, DropTopics } from './drop-topics.ts'
 import { sendFault } from './send-fault.ts'
 
 const RETRY_SECONDS = 5
@@ -34,12 +34,18 @@ const LEAST_RETRY_MS = 1_000
 const RETRY_SPREAD_MS = 4_000 // the browsers of a server that stops must not all return at once
 const FAILED_RETRY_MS = 10_000
 
+/** What all event streams share. */
+export interface EventStreamParts {
+  readonly places: Shares
+  readonly topics: DropTopics
+}
+
 /** Answers with an event stream, if its client may have one more. */
 export function sendEvents(
   declared: DeclaredEvents,
   response: Response,
   context: RequestContext,
-  places: Shares,
+  { places, topics }: EventStreamParts,
 ): void {
   const { req, res } = context
   const client = clientKey(context.clientAddress.address)
@@ -57,7 +63,7 @@ export function sendEvents(
   send(context, 200, headers)
   if (req.method === 'HEAD') return void res.end()
   res.flushHeaders()
-  new OpenStream(declared, context).open()
+  new OpenStream(declared, context).open(topics)
 }
 
 const OWN_HEADERS = new Set(['content-type', 'cache-control', 'content-length', 'content-encoding', 'connection'])
@@ -77,9 +83,9 @@ class OpenStream {
     this.#context = context
   }
 
-  open(): void {
+  open(topics: DropTopics): void {
     const { heartbeatSeconds, revalidate } = this.#declared
-    const { services } = this.#context
+    const { res, services } = this.#context
     const beat = setInterval(() => this.#beat(), heartbeatSeconds * 1_000)
     const lifetime = setTimeout(() => this.#end(retryLater()), LIFETIME_MS)
     this.#cleanups.push(
@@ -89,8 +95,9 @@ class OpenStream {
     this.#context.onFinish(() => this.#stop())
     this.#cleanups.push(services.onDraining(() => this.#end(retryLater())))
     if (revalidate.length > 0) {
-      const named = new Set(revalidate.map(revalidationTarget))
-      this.#cleanups.push(services.data.onDrop((targets) => this.#tellDropped(named, targets)))
+      const { opening, leave } = topics.join(revalidate, (event) => this.#tellDropped(event))
+      this.#cleanups.push(leave)
+      res.write(opening)
     }
     if (!this.#ended.signal.aborted) void this.#run()
   }
@@ -121,7 +128,7 @@ class OpenStream {
     return this.#write(text, bytes)
   }
 
-  #write(text: string, bytes: number): boolean {
+  #write(text: string | Buffer, bytes: number): boolean {
     const { res, log, route } = this.#context
     if (this.#ended.signal.aborted) return false
     if (res.writableLength + bytes > this.#declared.bufferBytes) {
@@ -140,14 +147,13 @@ class OpenStream {
     this.#isSilent = true
   }
 
-  #tellDropped(named: ReadonlySet<string>, dropped: readonly string[] | undefined): void {
-    const data = dropped === undefined ? [...named] : [...named].filter((target) => isDropped(target, dropped))
-    if (data.length === 0) return
-    try {
-      this.#send({ event: 'revalidate', data })
-    } catch (thrown) {
-      this.#fail(thrown) // the request that drops them is another visitor's
+  #tellDropped({ bytes, ownBytes }: DropEvent): void {
+    const { bufferBytes } = this.#declared
+    if (ownBytes > bufferBytes) {
+      const message = `eventStream: an event of ${ownBytes} bytes, and bufferBytes ${bufferBytes}`
+      return this.#fail(new RangeError(message)) // the request that drops them is another visitor's
     }
+    this.#write(bytes, ownBytes)
   }
 
   #fail(thrown: unknown): void {
@@ -185,19 +191,4 @@ function lastEventIdOf({ req, search }: RequestContext): string | undefined {
   const header = req.headers['last-event-id']
   const id = typeof header === 'string' ? header : new URLSearchParams(search).get('lastEventId')
   return id !== null && isEventId(id) ? id : undefined
-}
-
-/** Whether dropping these targets drops all that a tag, path or subtree names, or may drop some of it. */
-function isDropped(target: string, dropped: readonly string[]): boolean {
-  return dropped.some((name) => {
-    const other = revalidationTarget(name)
-    if (other === target) return true
-    if (!other.startsWith('/') || !target.startsWith('/')) return false
-    return isBelow(target, other) || isBelow(other, target)
-  })
-}
-
-/** Whether a path, or a subtree, lies in a subtree. */
-function isBelow(target: string, subtree: string): boolean {
-  return subtree.endsWith('/*') && `${target}/`.startsWith(subtree.slice(0, -1))
 }

@@ -3,14 +3,13 @@ import { namedFile } from '../../api/send-file.ts'
 import { negotiateEncoding } from '../../http/content-encoding.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import type { HeaderList } from '../../http/header-list.ts'
-import type { Shares } from '../../http/shares.ts'
 import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { resourceCaching } from './resource-caching.ts'
-import { sendEvents } from './send-events.ts'
+import { sendEvents, type EventStreamParts } from './send-events.ts'
 import { sendNamedFile } from './send-named-file.ts'
 
 /** Compresses text; not event streams, because proxies and compressors tend to buffer them. */
@@ -18,14 +17,18 @@ const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\
 
 /**
  * Sends a web `Response` with backpressure; cancels its body when the client disconnects.
- * @param places of event streams.
+ * @param streams for event streams.
  */
-export async function sendResponse(response: Response, context: RequestContext, places: Shares): Promise<void> {
+export async function sendResponse(
+  response: Response,
+  context: RequestContext,
+  streams: EventStreamParts,
+): Promise<void> {
   const { req, res } = context
   const file = namedFile(response)
   if (file !== undefined) return sendNamedFile(file, response, context)
   const events = declaredEvents(response)
-  if (events !== undefined) return sendEvents(events, response, context, places)
+  if (events !== undefined) return sendEvents(events, response, context, streams)
   const headers: HeaderList = []
   for (const [name, value] of response.headers) {
     if (!CONNECTION_HEADERS.has(name) && name !== 'cache-control') headers.push(name, value)

@@ -19,6 +19,7 @@ import { serverParts } from '../load/segment-loaders.ts'
 import type { MatchedPage } from '../load/matched-page.ts'
 import { untilAborted } from '../load/until-aborted.ts'
 import { bodySchema, holdBody, parseBody, type BodyParts, type ParsedBody } from './parse-body.ts'
+import type { EventStreamParts } from './send-events.ts'
 import { sendFault } from './send-fault.ts'
 import { sendResponse } from './send-response.ts'
 
@@ -54,8 +55,8 @@ export interface ResourceParts {
   readonly bodyLimit: number
   /** For modules with a schema for the body. */
   readonly bodies: BodyParts
-  /** Of event streams, which never take all places of `admitResource`. */
-  readonly eventStreams: Shares
+  /** Its places never take all those of `admitResource`. */
+  readonly eventStreams: EventStreamParts
 }
 
 /** Answers a resource route: the module's function for the method returns a `Response`. */

@@ -15,6 +15,7 @@ import type { Logger } from 'pino'
 import type { RedisLink } from '../redis-link.ts'
 import type { CachedOptions, CachedRead, CacheKey, CacheReader } from './cached-read.ts'
 import { valueState, type KeptValue } from './kept-value.ts'
+import { DropTimes } from './drop-times.ts'
 import type { LruBounds } from './lru-cache.ts'
 import { MemoryValues } from './memory-values.ts'
 import { currentReadScope, type ReadScope } from './read-scope.ts'
@@ -58,10 +59,14 @@ export interface DataCache {
   read<Value>(call: CachedCall<Value>, reader: CacheReader): Promise<Value>
   /**
    * Drops tags and paths: here at once; in other processes when the promise resolves, or as soon as they are reachable.
+   * @param isEarly whether the same targets are dropped again soon: the drop listeners hear of that one only.
    */
-  revalidate(targets: readonly string[]): Promise<void>
-  /** Drops tags and paths that another process has revalidated. */
-  drop(targets: readonly string[]): void
+  revalidate(targets: readonly string[], isEarly?: boolean): Promise<void>
+  /**
+   * Drops tags and paths that another process has revalidated.
+   * @param at when, as in `DropTimes`.
+   */
+  drop(targets: readonly string[], at?: number): void
   /**
    * Calls back when targets are dropped, by whichever process; with `undefined` if that may be any, because messages of
    * other instances were missed.
@@ -75,8 +80,14 @@ export interface DataCache {
   dispose(): void
 }
 
-/** Hears of dropped targets. Must not throw. */
-export type DropListener = (targets: readonly string[] | undefined) => void
+/**
+ * Hears of dropped targets. Must not throw.
+ * @param at as in `DropTimes`.
+ */
+export type DropListener = (targets: readonly string[] | undefined, at: number) => void
+
+/** A target without data. It tells other processes that this one may have missed what they have dropped. */
+const NOTHING_DROPPED = 'millrace:nothing'
 
 /** Parts of a data cache. */
 export interface DataCacheOptions {
@@ -86,28 +97,54 @@ export interface DataCacheOptions {
   readonly redis: RedisLink | undefined
   readonly log: Logger
   /** Tells other processes what this one revalidates. Does not reject. */
-  readonly onRevalidate?: ((targets: readonly string[]) => Promise<void>) | undefined
+  readonly onRevalidate?: ((targets: readonly string[], at: number) => Promise<void>) | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Default: none yet. */
+  readonly drops?: DropTimes | undefined
   /** For tests. */
   readonly bounds?: LruBounds
 }
 
 /** Creates the cache of a process. */
 export function createDataCache(options: DataCacheOptions): DataCache {
-  const { redis, log, now, buildId, onRevalidate, bounds } = options
+  const { redis, log, now, buildId, onRevalidate, bounds, drops = new DropTimes(now) } = options
   const revalidations = createRevalidations()
   const listeners = new Set<DropListener>()
-  const drop = (targets: readonly string[]): void => {
-    if (targets.length === 0) return
+  let isHeard = false
+  // What other instances have dropped before is not known.
+  if (redis !== undefined) drops.note(undefined)
+  const tell = (targets?: readonly string[], told?: number): number => {
+    const at = drops.note(targets, told)
+    for (const listener of listeners) listener(targets, at)
+    return at
+  }
+  /** @returns its time; that of an early drop follows. */
+  const drop = (targets: readonly string[], isEarly = false, told?: number): number => {
     revalidations.add(targets)
-    for (const listener of listeners) listener(targets)
+    return isEarly ? drops.last : tell(targets, told)
+  }
+  // Data of other processes would count as older than what this one may have missed.
+  const catchOthersUp = (): void => {
+    const { last: at } = drops
+    void onRevalidate?.([NOTHING_DROPPED], at)
+    void shared?.revalidate([NOTHING_DROPPED], { at })
   }
   const dropAll = (): void => {
     revalidations.addAll()
-    for (const listener of listeners) listener(undefined)
+    tell()
+    if (isHeard) catchOthersUp()
   }
-  const shared = redis && createSharedValues({ link: redis, buildId, log, now, onTargets: drop, onMissed: dropAll })
+  const shared =
+    redis &&
+    createSharedValues({
+      link: redis,
+      buildId,
+      log,
+      now,
+      onTargets: (targets, { isEarly, at }) => drop(targets, isEarly, at),
+      onMissed: dropAll,
+    })
   // Values above a client's share leave the shared store too.
   const memory = new MemoryValues({ revalidations, log, bounds, onCrowdedOut: (name) => shared?.remove(name) })
   const source = new ValueSource({ memory, shared, revalidations, now })
@@ -138,14 +175,23 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       reader.used(tags)
       return textToValue(text) as Value
     },
-    async revalidate(targets) {
+    async revalidate(targets, isEarly = false) {
       if (targets.length === 0) return
-      drop(targets)
-      await Promise.all([onRevalidate?.(targets), shared?.revalidate(targets)])
+      const at = drop(targets, isEarly)
+      await Promise.all([
+        isEarly ? undefined : onRevalidate?.(targets, at),
+        shared?.revalidate(targets, { isEarly, at }),
+      ])
     },
-    drop,
+    drop(targets, at) {
+      if (targets.length > 0) drop(targets, false, at)
+    },
     onDrop(listener) {
       listeners.add(listener)
+      if (!isHeard) {
+        isHeard = true
+        catchOthersUp()
+      }
       return () => listeners.delete(listener)
     },
     revalidations,

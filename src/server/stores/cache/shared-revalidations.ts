@@ -30,6 +30,14 @@ local now = redis.call('GET', KEYS[1])
 for index = 2, #KEYS do redis.call('SET', KEYS[index], now, 'PX', ARGV[2]) end
 redis.call('PUBLISH', ARGV[3], ARGV[4])`
 
+/** A drop that instances tell each other. */
+export interface SharedDrop {
+  /** Whether the same targets are dropped again soon. */
+  readonly isEarly?: boolean
+  /** As in `DropTimes`; `undefined` from a version that does not tell it. */
+  readonly at?: number | undefined
+}
+
 /** Parts of the shared revalidations. */
 export interface SharedRevalidationsParts {
   readonly link: RedisLink
@@ -37,7 +45,7 @@ export interface SharedRevalidationsParts {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Receives targets that other instances revalidate. */
-  readonly onTargets: (targets: readonly string[]) => void
+  readonly onTargets: (targets: readonly string[], drop: SharedDrop) => void
   /** Called when some of them may have been missed. */
   readonly onMissed: () => void
 }
@@ -46,6 +54,7 @@ export interface SharedRevalidationsParts {
 interface Message {
   readonly from: string
   readonly targets: readonly string[]
+  readonly drop: SharedDrop
 }
 
 /** Sends and receives revalidations, from construction on. */
@@ -54,6 +63,8 @@ export class SharedRevalidations {
   readonly #self = randomUUID()
   readonly #unsubscribe: () => void
   #owed = new Set<string>()
+  /** Of the last of them; early only if all are. */
+  #drop: SharedDrop = { isEarly: true }
   #paying: Promise<boolean> | undefined
   #timer: NodeJS.Timeout | undefined
   #complained = false
@@ -64,7 +75,7 @@ export class SharedRevalidations {
     this.#unsubscribe = link.subscribe(CHANNEL, (text) => {
       const message = readMessage(text)
       if (message === undefined) onMissed()
-      else if (message.from !== this.#self) onTargets(message.targets)
+      else if (message.from !== this.#self) onTargets(message.targets, message.drop)
     })
     link.onConnect(() => {
       onMissed()
@@ -73,7 +84,8 @@ export class SharedRevalidations {
   }
 
   /** Drops targets everywhere. Resolves when that is done, or owed. */
-  async add(targets: readonly string[]): Promise<void> {
+  async add(targets: readonly string[], drop: SharedDrop = {}): Promise<void> {
+    this.#join(drop)
     for (const target of targets) this.#owed.add(normalTarget(target))
     await this.pay()
   }
@@ -83,8 +95,10 @@ export class SharedRevalidations {
     while (this.#paying !== undefined || this.#owed.size > 0) {
       if (this.#paying === undefined) {
         const targets = [...this.#owed]
+        const drop = this.#drop
         this.#owed = new Set()
-        this.#paying = this.#send(targets).finally(() => (this.#paying = undefined))
+        this.#drop = { isEarly: true }
+        this.#paying = this.#send(targets, drop).finally(() => (this.#paying = undefined))
       }
       if (!(await this.#paying)) return false
     }
@@ -108,8 +122,13 @@ export class SharedRevalidations {
     this.#unsubscribe()
   }
 
-  async #send(targets: readonly string[]): Promise<boolean> {
-    const message: Message = { from: this.#self, targets }
+  #join({ isEarly = false, at = 0 }: SharedDrop): void {
+    const { isEarly: areEarly = false, at: last = 0 } = this.#drop
+    this.#drop = { isEarly: areEarly && isEarly, at: Math.max(last, at) }
+  }
+
+  async #send(targets: readonly string[], drop: SharedDrop): Promise<boolean> {
+    const message: Message = { from: this.#self, targets, drop }
     try {
       await this.#parts.link.script({
         lua: REVALIDATE,
@@ -121,6 +140,7 @@ export class SharedRevalidations {
     } catch (thrown) {
       this.#complain(thrown)
       this.#owed = new Set([...targets, ...this.#owed])
+      this.#join(drop)
       if (this.#owed.size > MOST_OWED) this.#owed = new Set(['/*'])
       // A lost connection reports its return; a store that refuses writes does not.
       clearTimeout(this.#timer)
@@ -153,10 +173,10 @@ function markOf(target: string): string {
 /** `undefined` for messages of another version. */
 function readMessage(text: string): Message | undefined {
   try {
-    const { from, targets } = JSON.parse(text) as Partial<Message>
+    const { from, targets, drop = {} } = JSON.parse(text) as Partial<Message>
     const isOne =
       typeof from === 'string' && Array.isArray(targets) && targets.every((each) => typeof each === 'string')
-    return isOne ? { from, targets } : undefined
+    return isOne ? { from, targets, drop } : undefined
   } catch {
     return undefined
   }

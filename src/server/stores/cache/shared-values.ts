@@ -14,7 +14,12 @@
 import { storedKey } from '../stored-key.ts'
 import type { KeptValue } from './kept-value.ts'
 import { targetsOver } from './revalidation-targets.ts'
-import { LONGEST_MS, SharedRevalidations, type SharedRevalidationsParts } from './shared-revalidations.ts'
+import {
+  LONGEST_MS,
+  SharedRevalidations,
+  type SharedDrop,
+  type SharedRevalidationsParts,
+} from './shared-revalidations.ts'
 import { openPacket, packValue } from './value-packet.ts'
 import { textToValue } from './value-text.ts'
 
@@ -40,8 +45,8 @@ export interface SharedValues {
   find(name: string, tags: readonly string[], pathname: string): Promise<FoundValue | undefined>
   put(name: string, value: KeptValue, clock: number): void
   remove(name: string): void
-  /** Drops targets everywhere. Resolves when that is done, or owed. */
-  revalidate(targets: readonly string[]): Promise<void>
+  /** Drops targets everywhere; as `DataCache.revalidate`. Resolves when that is done, or owed. */
+  revalidate(targets: readonly string[], drop: SharedDrop): Promise<void>
   /** Stops listening. */
   dispose(): void
 }
@@ -96,7 +101,7 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     remove(name) {
       link.run((client) => client.del(keyOf(name))).catch(() => undefined)
     },
-    revalidate: (targets) => revalidations.add(targets),
+    revalidate: (targets, drop) => revalidations.add(targets, drop),
     dispose: () => revalidations.dispose(),
   }
 }
