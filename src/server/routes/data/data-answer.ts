@@ -121,7 +121,8 @@ class StreamedAnswer implements DataAnswer {
     this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.left = true
     const { data, sessionMarks: sessions, readAt: at } = this.#context
-    const own = { build: data?.build ?? '', ...(sessions && { sessions }), ...(at !== undefined && { at }) }
+    const isData = head.route !== undefined
+    const own = { build: data?.build ?? '', ...(sessions && { sessions }), ...(isData && at !== undefined && { at }) }
     if (this.#hasBody) this.#writer.head({ ...own, ...head })
     this.#whenOpen?.(this)
   }
