@@ -38,6 +38,30 @@ function run<Input, Args extends readonly unknown[], Result>(
   } as never)
 }
 
+test('what a handler drops is told at its end, once, and what its work drops after that at once', async () => {
+  const told: string[] = []
+  const late = Promise.withResolvers<() => void>()
+  const declared = declaredAction(
+    action({
+      handler({ revalidate }) {
+        revalidate('board')
+        told.push('handled')
+        late.resolve(() => revalidate('late'))
+      },
+    }),
+  )
+  if (declared === undefined) throw new Error('not an action')
+  await runAction(declared, ofForm(), {
+    params: {},
+    context: { headers: new Headers(), revalidate: (...targets: readonly string[]) => void told.push(...targets) },
+    call: { givenHeaders: new Headers() },
+    dropEarly: ([target]: readonly string[]) => void told.push(`early ${target}`),
+    watch: (value: unknown) => value,
+  } as never)
+  ;(await late.promise)()
+  expect(told).toEqual(['early board', 'handled', 'board', 'late'])
+})
+
 describe('an action gets', () => {
   test('what the schema made of the input', async () => {
     const { outcome } = await run(
