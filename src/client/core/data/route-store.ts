@@ -44,19 +44,21 @@ export interface StoreLoadOptions {
 export type LoadedRoute =
   LoadedPage | { readonly kind: 'redirect'; readonly redirect: RouteDataRedirect } | { readonly kind: 'document' }
 
+/** A store's environment. */
+export interface RouteStoreWorld extends RouteRequestWorld {
+  /** Of the document, as in `HydrationState`. */
+  readonly sessions?: string | undefined
+  /** Of the document, as in `HydrationState`. */
+  readonly asks?: HydrationState['asks'] | undefined
+}
+
 const MAX_REQUESTS = 5 // answers may reveal further dependencies on the URL; this bounds the rounds
 
-/**
- * @param world `sessions` and `asks`: those of the document, as in `HydrationState`.
- * @param onChange called when a request starts or progresses.
- */
+/** @param onChange called when a request starts or progresses. */
 export function createRouteStore(
   table: RouteTable,
   known: KnownRoutes,
-  world: RouteRequestWorld & {
-    readonly sessions?: string | undefined
-    readonly asks?: HydrationState['asks'] | undefined
-  },
+  world: RouteStoreWorld,
   onChange: () => void,
 ): RouteStore {
   let marks = keptMarks(world.sessions)
@@ -143,6 +145,7 @@ export function createRouteStore(
     idsOf,
     load,
     bring(brought, go) {
+      // Deferred values may still be arriving in it.
       const request = Object.assign(Object.create(brought) as RouteRequest, { ids: idsOf(brought.head) })
       requests.add(request)
       try {
