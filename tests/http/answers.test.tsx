@@ -68,6 +68,10 @@ const routes = {
     }),
   },
   '/form': { page: page(StateForm) },
+  '/unstored': {
+    page: hello,
+    loader: loaderOf(({ context }) => context.headers.set('Cache-Control', 'no-store')),
+  },
   '/missing': { page: hello, loader: loaderOf(() => notFound()) },
   '/forbidden': { page: hello, loader: loaderOf(() => forbidden()) },
   '/unauthorized': { page: hello, loader: loaderOf(() => unauthorized()) },
@@ -154,9 +158,9 @@ type Ask =
   | { readonly formOf: string; readonly id: string }
 
 const get = (path: string, ...headers: readonly string[]): Ask => ({ head: [`GET ${path}`, ...headers].join('\n') })
-const form = (name: string, body: string, ...headers: readonly string[]): Ask => ({
+const formOn = (path: string, name: string, body: string, ...headers: readonly string[]): Ask => ({
   head: [
-    `POST /?_action=${actionId(MODULE, name)}.1`,
+    `POST ${path}?_action=${actionId(MODULE, name)}.1`,
     ...(headers.some((line) => line.startsWith('Content-Type'))
       ? []
       : ['Content-Type: application/x-www-form-urlencoded']),
@@ -164,6 +168,7 @@ const form = (name: string, body: string, ...headers: readonly string[]): Ask =>
   ].join('\n'),
   body,
 })
+const form = (name: string, body: string, ...headers: readonly string[]) => formOn('/', name, body, ...headers)
 const call = (name: string, body: string, ...headers: readonly string[]): Ask => ({
   head: [
     `POST /_m/data/?_action=${actionId(MODULE, name)}`,
@@ -208,6 +213,7 @@ const ROWS: Readonly<Record<string, Ask>> = {
   'form that has been taken': form('store', 'name=ann'),
   'form whose action returns a state': { formOf: '/form', id: 'state' },
   'form whose input is not valid': form('store', 'name=annabel'),
+  'the same, but its page’s loader says `no-store`': formOn('/unstored', 'store', 'name=annabel'),
   'form of another site': form('store', 'name=ann', FOREIGN),
   'form of an action that is not there': form('none', 'name=ann'),
   'form whose body is too large': form('store', `name=${'a'.repeat(5_000)}`),

@@ -44,6 +44,12 @@ const DECISIONS = [
     { wanted: 'private, max-age=9', setsCookie: true },
     { value: 'private, max-age=9', shared: false },
   ],
+  ['the page with a form’s state is kept for Back', { answersForm: true, wanted: undefined }, PRIVATE],
+  ['so is the one with its faults', { answersForm: true, status: 422, wanted: undefined }, PRIVATE],
+  ['whatever may be kept of the page itself', { answersForm: true, wanted: PUBLIC, setsCookie: true }, PRIVATE],
+  ['unless nothing of it may be stored', { answersForm: true, status: 422, wanted: 'No-Store' }, ONE_VISITOR],
+  ['a failure after a form is for nobody', { answersForm: true, status: 500, wanted: undefined }, NO_STORE],
+  ['nor is a refusal after a form', { answersForm: true, status: 403, wanted: PUBLIC }, NO_STORE],
 ] as const
 test.for(DECISIONS)('%s', ([, facts, expected]) => {
   expect(cachingOf({ status: 200, byDefault: PRIVATE, setsCookie: false, ...facts })).toEqual(expected)

@@ -12,7 +12,7 @@ export interface Caching {
 export const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
 /** Per visitor, never stored: route data, and every answer that sets a cookie. */
 export const ONE_VISITOR: Caching = { value: 'private, no-store', shared: false }
-/** Never stored: failures, refusals, and answers to forms. */
+/** Never stored: failures and refusals. */
 export const NO_STORE: Caching = { value: 'no-store', shared: false }
 
 /** Facts that decide about caching. */
@@ -24,12 +24,25 @@ export interface CachingFacts {
   readonly byDefault: Caching
   /** Whether the answer sets a cookie: then it belongs to one visitor. */
   readonly setsCookie: boolean
+  /** Whether the answer is the page that shows a form's state or faults. */
+  readonly answersForm?: boolean
   /** Whether a guard is in front of it, which no shared cache asks. */
   readonly guarded?: boolean
 }
 
 /** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie or behind a guard never shared. */
-export function cachingOf({ status, wanted, byDefault, setsCookie, guarded = false }: CachingFacts): Caching {
+export function cachingOf({
+  status,
+  wanted,
+  byDefault,
+  setsCookie,
+  answersForm,
+  guarded = false,
+}: CachingFacts): Caching {
+  if (answersForm && (status < 400 || status === 422)) {
+    // Browsers cannot load it again by its URL: Back shows the stored answer, or an error page of the browser.
+    return wanted !== undefined && /\bno-store\b/i.test(wanted) ? ONE_VISITOR : PRIVATE
+  }
   if (status >= 400) return NO_STORE
   if (wanted === undefined) return byDefault
   const shared = mayBeShared(wanted)

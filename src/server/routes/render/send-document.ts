@@ -24,7 +24,7 @@ import { escapeJson } from '../../request/answer/escape-json.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { type HeaderList } from '../../http/header-list.ts'
-import { cachingOf, NO_STORE, PRIVATE, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
+import { cachingOf, PRIVATE, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
 import { send } from '../../request/answer/send.ts'
 
 /** Parts of the answer besides React's HTML. */
@@ -70,7 +70,7 @@ function sendFinished(
   const withoutNonce = (text: string): string => (inserted.hasNonce() ? text.replaceAll(context.nonce, '') : text)
   const tagOf = (handedOver: string): string =>
     documentTag(withoutNonce(html), withoutNonce(besides) + stableHydrationData(handedOver, context), assets.build)
-  const etag = status === 200 ? tagOf(stable) : undefined
+  const etag = status === 200 && context.req.method !== 'POST' ? tagOf(stable) : undefined
   const whole = (handedOver = hydrationData.element): readonly string[] => {
     const head =
       (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
@@ -242,11 +242,15 @@ function negotiate(context: RequestContext): Encoding | undefined {
 }
 
 function documentCaching({ status, hydrationData, inserted }: DocumentParts, context: RequestContext): Caching {
-  if (context.req.method === 'POST') return NO_STORE
   const ruled = takeRuledCaching(context)
-  const wanted = context.givenHeaders?.get('cache-control') ?? ruled
-  const { guarded } = context
-  const caching = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: setsCookie(context), guarded })
+  const caching = cachingOf({
+    status,
+    wanted: context.givenHeaders?.get('cache-control') ?? ruled,
+    byDefault: PRIVATE,
+    setsCookie: setsCookie(context),
+    guarded: context.guarded,
+    answersForm: context.req.method === 'POST',
+  })
   const isWithoutNonce = hydrationData.start === undefined && !inserted.hasNonce()
   return isWithoutNonce && mayShareUnderPolicy(context.res) ? caching : privateCaching(caching)
 }
