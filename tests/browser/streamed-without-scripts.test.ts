@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { browserTest } from '../support/browser.ts'
+import { RESETS, withStyles } from '../support/resets.ts'
 
 /** What the hole of a document says of itself; a pseudo-element is no text of the page. */
 function markOf(page: Page): Promise<string> {
@@ -13,6 +14,19 @@ function markOf(page: Page): Promise<string> {
 describe('a streamed document without scripts', () => {
   browserTest('shows what came late, and says in the hole where it is', async ({ open }) => {
     const page = await open({ javaScript: false })
+    await page.goto('/lab/stream?delay=100')
+    expect(await page.getByTestId('deferred').isVisible()).toBe(true)
+    expect(await markOf(page)).toBe('"This part follows at the end of the page." true')
+    expect(await page.getByText('on its way').isVisible()).toBe(false)
+  })
+
+  browserTest.for(RESETS)('shows it whatever a reset says of hidden elements: %s', async ([, css], { open }) => {
+    const page = await open({ javaScript: false })
+    await page.route('**/lab/stream*', async (route) => {
+      const response = await route.fetch()
+      const { 'content-security-policy': _policy, ...headers } = response.headers()
+      await route.fulfill({ response, headers, body: withStyles(await response.text(), css) })
+    })
     await page.goto('/lab/stream?delay=100')
     expect(await page.getByTestId('deferred').isVisible()).toBe(true)
     expect(await markOf(page)).toBe('"This part follows at the end of the page." true')

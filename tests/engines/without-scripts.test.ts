@@ -2,19 +2,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findEngines } from '../support/engines/find-engines.ts'
 import { suiteEngine } from '../support/engines/suite-engine.ts'
+import { RESETS, withStyles } from '../support/resets.ts'
+import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { startEdition, type RouterApp } from '../support/router-app.ts'
 import { openWithoutScripts } from '../support/without-scripts.ts'
 import type { ListeningServer } from '../support/listening.ts'
 
 let app: RouterApp
+let lab: BuiltServer
 let site: ListeningServer
+let streams: ListeningServer
 beforeAll(async () => {
   app = await startEdition('1', 'actions-app')
+  lab = await startBuiltServer()
   site = await openWithoutScripts(app.server)
+  streams = await openWithoutScripts(lab, (html, url) => {
+    const reset = new URL(url, 'http://localhost').searchParams.get('reset')
+    return withStyles(html, RESETS[Number(reset)]?.[1] ?? '')
+  })
 })
 afterAll(async () => {
-  await site[Symbol.asyncDispose]()
-  await app.stop()
+  await Promise.all([site, streams].map((server) => server[Symbol.asyncDispose]()))
+  await Promise.all([app.stop(), lab.stop()])
 })
 
 describe.for(findEngines())('without scripts in $name', (engine) => {
@@ -42,4 +51,19 @@ describe.for(findEngines())('without scripts in $name', (engine) => {
     if (testId !== 'errors') return
     expect(await page.run(() => document.querySelector<HTMLInputElement>('[name=name]')?.value)).toBe(name)
   })
+
+  test.for(RESETS.map(([name], at) => ({ name, at })))(
+    'a streamed part is shown under a reset: $name',
+    async ({ at }) => {
+      await page.goto(`http://127.0.0.1:${streams.port}/lab/stream?delay=10&reset=${at}`)
+      const shown = await page.run(() => {
+        const isShown = (selector: string): boolean => {
+          const element = document.querySelector(selector)
+          return element?.checkVisibility({ visibilityProperty: true }) === true && element.getClientRects().length > 0
+        }
+        return [isShown('[data-testid=deferred]'), isShown('template[id*="B:"]'), isShown('template + [aria-busy]')]
+      })
+      expect(shown).toEqual([true, true, false])
+    },
+  )
 })

@@ -1,14 +1,24 @@
 import { createServer, type RequestListener } from 'node:http'
 import { listeningOn, type ListeningServer } from './listening.ts'
 
-/** Headers that describe the bytes on one connection. */
-const NOT_PASSED = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding'])
+/** Headers of one connection, and the policy: tests add styles. */
+const NOT_PASSED = new Set([
+  'connection',
+  'content-length',
+  'content-security-policy',
+  'keep-alive',
+  'transfer-encoding',
+])
 
 /**
  * An address whose documents are what a browser without scripts makes of a server's: without `script`, and with the
  * content of `noscript`. For engines in which tests cannot switch scripts off and still look at the page.
+ * @param change makes another document of it.
  */
-export function openWithoutScripts({ port }: { readonly port: number }): Promise<ListeningServer> {
+export function openWithoutScripts(
+  { port }: { readonly port: number },
+  change = (html: string, _url: string): string => html,
+): Promise<ListeningServer> {
   const answer: RequestListener = async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
@@ -26,7 +36,11 @@ export function openWithoutScripts({ port }: { readonly port: number }): Promise
     res.statusCode = response.status
     for (const [name, value] of response.headers) if (!NOT_PASSED.has(name)) res.appendHeader(name, value)
     const body = Buffer.from(await response.arrayBuffer())
-    res.end(response.headers.get('content-type')?.startsWith('text/html') ? plain(body.toString()) : body)
+    res.end(
+      response.headers.get('content-type')?.startsWith('text/html')
+        ? change(plain(body.toString()), req.url ?? '')
+        : body,
+    )
   }
   return listeningOn(createServer((req, res) => void answer(req, res)))
 }

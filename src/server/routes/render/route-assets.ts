@@ -10,8 +10,9 @@ export interface DocumentAssets {
   /**
    * Tags for the start of `<head>`.
    * @param late whether values follow that JSON cannot represent.
+   * @param first markup before all stylesheets.
    */
-  head(nonce: string, late: boolean): string
+  head(nonce: string, late: boolean, first?: string): string
   /** Value of the `Link` header, or `undefined`. */
   link(nonce: string): string | undefined
   /** The tag that starts hydration, or `''` if nothing hydrates. */
@@ -95,7 +96,7 @@ function describeAssets(
   const record = recorder === undefined ? '' : `<script nonce="${NONCE_MARK}">${recorder.script}</script>`
   // An import map applies only to modules that are loaded after it.
   const map = importMap === undefined ? '' : `<script type="importmap" nonce="${NONCE_MARK}">${importMap.text}</script>`
-  const head = META + map + record + styleTags.join('') + preloads.join('')
+  const head = map + record + styleTags.join('') + preloads.join('')
   // Only what must load first; the other tags are in the same packet, and long headers cost every answer.
   const link = [
     ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),
@@ -108,7 +109,7 @@ function describeAssets(
   const plain = stamp(head)
   const withDecoder = stamp(head + decoder.join(''))
   return {
-    head: (nonce, late) => (late ? withDecoder(nonce) : plain(nonce)),
+    head: (nonce, late, first = '') => META + first + (late ? withDecoder(nonce) : plain(nonce)),
     link: link === '' ? () => undefined : stamp(link),
     bootstrap: stamp(bootstrap),
     policiesFor,
