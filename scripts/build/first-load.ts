@@ -29,9 +29,10 @@ export function firstLoad({
     async setup(building) {
       const files = await staticImports(root, entry)
       building.onResolve({ filter: /^\.{1,2}\/|^millrace(?:$|\/)/ }, async (args) => {
-        const { path, kind, importer } = args
+        const { path, kind, importer, namespace } = args
         if (isLookUp(args) || kind !== 'import-statement' || files.has(importer)) return undefined
-        if (path.startsWith('.') && !importer.startsWith(runtime.folder + sep)) return undefined
+        const isElsewhere = namespace === 'file' && !importer.startsWith(runtime.folder + sep)
+        if (path.startsWith('.') && isElsewhere) return undefined
         const found = await lookUp(building, args)
         if (found === undefined) return undefined
         if (files.has(found.path)) return { path: 'all', namespace: NAMESPACE }

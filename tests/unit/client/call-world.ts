@@ -127,9 +127,9 @@ export function world() {
       },
       ...Object.fromEntries(['refresh', 'forget', 'catchUp'].map((name) => [name, note(name)])),
     },
-    revalidate(targets: readonly string[]) {
+    revalidate(targets: readonly string[], at?: number) {
       known.revalidate(targets)
-      note('revalidate')(targets)
+      note('revalidate')(targets, at)
     },
     follow: (to: string, request?: RouteRequest) =>
       void done.push(['follow', to, request && [request.href, request.head, [...request.segments.keys()]]]),
