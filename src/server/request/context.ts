@@ -4,8 +4,8 @@ import { writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { DataLifetime } from '../api/define-app.ts'
 import type { LoaderContext } from '../api/loader-types.ts'
-import { purposeOf, type ShedReason } from './request-kind.ts'
-import type { RequestKind, DataRequest, HeadTiming, ActionTarget } from './request-kind.ts'
+import { purposeOf, type ActionTarget, type DataRequest, type HeadTiming } from './request-kind.ts'
+import type { RequestKind, ShedReason } from './request-kind.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
 import type { RequestSpan, ServerReporter } from './request-reporter.ts'
 import type { RequestTelemetry } from './request-telemetry.ts'
@@ -14,6 +14,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
+import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
 import type { LateChangeError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
@@ -27,18 +28,6 @@ import type { SessionStore } from '../stores/session-store.ts'
 
 const MOST_SPANS = 200 // per request
 const MEGABYTE = 1_048_576
-
-/** Why a request's signal was aborted. */
-export class RequestAborted extends Error {
-  override readonly name = 'AbortError'
-  /** `gone`: the client has disconnected, which is not a failure. `timeout`: the render's time is over. */
-  override readonly cause: 'gone' | 'timeout'
-
-  constructor(cause: 'gone' | 'timeout') {
-    super(cause === 'gone' ? 'The client has gone away' : 'The render took longer than RENDER_TIMEOUT_MS')
-    this.cause = cause
-  }
-}
 
 /** Facts from which a request's context is made. */
 export interface RequestFacts {
@@ -284,7 +273,7 @@ export class RequestContext {
   }
 
   get log(): Logger {
-    return (this.#log ??= this.#parentLog.child({ requestId: this.requestId, ...this.#otherTrace() }))
+    return (this.#log ??= this.#parentLog.child({ requestId: this.requestId, ...traceField(this) }))
   }
 
   /** 128 random bits for the Content-Security-Policy of this answer. */
@@ -304,11 +293,6 @@ export class RequestContext {
     refuseInReadScope('request')
     this.personal = true
     return (this.#request ??= toWebRequest(this))
-  }
-
-  #otherTrace(): { readonly traceId?: string } {
-    const traceId = this.otherTraceId
-    return traceId === undefined ? {} : { traceId }
   }
 
   /** Digests of the failures that this request has already logged. */
@@ -409,4 +393,8 @@ export interface Afterwards {
   run(work: () => unknown, context: RequestContext): void
   /** Settles when nothing is left, including work started meanwhile. Does not reject. */
   settled(): Promise<void>
+}
+
+function traceField({ otherTraceId }: RequestContext): { readonly traceId?: string } {
+  return otherTraceId === undefined ? {} : { traceId: otherTraceId }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { controlFlowDigest, RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 import { isReportable, isReportableError } from '../../../src/shared/reports/is-reportable.ts'
 import { RouteCancelled, RouteLoadError } from '../../../src/client/react/router-errors.ts'
-import { RequestAborted } from '../../../src/server/request/context.ts'
+import { RequestAborted } from '../../../src/server/request/request-aborted.ts'
 
 const withDigest = (digest: string | undefined): Error => Object.assign(new Error('hidden by React'), { digest })
 const other = (): unknown => 'a text'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 import { isServerFailure } from '../../../src/server/reports/sdk/is-server-failure.ts'
-import { RequestAborted } from '../../../src/server/request/context.ts'
+import { RequestAborted } from '../../../src/server/request/request-aborted.ts'
 
 /** Whether it is a failure while the client is there, and once it has gone. */
 const CASES: readonly (readonly [string, unknown, boolean, boolean])[] = [

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { ReportClient } from '../../../src/server/reports/sdk/report-client.ts'
-import { RequestAborted } from '../../../src/server/request/context.ts'
+import { RequestAborted } from '../../../src/server/request/request-aborted.ts'
 import type { TracedAnswer } from '../../../src/server/request/request-reporter.ts'
 import { createServerReporter, type ServerReporterParts } from '../../../src/server/reports/sdk/server-reporter.ts'
 

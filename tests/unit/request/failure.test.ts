@@ -9,7 +9,7 @@ import {
   RefusalSignal,
 } from '../../../src/shared/control-flow.ts'
 import { errorDigest, reportFailure } from '../../../src/server/request/answer/failure.ts'
-import { RequestAborted } from '../../../src/server/request/context.ts'
+import { RequestAborted } from '../../../src/server/request/request-aborted.ts'
 import { detachedRequest } from './request-context.ts'
 
 /** What React leaves of an error on its way into the browser. */

@@ -75,8 +75,7 @@ export function createRouteStore(
     onChange()
   }
 
-  function start(href: string, { page, missing }: RoutePlan, prefetch: boolean, force: boolean): RouteRequest {
-    const { route } = page
+  function start(href: string, { page: { route, params }, missing }: RoutePlan, prefetch: boolean, force: boolean) {
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
         const kept = keptMarks(head.sessions) || marks
@@ -95,7 +94,7 @@ export function createRouteStore(
         changed()
       },
     })
-    request.params = page.params
+    request.params = params
     requests.add(request)
     onChange()
     return request
@@ -115,8 +114,7 @@ export function createRouteStore(
       const joins = [...planned.joins]
       const asks = asksVerdict || missing.length > 0
       if (!asks && joins.length === 0 && (!own || own.over || (!whole && isReady(own)))) return page
-      if (own && isCutOff(own, missing))
-        throw new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
+      if (own && isCutOff(own, missing)) throw cutOff(href)
       if (asks) {
         if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         sent += 1
@@ -188,6 +186,10 @@ function keepVerdict(
   if (!head || head.redirect || failed || outcome || status >= 400 || !current) return
   const lifetimes = [...segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
   known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
+}
+
+function cutOff(href: string): RouteLoadError {
+  return new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
 }
 
 /** Whether an answer may contain data of these targets. Its tags are not known yet, so it may have any. */

@@ -1,5 +1,5 @@
 import { isControlFlow } from '../../../shared/control-flow.ts'
-import { RequestAborted } from '../../request/context.ts'
+import { RequestAborted } from '../../request/request-aborted.ts'
 
 /**
  * Whether a value thrown on this server is a failure to report. Decided by its class, never by its text: names,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { controlFlowDigest } from '../../../shared/control-flow.ts'
 import type { RequestContext } from '../context.ts'
-import { RequestAborted } from '../context.ts'
+import { RequestAborted } from '../request-aborted.ts'
 import { judgeThrown } from './judge-thrown.ts'
 import type { FailurePlace } from '../request-reporter.ts'
 
