@@ -150,7 +150,7 @@ describe('a document', () => {
   test('without loaders says nothing of its data', async () => {
     const { app } = tinyApp({ routes: { '/': { page: hello } } })
     const { text } = await getData(app, '/?a=1')
-    expect(text).toContain('{"v":3,"build":"development","route":"/","params":{},"values":')
+    expect(text).toContain('{"v":3,"build":"development","route":"/","asks":[],"params":{},"values":')
   })
 
   test('of a fallback speaks of what is shown only', async () => {

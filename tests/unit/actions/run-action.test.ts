@@ -54,12 +54,12 @@ test('what a handler drops is told at its end, once, and what its work drops aft
   await runAction(declared, ofForm(), {
     params: {},
     context: { headers: new Headers(), revalidate: (...targets: readonly string[]) => void told.push(...targets) },
-    call: { givenHeaders: new Headers() },
+    call: { givenHeaders: new Headers(), noteLateChange: () => void told.push('too late for the browser') },
     dropEarly: ([target]: readonly string[]) => void told.push(`early ${target}`),
     watch: (value: unknown) => value,
   } as never)
   ;(await late.promise)()
-  expect(told).toEqual(['early board', 'handled', 'board', 'late'])
+  expect(told).toEqual(['early board', 'handled', 'board', 'too late for the browser', 'late'])
 })
 
 describe('an action gets', () => {

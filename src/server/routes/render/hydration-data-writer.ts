@@ -83,7 +83,7 @@ function createHydrationData(
   refuseLostValues(data)
   const element =
     start +
-    (context.readAt === undefined ? '' : member('at', context.readAt)) +
+    timeMember(view, context) +
     member('params', params) +
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
@@ -118,6 +118,12 @@ function createHydrationData(
 /** The element without what differs between two documents of equal content. It precedes what visitors have written. */
 export function stableHydrationData(element: string, { readAt }: Pick<RequestContext, 'readAt'>): string {
   return readAt === undefined ? element : element.replace(member('at', readAt), '')
+}
+
+/** A page without data has nothing that a drop could concern, and is the same on all instances. */
+function timeMember({ data, outcome }: RouteView, { readAt }: RequestContext): string {
+  const isConcerned = outcome !== undefined || Object.keys(data).length > 0
+  return isConcerned && readAt !== undefined ? member('at', readAt) : ''
 }
 
 /** Only for shown segments: the browser caches no others. */
