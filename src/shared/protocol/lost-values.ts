@@ -1,4 +1,4 @@
-import { isIndex, tagOf } from './value-frames.ts'
+import { isIndex, isSparse, tagOf } from './value-frames.ts'
 
 /** A value that would not arrive in the browser unchanged. */
 export interface LostValue {
@@ -10,6 +10,9 @@ export interface LostValue {
 
 /** Deeper data is not checked; this is a help during development, not a guard. */
 const MAX_DEPTH = 500
+
+/** Lists with members beside the numbered ones are results of `match`, and short. */
+const MAX_CHECKED_KEYS = 1_000
 
 /** Kinds of nodes whose own members are neither their content, as for bytes, nor secret, as for errors. */
 const BARE = new Set(['', 'Date', 'RegExp', 'URL', 'Map', 'Set'])
@@ -61,12 +64,12 @@ function find(value: unknown, place: Place): LostValue | undefined {
     return symbolMember(value, path) ?? firstOf(Object.entries(value), memberPath, place)
   }
   if (!BARE.has(tag)) return undefined
-  const extra = Object.keys(value).find((key) => tag !== '' || !isIndex(key))
+  const extra = isLong(value) ? undefined : Object.keys(value).find((key) => tag !== '' || !isIndex(key))
   if (extra !== undefined) return { path: path + memberPath(extra), what: `a member of an instance of ${name}` }
   if (isStrict && value instanceof RegExp && value.lastIndex !== 0) {
     return { path, what: `a regular expression with lastIndex ${value.lastIndex}, which arrives with 0` }
   }
-  if (tag === '') return firstOf(Object.entries(value), (index) => `[${index}]`, place)
+  if (tag === '') return firstOf(membersOf(value as readonly unknown[]), (index) => `[${index}]`, place)
   if (value instanceof Map) return firstOf(entriesOf(value), (key) => key, place)
   return value instanceof Set ? firstOf([...value].entries(), (index) => `{${index}}`, place) : undefined
 }
@@ -74,6 +77,11 @@ function find(value: unknown, place: Place): LostValue | undefined {
 function symbolMember(value: object, path: string): LostValue | undefined {
   const key = Object.getOwnPropertySymbols(value).find((symbol) => Object.propertyIsEnumerable.call(value, symbol))
   return key === undefined ? undefined : { path: `${path}[${String(key)}]`, what: 'a member with a symbol as its key' }
+}
+
+/** Without holes, which cost nothing, and without a list of all members, which would outlive the request. */
+function membersOf(list: readonly unknown[]): Iterable<readonly [number | string, unknown]> {
+  return isSparse(list) ? Object.entries(list) : list.entries()
 }
 
 /** Keys of a map and its values, each with its path. */
@@ -90,10 +98,20 @@ function firstOf<Key>(
   { path, depth, ...rest }: Place,
 ): LostValue | undefined {
   for (const [key, member] of entries) {
+    if (!mayBeLost(member)) continue
     const found = find(member, { ...rest, path: path + stepOf(key), depth: depth + 1 })
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** A list of keys would be as long. */
+function isLong(value: object): boolean {
+  return Array.isArray(value) && value.length > MAX_CHECKED_KEYS && !isSparse(value)
+}
+
+function mayBeLost(value: unknown): boolean {
+  return typeof value === 'function' || typeof value === 'symbol' || (typeof value === 'object' && value !== null)
 }
 
 function keyText(key: unknown): string {
