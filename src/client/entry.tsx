@@ -2,7 +2,7 @@ import { startTransition, useDeferredValue, type ComponentType, type ReactNode }
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
 import { withoutBasePath } from '../shared/base-path.ts'
 import { controlFlowOf } from '../shared/control-flow.ts'
-import type { UnsentTexts } from './actions/unsent-bar.ts'
+import type { BrowserTextsOf, SayTexts } from '../shared/texts.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
@@ -18,23 +18,24 @@ import { offerReload } from './offer-reload.ts'
 import { createLazyRouter } from './lazy-router.ts'
 import type { Screen } from './react/router-types.ts'
 
-export type { UnsentTexts } from './actions/unsent-bar.ts'
-
 /** Options that an application's `client.tsx` passes. */
 export interface HydrateOptions {
   /** The same table as on the server. */
   readonly routes: Readonly<Record<string, TypedSegment>>
   /** The same document component that the server renders. */
   readonly document: ComponentType<DocumentProps>
-  /** Replaces the runtime's texts about forms that were not sent. */
-  readonly unsentTexts?: Partial<UnsentTexts>
+  /**
+   * The runtime's own texts in the language of a page: forms that were not sent, files that did not load. Called when the
+   * page starts and when such a text may be needed; a language may be loaded on demand. What it leaves out is English.
+   */
+  readonly texts?: BrowserTextsOf
 }
 
 /**
  * Hydrates the document that the server sent. It may start while parts of the document are still streaming: React waits
  * for each of them. Then the client router is loaded, and handles links from there on.
  */
-export async function hydrate({ routes, document: Document, unsentTexts }: HydrateOptions): Promise<void> {
+export async function hydrate({ routes, document: Document, texts }: HydrateOptions): Promise<void> {
   const hydrationData = readHydrationData(document)
   if (hydrationData === undefined) return
   const { state } = hydrationData
@@ -47,21 +48,32 @@ export async function hydrate({ routes, document: Document, unsentTexts }: Hydra
   if (asked !== search) history.replaceState(history.state, '', href)
   const modules = createModuleCache()
   const shape = { chain: chainOf(routes, route ?? '/'), outcome: outcome as Outcome | undefined }
+  const say: SayTexts = (of) =>
+    Promise.resolve({ params: of, pathname: withoutBasePath(location.pathname) })
+      .then(texts as () => undefined)
+      .catch(() => undefined)
+  // While files load: the words for those that do not.
+  const words = say(params)
   const load = async () => modules.load(viewModules(shape))
   // Without them the page would not respond, and nothing on it would say so.
   const [values] = await Promise.all([hydrationData.values, load().catch(load)]).catch((reason: unknown) => {
-    offerReload(window)
+    void offerReload(window, words)
     throw reason
   })
   const { posted, search: parsed, data } = values
   const view: RouteView = { ...shape, params, search: parsed, data, origin }
   const first: Screen = { href: withoutBasePath(href), view, visit: 0 }
 
-  const router = createLazyRouter(window, first, async (listeners) => {
-    const { startRouter } = await import('./start-router.ts')
-    const render = (screen: Screen): void => root?.render(treeOf(screen))
-    return startRouter({ window, routes, modules, state, first, listeners, unsentTexts, render })
-  })
+  const router = createLazyRouter(
+    window,
+    first,
+    async (listeners) => {
+      const { startRouter } = await import('./start-router.ts')
+      const render = (screen: Screen): void => root?.render(treeOf(screen))
+      return startRouter({ window, routes, modules, state, first, listeners, say, render })
+    },
+    words,
+  )
 
   connectActions(router)
   const reports = pageReports()

@@ -1,5 +1,6 @@
 import { withBasePath } from '../shared/base-path.ts'
 import type { Screen, RouterListeners, HostedRouter, LoadedRouter } from './react/router-types.ts'
+import type { SayTexts } from '../shared/texts.ts'
 import { offerReload } from './offer-reload.ts'
 
 type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
@@ -9,11 +10,13 @@ type Call = 'refresh' | 'revalidate' | 'prefetch' | 'redirect'
  * hydration, and takes this object over. Calls before that are queued. If it does not load, links and forms use the
  * browser's own behaviour, `navigate` and `refresh` load a document, and the next call tries again.
  * @param load loads the code, and starts the router.
+ * @param texts of the page.
  */
 export function createLazyRouter(
   window: Window,
   first: Screen,
   load: (listeners: RouterListeners) => Promise<LoadedRouter>,
+  texts?: ReturnType<SayTexts>,
 ): HostedRouter {
   const { document, history, location } = window
   const changes: RouterListeners['changes'] = new Set()
@@ -78,7 +81,7 @@ export function createLazyRouter(
         () => handle.call(id, args, event),
         () => {
           // Keeps typed input.
-          offerReload(window)
+          void offerReload(window, texts)
           return new Promise(nothing)
         },
       ),
@@ -108,7 +111,9 @@ export function createLazyRouter(
 /** The server has written the form's URL, for browsers without scripts; React's handlers do not see this submit. */
 function leaveToBrowser(event: SubmitEvent): void {
   const { submitter, target } = event
-  const address = submitter?.getAttribute('formaction') ?? (target as Element).getAttribute('action')
+  // A field may hide the form's own method.
+  const { getAttribute } = Object.getPrototypeOf(target) as Element
+  const address = submitter?.getAttribute('formaction') ?? getAttribute.call(target, 'action')
   if (/[?&]_action=/.test(String(address))) event.stopImmediatePropagation()
 }
 

@@ -4,7 +4,7 @@ import type { HydrationState } from '../shared/protocol/hydration-data.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter, type CallStarter } from './actions/call-starter.ts'
-import type { UnsentTexts } from './actions/unsent-bar.ts'
+import type { SayTexts } from '../shared/texts.ts'
 import { createDraftStarter } from './core/page/draft-starter.ts'
 import { endInTime } from './core/data/end-in-time.ts'
 import { createHistoryStack } from './core/navigation/history-stack.ts'
@@ -13,6 +13,7 @@ import { createJournal } from './core/data/journal.ts'
 import { createKnownRoutes, pathOf } from './core/data/known-routes.ts'
 import { clickTarget, listenToClicks } from './core/prefetch/link-clicks.ts'
 import { savesData, watchLinks } from './core/prefetch/link-prefetch.ts'
+import { unhidden } from './core/page/form-members.ts'
 import { createStylesheets } from './core/page/load-styles.ts'
 import { hrefOf, withoutHash } from './core/data/local-href.ts'
 import { createPageEffects } from './core/navigation/page-effects.ts'
@@ -57,8 +58,8 @@ export interface StartOptions {
   /** The page of the document, with its original URL. */
   readonly first: Screen
   readonly listeners: RouterListeners
-  /** Replaces the runtime's texts about calls that were not sent. */
-  readonly unsentTexts?: Partial<UnsentTexts> | undefined
+  /** Says the application's own texts. */
+  readonly say: SayTexts
   /** Makes React render a screen: outside of a transition, as a deferred value. */
   render(screen: Screen): void
 }
@@ -74,7 +75,7 @@ const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any o
  * hydration, and imports everything that only a second page needs.
  */
 export function startRouter(options: StartOptions): StartedRouter {
-  const { window, modules, state, first, unsentTexts: texts } = options
+  const { window, modules, state, first, say } = options
   const { location } = window
   const parts = createParts(options, (...news) => drafts.learn(...news))
   const { table, known, code, history, prefetcher, storage } = parts
@@ -128,7 +129,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
   })
-  const calls = createCallStarter({ ...parts, router, texts, broadcast, leave, keepDrafts: () => drafts.save() })
+  const calls = createCallStarter({ ...parts, router, say, broadcast, leave, keepDrafts: () => drafts.save() })
 
   if (state.deadline !== undefined) endInTime(window, state.deadline)
   history.listen(router.traverse, router.moved, effects.leaving)
@@ -231,7 +232,7 @@ function prefetchLinks(window: StartOptions['window'], prefetcher: Prefetcher, c
     window,
     intent: (url) => fetchAhead(url, 'intent'),
     turned({ target }) {
-      if (target instanceof Element && target.closest('form')) calls.preload()
+      if (target instanceof Element && unhidden(target).closest('form')) calls.preload()
     },
     visible: fetchAhead,
     hidden: (urls) => prefetcher.cancel(urls.map((url) => withoutBasePath(url.pathname + url.search))),

@@ -136,6 +136,7 @@ export function createAppParts(options: CreateAppOptions) {
     drops: table.routes.some(({ kind }) => kind === 'handler') ? new DropTimes(now) : undefined,
     dataLifetime: definition.dataLifetime,
     hasReports: definition.reports !== false,
+    texts: definition.texts && { of: definition.texts, match: table.match },
   })
   const reporting = createReporting(options, config, services, log)
   const visitorLimits = limitVisitors(definition.security?.limits, now)

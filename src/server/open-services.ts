@@ -30,7 +30,9 @@ export interface Services extends RequestServices {
 
 /** Facts about build and process that services use. */
 export interface ServiceOptions
-  extends Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>, Pick<RequestServices, 'adoptAction'> {
+  extends
+    Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>,
+    Pick<RequestServices, 'adoptAction' | 'texts'> {
   /** Default: the runtime's own. */
   readonly dataLifetime?: DataLifetime | undefined
   /** Whether the application reports errors: without that, there is no inbox. Default: `true`. */
@@ -59,7 +61,7 @@ export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  { mapsFolder, adoptAction, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
+  { mapsFolder, adoptAction, texts, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
@@ -105,6 +107,7 @@ export function createServices(
     now: cache.now,
     drops: cache.drops,
     adoptAction,
+    texts,
     onDraining,
     warnOnce: warnOnceTo(log),
     get limits() {

@@ -7,6 +7,8 @@ import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import application from '../fixtures/locales-app/app.ts'
+import { submitForm } from 'millrace/testing'
+import * as actions from '../fixtures/locales-app/order/actions.server.ts'
 import { chooseLocale } from '../fixtures/locales-app/locales.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { withServer } from '../support/listening.ts'
@@ -16,11 +18,13 @@ const app = createApp({
   app: application,
   config: readConfig({ ORIGIN: 'https://mills.example' }),
   log: pino({ level: 'silent' }),
+  actions: { 'order/actions.server.ts': actions },
 })
 const get = (path: string) => request(app).get(path).set('Host', 'mills.example')
 
 describe('the chapter on routes', () => {
   const files = ['locales.ts', 'start-loader.server.ts', 'layout-loader.server.ts', 'layout.tsx', 'document.tsx']
+  files.push('texts.ts', 'schema-language.server.ts')
   test.for(files)('prints %s as it is run here', (file) => {
     const chapter = readFileSync(join(ROOT, 'docs/routes.md'), 'utf8')
     const code = readFileSync(join(ROOT, 'tests/fixtures/locales-app', file), 'utf8')
@@ -84,5 +88,40 @@ describe('a page in a language', () => {
     const answer = await get('//evil.example/mills').expect(308)
     expect(answer.headers['location']).toBe('/evil.example/mills')
     await get('/evil.example/mills').expect(404)
+  })
+})
+
+describe('a form in a language', () => {
+  const send = async (locale: string, fields: Readonly<Record<string, string>>) => {
+    const { text } = await get(`/${locale}/order`).expect(200)
+    const form = await submitForm(text, '#order', fields)
+    return request(app).post(form.url).set('Host', 'mills.example').set(form.headers).send(form.body)
+  }
+
+  test.each([
+    ['en', 'Too small: expected string to have &gt;=3 characters', 'We grind 50 kilos at most.'],
+    ['de', 'Zu klein: erwartet, dass string &gt;=3 Zeichen hat', 'Wir mahlen höchstens 50 Kilo.'],
+    ['pt-BR', 'Demasiado pequeno: esperava que o texto tivesse &gt;= 3 caracteres', 'Moemos até 50 quilos.'],
+  ])('has the faults of its schema in it: %s', async (locale, ofZod, ownWord) => {
+    const { status, text } = await send(locale, { grain: 'x', kilos: '51' })
+    expect(status).toBe(422)
+    expect(text).toContain(ofZod)
+    expect(text).toContain(ownWord)
+  })
+
+  test('keeps them apart, however many are checked at once', async () => {
+    const answers = await Promise.all(
+      ['de', 'en', 'de', 'en'].map((locale) => send(locale, { grain: 'x', kilos: '1' })),
+    )
+    expect(answers.map(({ text }) => text.includes('Zu klein'))).toEqual([true, false, true, false])
+  })
+
+  test('has the runtime’s own words in it too', async () => {
+    const { text } = await request(app)
+      .post('/de/order?_action=AAAAAAAAAAAAAAAA.0')
+      .set({ Host: 'mills.example', 'Sec-Fetch-Site': 'cross-site' })
+      .expect(403)
+    expect(text).toContain('<html lang="de">')
+    expect(text).toContain('Dieses Formular kommt von einer anderen Website.')
   })
 })

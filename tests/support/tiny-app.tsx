@@ -28,6 +28,7 @@ export interface TinyAppOptions {
   readonly security?: AppDefinition['security']
   readonly start?: AppDefinition['start']
   readonly dataLifetime?: AppDefinition['dataLifetime']
+  readonly texts?: AppDefinition['texts']
 }
 
 /** `createTestApp`, with what only tests of the runtime give it: files of a build, and actions by their modules. */

@@ -20,6 +20,7 @@ import type { RouterCore } from '../core/navigation/router.ts'
 import type { RouteLoadError } from '../react/router-errors.ts'
 import { ServerFailure } from '../react/boundaries.tsx'
 import type { RouteView } from '../react/route-view.ts'
+import type { unhidden } from '../core/page/form-members.ts'
 import { callBody, invalidInput } from './call-body.ts'
 import type { UploadProgress } from '../react/router-types.ts'
 import { focusFirstFault } from './focus-first-fault.ts'
@@ -61,6 +62,8 @@ export interface CallHost {
   readonly leave: (href: string, kind: 'push' | 'refresh') => void
   /** The page may need the typed input again. */
   readonly keepDrafts: () => void
+  /** Members of a form that its fields may hide. */
+  readonly unhidden: typeof unhidden
   /** Reports how far a call's files have been sent; `undefined` at the end. */
   progress(id: string, progress: UploadProgress | undefined): void
 }
@@ -145,7 +148,7 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
   }
   answered.count += 1
   if (answer?.errors !== undefined) {
-    if (form) focusFirstFault(form, answer.errors)
+    if (form) focusFirstFault(host.unhidden(form), answer.errors)
     return invalidInput(args.at(-1), answer, host.window.document)
   }
   const { redirect } = head ?? {}

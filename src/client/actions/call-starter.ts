@@ -2,6 +2,7 @@ import { isBlocked } from '../core/navigation/guarded.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
 import { startRouteRequest } from '../core/data/route-request.ts'
 import type { RouteStore } from '../core/data/route-store.ts'
+import { unhidden } from '../core/page/form-members.ts'
 import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { Broadcast } from '../core/navigation/router-parts.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
@@ -9,7 +10,7 @@ import type { Router, UploadProgress, RouterListeners } from '../react/router-ty
 import type { CallAction, CallHost, CallSource } from './call-action.ts'
 import type { createPageRenewal } from './renew-page.ts'
 import { suppressDoubleSubmits } from './suppress-double-submits.ts'
-import type { UnsentTexts } from './unsent-bar.ts'
+import type { SayTexts } from '../../shared/texts.ts'
 import type { MadeCall, UnsentCall, UnsentCalls } from './unsent-calls.ts'
 
 /** The part of calls in the router's own code: the rest is loaded for pages that have actions. */
@@ -33,7 +34,7 @@ export interface CallStarterParts extends Pick<
   readonly router: RouterCore
   readonly listeners: RouterListeners
   readonly tell: () => void
-  readonly texts: Partial<UnsentTexts> | undefined
+  readonly say: SayTexts
   readonly broadcast: Broadcast
 }
 
@@ -50,6 +51,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   const host: CallHost = {
     ...parts,
     ...troubles,
+    unhidden,
     startRouteRequest,
     idsOf: store.idsOf,
     pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
@@ -88,7 +90,7 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     unsent,
     isRunning: () => running > 0,
     preload() {
-      Promise.all([loadCalls(), troubles.load()]).catch(() => undefined)
+      Promise.all([loadCalls(), troubles.load(), parts.say(router.screen.view.params)]).catch(() => undefined)
     },
     call(id, args, event = window.event) {
       const source = sourceOf(event)
@@ -126,8 +128,8 @@ function createTroubles(parts: CallStarterParts & { readonly unsent: Set<string>
     },
     async unsent(made: MadeCall): Promise<UnsentCall> {
       const { createUnsentCalls } = await load()
-      unsent ??= createUnsentCalls({ ...parts, fetch: parts.world.fetch })
-      return unsent.add(made)
+      unsent ??= createUnsentCalls({ ...parts, unhidden, fetch: parts.world.fetch })
+      return unsent.add(made, await parts.say(parts.router.screen.view.params))
     },
     submitted(form: HTMLFormElement, isSame: boolean): void {
       unsent?.submitted(form, isSame)
@@ -154,6 +156,6 @@ function sourceOf(event: Event | undefined): CallSource {
   const target = (form && (event as SubmitEvent).submitter) ?? event?.target
   const by = target instanceof Element ? target : undefined
   // Read now: a button may change its text while its call is in progress.
-  const pressed = by?.closest('button,input,a,[role=button]')
+  const pressed = by && unhidden(by).closest('button,input,a,[role=button]')
   return { form, by, label: pressed?.ariaLabel ?? pressed?.textContent }
 }

@@ -4,14 +4,15 @@ const MOST_FRAMES = 10
 /**
  * Moves the focus to the first faulty field of a refused form, once the page has marked it by `aria-invalid`: screen
  * readers announce the fault there. If the focus has moved meanwhile, it stays.
+ * @param members of the form, not hidden by its fields.
  */
-export function focusFirstFault(form: HTMLFormElement, errors: Readonly<Record<string, unknown>>): void {
-  const { ownerDocument: document } = form
+export function focusFirstFault(members: HTMLFormElement, errors: Readonly<Record<string, unknown>>): void {
+  const { elements, ownerDocument: document } = members
   const before = document.activeElement
   let frames = 0
   const look = (): void => {
     if (document.activeElement !== before) return
-    const wrong = [...(form.elements as HTMLCollectionOf<HTMLInputElement>)].find(
+    const wrong = [...(elements as HTMLCollectionOf<HTMLInputElement>)].find(
       ({ name, type }) => name in errors && type !== 'hidden',
     )
     if (wrong?.ariaInvalid === 'true') wrong.focus()

@@ -1,3 +1,5 @@
+import { unhidden } from '../core/page/form-members.ts'
+
 /**
  * Accepts a form only once while its call is pending, unless something in it has changed: a second click in a hurry
  * means the same as the first.
@@ -11,6 +13,7 @@ export function suppressDoubleSubmits(
   onAgain: (isSame: boolean) => void,
 ): void {
   const sent = contentOf(fields)
+  const { addEventListener, removeEventListener } = unhidden(form)
   // A listener on the form runs before React's.
   const onSubmit = (event: SubmitEvent): void => {
     const isSame = contentOf(new FormData(form, event.submitter)) === sent
@@ -19,8 +22,8 @@ export function suppressDoubleSubmits(
     event.preventDefault()
     event.stopImmediatePropagation()
   }
-  const end = (): void => form.removeEventListener('submit', onSubmit, true)
-  form.addEventListener('submit', onSubmit, true)
+  const end = (): void => removeEventListener('submit', onSubmit, true)
+  addEventListener('submit', onSubmit, true)
   call.then(end, end)
 }
 

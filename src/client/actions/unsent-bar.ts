@@ -1,3 +1,5 @@
+import type { unhidden as Unhidden } from '../core/page/form-members.ts'
+import type { Texts } from '../../shared/texts.ts'
 import { UNSENT_STYLE } from './unsent-style.ts'
 
 /** Messages to the visitor about one call. */
@@ -16,15 +18,17 @@ export interface UnsentRow {
 
 /** The bar at the bottom of the window, with a row for each call that was not sent. */
 export interface UnsentBar {
-  add(on: { again(): void; cancel(): void }): UnsentRow
+  add(on: { again(): void; cancel(): void }, texts: Pick<Texts, 'again' | 'cancel'>): UnsentRow
 }
 
 const ANNOUNCE_MS = 100 // screen readers announce text only in a region that they know already
 const SENT_MS = 4_000 // long enough to be read
 const RENDER_MS = 100 // React may be replacing the element that gets the focus
 
+const FIELDS = 'button,input:not([type=hidden]),textarea,select'
+
 /** Added to the document with its first row; at the end of the body, which React does not touch. */
-export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentBar {
+export function createUnsentBar(document: Document, unhidden: typeof Unhidden): UnsentBar {
   const bar = document.createElement('section')
   bar.className = 'millrace-unsent'
   const style = new CSSStyleSheet()
@@ -43,7 +47,7 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
   for (const type of ['close', 'toggle']) document.addEventListener(type, place, true)
 
   return {
-    add({ again, cancel }) {
+    add({ again, cancel }, texts) {
       const row = document.createElement('div')
       row.role = 'status'
       const text = document.createElement('p')
@@ -98,34 +102,15 @@ export function createUnsentBar(document: Document, texts: UnsentTexts): UnsentB
   function giveBack(places: readonly (Element | undefined)[]): void {
     const heading = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('h1')
     for (const place of places) {
-      const inside = place?.querySelectorAll<HTMLElement>('button,input:not([type=hidden]),textarea,select') ?? []
-      for (const wish of [place as HTMLElement | undefined, ...inside]) {
+      if (!place) continue
+      const inside = unhidden(place).querySelectorAll(FIELDS)
+      for (const wish of [place, ...inside]) {
         // An element outside the document ignores this.
-        wish?.focus()
-        if (wish && document.activeElement === wish) return
+        unhidden(wish as HTMLElement).focus()
+        if (document.activeElement === wish) return
       }
     }
     heading?.setAttribute('tabindex', '-1')
     heading?.focus()
   }
-}
-
-/** Texts for visitors. `%s` is replaced by the text of the button. */
-export interface UnsentTexts {
-  readonly notSent: string
-  /** If the button has no text. */
-  readonly notSentUnnamed: string
-  readonly offline: string
-  readonly unreachable: string
-  readonly busy: string
-  /** It will send itself. */
-  readonly itself: string
-  /** The network is back, but it does not send itself. */
-  readonly back: string
-  /** The same, for a call that is too old for the server to recognise. */
-  readonly backLate: string
-  readonly sending: string
-  readonly sent: string
-  readonly again: string
-  readonly cancel: string
 }

@@ -1,4 +1,6 @@
-import { createUnsentBar, type UnsentBar, type UnsentRow, type UnsentTexts } from './unsent-bar.ts'
+import type { unhidden } from '../core/page/form-members.ts'
+import type { Texts } from '../../shared/texts.ts'
+import { createUnsentBar, type UnsentBar, type UnsentRow } from './unsent-bar.ts'
 
 /**
  * Calls that did not reach the server, or whose answers did not reach the browser. Each is shown until it is sent or
@@ -49,7 +51,8 @@ export interface UnsentCall {
 
 /** All unsent calls of a page. */
 export interface UnsentCalls {
-  add(call: MadeCall): UnsentCall
+  /** @param own the application's own texts. */
+  add(call: MadeCall, own: Partial<UnsentTexts> | undefined): UnsentCall
   /**
    * Called when a form with an unsent call is submitted by its own button.
    * @param isSame whether its content is unchanged; if not, the unsent call is cancelled.
@@ -60,7 +63,6 @@ export interface UnsentCalls {
 /** Parts of the unsent calls. */
 export interface UnsentCallsParts {
   readonly window: Window
-  readonly texts?: Partial<UnsentTexts> | undefined
   /** Ids of actions with unsent calls; changed here, and `tell` is called then. */
   readonly unsent: Set<string>
   readonly tell: () => void
@@ -68,7 +70,25 @@ export interface UnsentCallsParts {
   readonly fetch: typeof fetch
   /** The document is being replaced. */
   keepDrafts(): void
+  readonly unhidden: typeof unhidden
 }
+
+/** Its texts. */
+export type UnsentTexts = Pick<
+  Texts,
+  | 'notSent'
+  | 'notSentUnnamed'
+  | 'offline'
+  | 'unreachable'
+  | 'busy'
+  | 'itself'
+  | 'back'
+  | 'backLate'
+  | 'sending'
+  | 'sent'
+  | 'again'
+  | 'cancel'
+>
 
 const TEXTS: UnsentTexts = {
   notSent: '“%s” was not sent.',
@@ -86,7 +106,7 @@ const TEXTS: UnsentTexts = {
 }
 
 /** Facts and services that the calls of a page share. */
-interface EntryWorld extends Pick<UnsentCallsParts, 'window' | 'now'> {
+interface EntryWorld extends Pick<UnsentCallsParts, 'window' | 'now' | 'unhidden'> {
   readonly texts: UnsentTexts
   readonly bar: UnsentBar
 }
@@ -107,7 +127,7 @@ class Entry {
   constructor(call: MadeCall, world: EntryWorld) {
     this.call = call
     this.#world = world
-    this.row = world.bar.add({ again: () => this.#again(), cancel: () => this.#cancel() })
+    this.row = world.bar.add({ again: () => this.#again(), cancel: () => this.#cancel() }, world.texts)
   }
 
   get waits(): boolean {
@@ -156,25 +176,28 @@ class Entry {
     if (!this.waits) return
     const { form, by } = this.call
     // Sends the form as it is shown now, by its own event.
-    if (form?.isConnected && this.edited) form.requestSubmit(submitterOf(form, by))
+    const members = form && this.#world.unhidden(form)
+    if (members?.isConnected && this.edited) members.requestSubmit(submitterOf(form, by))
     else this.settle(true)
   }
 
   #cancel(): void {
     const { form } = this.call
     // React resets a form when its action is over, but the visitor has only cancelled the call, not the input.
-    const keep = (event: Event): void => event.preventDefault()
-    form?.addEventListener('reset', keep)
-    setTimeout(() => form?.removeEventListener('reset', keep), 1_000)
+    const { window } = this.#world
+    const keep = (event: Event): void => {
+      if (event.target === form) event.preventDefault()
+    }
+    window.addEventListener('reset', keep)
+    setTimeout(() => window.removeEventListener('reset', keep), 1_000)
     this.settle(false)
   }
 }
 
 /** Bound: one for each pending call of a visitor. */
 export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
-  const { window, now } = parts
-  const texts = { ...TEXTS, ...parts.texts }
-  const world = { window, now, texts, bar: createUnsentBar(window.document, texts) }
+  const { window, now, unhidden } = parts
+  const world = { window, now, unhidden, bar: createUnsentBar(window.document, unhidden) }
   const entries = new Set<Entry>()
   const lookout = createLookout(window, () => void look())
 
@@ -205,8 +228,9 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
         entry.show()
       }
     },
-    input({ target }: Event) {
-      for (const entry of entries) entry.edited ||= entry.call.form?.contains(target as Node) === true
+    input(event: Event) {
+      const path: readonly unknown[] = event.composedPath()
+      for (const entry of entries) entry.edited ||= path.includes(entry.call.form)
     },
     beforeunload: (event: Event) => event.preventDefault(),
     pagehide: parts.keepDrafts,
@@ -217,10 +241,11 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
   }
 
   return {
-    add(call) {
+    add(call, own) {
+      const texts = { ...TEXTS, ...own }
       // Only while needed: browsers may not keep a page with such a listener for the back button.
       if (entries.size === 0) listen('addEventListener')
-      const entry = new Entry(call, world)
+      const entry = new Entry(call, { ...world, texts })
       entries.add(entry)
       return {
         ask(why) {
@@ -286,7 +311,7 @@ async function reachSite(ask: typeof fetch): Promise<boolean> {
 }
 
 /** The button that has submitted a form, because it may add a field. */
-function submitterOf(form: HTMLFormElement, by: Element | undefined): HTMLElement | null {
+function submitterOf(form: HTMLFormElement | undefined, by: Element | undefined): HTMLElement | null {
   return by instanceof HTMLElement && by !== form && by.isConnected && (by as HTMLButtonElement).form === form
     ? by
     : null
@@ -296,7 +321,7 @@ const MOST_OF_A_NAME = 40 // characters
 
 /** Message that a call was not sent, with the name of its button. */
 function headlineOf({ by, label }: MadeCall, texts: UnsentTexts): string {
-  const text = label || by?.closest('input')?.value || ''
+  const text = label || (by instanceof HTMLInputElement ? by.value : '')
   const name = text.replaceAll(/\s+/g, ' ').trim()
   const short = name.length > MOST_OF_A_NAME ? `${name.slice(0, MOST_OF_A_NAME - 1)}…` : name
   return short === '' ? texts.notSentUnnamed : texts.notSent.replace('%s', () => short)

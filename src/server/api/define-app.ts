@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { DocumentProps, TypedSegment } from '../../client/module-types.ts'
 import type { RuleSet } from '../../shared/rules/rule-types.ts'
+import type { TextsOf } from '../../shared/texts.ts'
 import type { RateLimit } from '../stores/rate-limits.ts'
 
 /** Argument of an application's `start`. */
@@ -58,6 +59,11 @@ export interface AppDefinition {
   readonly env?: Env<object>
   /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. */
   readonly dataLifetime?: DataLifetime
+  /**
+   * The runtime's own texts in the language of a page: pages without React, faults of files, hints without JavaScript.
+   * Called when such a text is needed. What it leaves out is English. The browser gets its own by `hydrate({ texts })`.
+   */
+  readonly texts?: TextsOf
   /**
    * Error reports. `false`: the build has no recorder and no SDK, and the server has no relay, inbox and spool; failures
    * are in the log alone. The server then refuses `SENTRY_DSN`.

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
+import type { RouteTable } from '../../shared/route-table.ts'
+import type { TextsOf } from '../../shared/texts.ts'
 import type { DataLifetime } from '../api/define-app.ts'
 import type { LoaderContext } from '../api/loader-types.ts'
 import { purposeOf, type ActionTarget, type DataRequest, type HeadTiming } from './request-kind.ts'
@@ -372,6 +374,8 @@ export interface RequestServices {
   readonly adoptAction?: ((action: NamedAction) => void) | undefined
   /** Logs a warning, unless this process has logged one with the same key. */
   warnOnce(key: string, fields: object, message: string): void
+  /** The application's own texts, and the table that knows their page; absent if all are English. */
+  readonly texts?: { readonly of: TextsOf; readonly match: RouteTable['match'] } | undefined
   /** Finished action calls. */
   readonly once: IdempotencyStore
   /** Reports that stay on this server; `undefined` if a DSN is set. */

@@ -10,6 +10,7 @@ import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-dat
 import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
 import type { RequestLine, RequestLog, RequestObserver } from '../request/request-log.ts'
 import type { ServerReporter } from '../request/request-reporter.ts'
+import { fill, textsOf } from '../request/answer/texts.ts'
 import { attachContext } from '../request/attached-context.ts'
 import { RequestContext } from '../request/context.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
@@ -21,6 +22,9 @@ import { clientKey } from '../http/client-key.ts'
 
 /** Ids accepted from another machine: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
+
+/** Of a refused URL, the language may be named by its first segment. */
+const MOST_OF_A_PATH = 100 // characters
 
 /** `OPTIONS *` is about the server, not a URL (RFC 9110, section 9.3.7). */
 const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
@@ -122,7 +126,8 @@ function answerOutside(context: RequestContext, target: Exclude<JudgedTarget, { 
     return sendLocation(context, 308, withoutBasePath(target.location))
   }
   const base = basePath()
-  sendConstantPage(context, { status: 404, message: `The pages of this site begin with ${base}.` })
+  const texts = textsOf(context)
+  sendConstantPage(context, { status: 404, message: fill(texts.outside, base), texts })
 }
 
 /** `/shop/` for `/shop`: in a router that is mounted there both are `/`. */
@@ -141,8 +146,10 @@ function reject(context: RequestContext, { status, reason }: Refusal): void {
   const { url, headers: asked } = context.req
   // A person sees the answer to a mistyped link.
   const isForPerson = asked.accept?.includes('text/html') && !url?.startsWith(`${ROUTE_DATA_PREFIX}/`)
-  if (isForPerson) sendConstantPage(context, { status, message: `This request was refused: ${reason}.` }, headers)
-  else sendText(context, status, reason, headers)
+  if (isForPerson) {
+    const texts = textsOf(context, url?.slice(0, MOST_OF_A_PATH).split(/[?#]/, 1)[0])
+    sendConstantPage(context, { status, message: fill(texts.refused, reason), texts }, headers)
+  } else sendText(context, status, reason, headers)
 }
 
 /** Writes one log line per request, and aborts its work when the client disconnects. */

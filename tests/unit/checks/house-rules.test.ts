@@ -91,6 +91,15 @@ describe('state', () => {
   })
 })
 
+describe('a form in the browser', () => {
+  test('has no members of its own: its fields may hide them', () => {
+    expect(faultsOf('src/client/core/x.ts', 'form.submit()')).toHaveLength(1)
+    expect(faultsOf('src/client/core/x.ts', 'call(form?.isConnected)')).toHaveLength(1)
+    expect(faultsOf('src/client/core/x.ts', "unhidden(form).submit(); import './form.ts'")).toEqual([])
+    expect(faultsOf('src/server/x.ts', 'form.fields')).toEqual([])
+  })
+})
+
 describe('length', () => {
   const lines = (count: number): string[] => Array.from({ length: count }, () => '// line')
 

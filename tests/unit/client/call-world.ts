@@ -133,6 +133,7 @@ export function world() {
     },
     follow: (to: string, request?: RouteRequest) =>
       void done.push(['follow', to, request && [request.href, request.head, [...request.segments.keys()]]]),
+    unhidden: <Some>(form: Some) => form,
     ...Object.fromEntries(['leave', 'keepDrafts', 'progress', 'renew'].map((name) => [name, note(name)])),
   }
   const callAction = createActionCalls(host as unknown as CallHost)

@@ -66,7 +66,7 @@ function createPage() {
     reactHears(action: string | null, formaction?: string): boolean {
       const heard = vi.fn<() => void>()
       window.addEventListener('submit', heard, { once: true })
-      const target = { getAttribute: () => action }
+      const target = Object.create({ getAttribute: () => action }) as object
       const submitter = formaction === undefined ? null : { getAttribute: () => formaction }
       const event = Object.assign(new Event('submit'), { submitter })
       Object.defineProperty(event, 'target', { value: target })

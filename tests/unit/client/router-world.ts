@@ -321,6 +321,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     follow: (to, request) => (request ? store.bring(request, () => router.navigate(to)) : router.navigate(to)),
     leave,
     keepDrafts: () => undefined,
+    unhidden: (form) => form,
     progress: () => undefined,
   })
 

@@ -59,6 +59,7 @@ async function act(context: RequestContext): Promise<void> {
     params: {},
     context: context.loaderContext,
     call: context,
+    texts: () => ({ tooManyFaults: '' }),
     watch: (value) => value,
   })
 }

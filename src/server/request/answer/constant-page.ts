@@ -1,5 +1,7 @@
 import { withBasePath } from '../../../shared/base-path.ts'
 import { escapeHtml } from '../../../shared/escape-html.ts'
+import type { PageTexts } from '../../../shared/texts.ts'
+import { ENGLISH, fill } from './texts.ts'
 import { STATUS_CODES } from 'node:http'
 
 /** Content of a constant page. */
@@ -9,6 +11,8 @@ export interface ConstantPage {
   readonly message?: string
   /** Identifies a failure of ours. */
   readonly digest?: string
+  /** Default: English ones. */
+  readonly texts?: PageTexts
 }
 
 /** Readable at any window size, and in dark mode; a policy names it by its hash. */
@@ -23,19 +27,22 @@ const MAY_PASS = new Set([408, 429])
  * A page without React and without the application, for when these have failed or never ran. The wording for failures
  * is in the contract, section 7.
  */
-export function constantPage({ status, message, digest }: ConstantPage): string {
-  const title = status >= 500 && digest !== undefined ? FAILURE : `${status} ${STATUS_CODES[status] ?? 'Error'}`
+export function constantPage({ status, message, digest, texts = ENGLISH }: ConstantPage): string {
+  const title = status >= 500 && digest !== undefined ? texts.serverFailure : titleOf(status, texts)
   const testId = digest === undefined ? '' : ' data-testid="error"'
   return (
-    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
+    `<!DOCTYPE html><html lang="${escapeHtml(texts.language)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
     `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title>` +
     `<style>${CONSTANT_PAGE_STYLE}</style></head><body><main>` +
     `<h1${testId}>${escapeHtml(title)}</h1>` +
     (message === undefined ? '' : `<p>${escapeHtml(message)}</p>`) +
-    (digest === undefined ? '' : `<p data-testid="digest">Digest: ${escapeHtml(digest)}</p>`) +
-    `<p>${status >= 500 || MAY_PASS.has(status) ? '<a href="">Try again</a>' : ''}<a href="${withBasePath('/')}">Home</a></p>` +
+    (digest === undefined ? '' : `<p data-testid="digest">${escapeHtml(fill(texts.digest, digest))}</p>`) +
+    `<p>${status >= 500 || MAY_PASS.has(status) ? `<a href="">${escapeHtml(texts.again)}</a>` : ''}<a href="${withBasePath('/')}">${escapeHtml(texts.home)}</a></p>` +
     '</main></body></html>'
   )
 }
 
-const FAILURE = 'Application error: a server-side exception has occurred'
+/** Number and name of a status. */
+export function titleOf(status: number, { titles }: PageTexts): string {
+  return `${status} ${titles[status] ?? STATUS_CODES[status] ?? 'Error'}`
+}

@@ -1,4 +1,5 @@
 import { dropBody } from '../../http/body/drop-body.ts'
+import { textsOf } from './texts.ts'
 import { sendConstantPage, sendText } from './send-plain.ts'
 import type { RequestContext } from '../context.ts'
 
@@ -33,8 +34,10 @@ export function refuseCall(
   const headers = status === 503 || status === 429 ? ['Retry-After', String(retryAfterSeconds)] : []
   if (status === 405) headers.push('Allow', 'GET, HEAD, OPTIONS')
   dropBody(context.req, context.res)
-  // The exact excess is for the log only.
-  const message = status === 413 ? REASONS[status] : reason
-  if (context.data === undefined) sendConstantPage(context, { status, message }, headers)
-  else sendText(context, status, reason, headers)
+  if (context.data === undefined) {
+    const texts = textsOf(context)
+    // The exact excess is for the log only.
+    const message = texts.forms[status] ?? (status === 413 ? REASONS[status] : reason)
+    sendConstantPage(context, { status, message, texts }, headers)
+  } else sendText(context, status, reason, headers)
 }

@@ -3,13 +3,14 @@ import type { RequestContext } from '../context.ts'
 import { addGivenHeaders } from './answer-headers.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
 import type { JudgedRedirect } from './judge-thrown.ts'
+import { textsOf } from './texts.ts'
 import { send } from './send.ts'
 import { type HeaderList } from '../../http/header-list.ts'
 import { CONSTANT_PAGE_POLICY } from './security-headers.ts'
 
 /** Sends a page without React: refusals of bad input, and the last resort for failures. Never stored. */
 export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
-  const body = constantPage(page)
+  const body = constantPage({ ...page, texts: page.texts ?? textsOf(context) })
   send(context, page.status, [
     'Content-Type',
     'text/html; charset=utf-8',

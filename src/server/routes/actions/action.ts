@@ -1,6 +1,7 @@
 import type { FailedAction } from '../../../shared/action-result.ts'
 import type { Action } from '../../../shared/action-types.ts'
 import type { Schema } from '../../../shared/schema.ts'
+import type { TextsPage } from '../../../shared/texts.ts'
 import type { LoaderContext } from '../../api/loader-types.ts'
 import type { NamedAction } from '../../request/named-action.ts'
 import { createFormReference } from '../render/form-reference.ts'
@@ -71,8 +72,8 @@ export interface ActionDefinition<
    * The failure is logged and reported in both cases. Default: `'page'`.
    */
   readonly failure?: Failure
-  /** Error text at the field of a file that is over a limit. Default: an English one that names the limit. */
-  readonly tooLarge?: string
+  /** Error text at the field of a file that is over a limit. Default: the application's `texts`, which name the limit. */
+  readonly tooLarge?: string | ((page: TextsPage) => string)
   /** Streams files to the handler. Without it they are held in memory, as part of the body. */
   readonly upload?: UploadLimits
   /** May throw what a loader may: `redirect()`, `notFound()` and so on. */

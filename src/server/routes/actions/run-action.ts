@@ -7,6 +7,9 @@ import type { ActionCall, DeclaredAction } from './action.ts'
 import { RefusedInputSignal } from '../../api/refuse-input.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
+import type { PageTexts } from '../../../shared/texts.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { fill, textsOf, textsPage } from '../../request/answer/texts.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
 import { BodyError, type PassedLimit } from '../../http/body/body-error.ts'
@@ -60,6 +63,8 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
   }
   /** Drops targets that are dropped again when the handler has finished. */
   readonly dropEarly: (targets: readonly string[]) => void
+  /** Built-in texts for its page. */
+  readonly texts: () => Pick<PageTexts, 'tooManyFaults'>
   /** Watches the promises in the handler's result, in the turn in which it returns, because nobody may await them. */
   readonly watch: <Value>(value: Value) => Value
 }
@@ -91,7 +96,7 @@ export async function runAction(
   try {
     const { args, state, ...split } = await splitArguments(definition.args, call)
     hasState = split.hasState
-    const checked = await check(definition.input, call.input)
+    const checked = await check(definition.input, call.input, surroundings.texts)
     if (checked.issues !== undefined) {
       return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret), secret })
     }
@@ -208,8 +213,12 @@ function stateOf(value: unknown): unknown {
   return value === null || hasTypedInput(value) ? undefined : value
 }
 
-async function check(schema: Schema | undefined, input: unknown): Promise<CheckedValue> {
-  return schema === undefined ? { value: input } : checkInput(schema, input)
+async function check(
+  schema: Schema | undefined,
+  input: unknown,
+  texts?: CallSurroundings['texts'],
+): Promise<CheckedValue> {
+  return schema === undefined ? { value: input } : checkInput(schema, input, texts)
 }
 
 /**
@@ -220,14 +229,16 @@ export async function tooLargeInput(
   { definition }: DeclaredAction,
   call: ReceivedCall,
   { file, limit }: BodyError,
+  context: RequestContext,
 ): Promise<RefusedInput | undefined> {
   if (file === undefined || limit === undefined) return undefined
   const { field } = file
   const split = await splitArguments(definition.args, call).catch(() => undefined)
   if (split?.hasState !== true) return undefined
-  const { secret = [], tooLarge = limitInWords(limit) } = definition
+  const { secret = [], tooLarge } = definition
+  const text = typeof tooLarge === 'function' ? tooLarge(textsPage(context)) : tooLarge
   const errors = Object.create(null) as Record<string, string[]>
-  errors[field] = [tooLarge]
+  errors[field] = [text ?? limitInWords(limit, textsOf(context))]
   const { values, omitted } = typedInput(call, secret)
   const state: InvalidInput = { kind: 'invalid', errors, values, omitted: [...new Set([...omitted, field])] }
   return { kind: 'invalid', status: 413, state, secret }
@@ -235,12 +246,12 @@ export async function tooLargeInput(
 
 const MEGABYTE = 1_000_000
 
-function limitInWords({ name, maximum }: PassedLimit): string {
-  if (name === 'files') return `Too many files: at most ${maximum}.`
+function limitInWords({ name, maximum }: PassedLimit, { language, tooLarge, tooManyFiles }: PageTexts): string {
+  if (name === 'files') return fill(tooManyFiles, maximum.toLocaleString(language))
   const [unit, bytes] = maximum < MEGABYTE ? ['kilobyte', 1_000] : ['megabyte', MEGABYTE]
   // Rounded down: what it says must fit.
   const size = Math.floor((maximum / bytes) * 10) / 10
-  return `Too large: at most ${size.toLocaleString('en', { style: 'unit', unit })}.`
+  return fill(tooLarge, size.toLocaleString(language, { style: 'unit', unit }))
 }
 
 function invalidInput(issues: readonly SchemaIssue[], call: ReceivedCall, secret: readonly string[]): InvalidInput {

@@ -14,6 +14,7 @@ import { BODY_SILENCE_MS, MAX_STREAMED_FIELD_BYTES } from '../../http/body/body-
 import { bodyKind } from '../../http/body/body-kind.ts'
 import type { IdempotentCalls } from './idempotent-calls.ts'
 import type { HeldBodies } from '../../http/body/held-bodies.ts'
+import { textsOf } from '../../request/answer/texts.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { formOf, readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
@@ -106,6 +107,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
         context: context.loaderContext,
         call: context,
         dropEarly: (targets) => void context.services.data.revalidate(targets, true),
+        texts: () => textsOf(context),
         watch: (value) => watchPromises(value, context, 'action'),
       })
     const key = await idempotencyKey(declared, received, context)
@@ -183,7 +185,7 @@ async function showTooLarge(
 ): Promise<CallResult | undefined> {
   if (called?.declared.id === undefined) return undefined
   const { declared, received, hasPlace } = called
-  const outcome = await tooLargeInput(declared, received, thrown)
+  const outcome = await tooLargeInput(declared, received, thrown, context)
   if (outcome === undefined || (!hasPlace && admission.enter(context) !== undefined)) return undefined
   context.refusal = thrown.message
   dropBody(context.req, context.res)

@@ -1,5 +1,4 @@
 import { withBasePath } from '../../../shared/base-path.ts'
-import { STATUS_CODES } from 'node:http'
 import type { RouteView } from '../../../client/react/route-view.ts'
 import type { Metadata } from '../../../client/module-types.ts'
 import { escapeHtml } from '../../../shared/escape-html.ts'
@@ -20,6 +19,9 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
 import { stableHydrationData, type HydrationData } from './hydration-data-writer.ts'
 import type { InsertedHtml } from './inserted-html.ts'
+import type { PageTexts } from '../../../shared/texts.ts'
+import { fill, textsOf } from '../../request/answer/texts.ts'
+import { titleOf } from '../../request/answer/constant-page.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
@@ -176,6 +178,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const { assets, hydrationData, inserted, metadata } = parts
   const { nonce, req, res } = context
   const encoding = negotiate(context)
+  const texts = textsOf(context)
   const caching = privateCaching(documentCaching(parts, context))
   const headers = documentHeaders(parts, context, nonce, caching)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
@@ -188,7 +191,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const sink = new DocumentSink(
     createBodyStream(res, encoding),
     {
-      head: assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce)) + jsonLdTags(metadata),
+      head: assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, texts)) + jsonLdTags(metadata),
       tail: hydrationData.element + assets.bootstrap(nonce),
       before: inserted.take,
     },
@@ -199,7 +202,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     const judged = judgeThrown(thrown)
     if (judged.kind !== 'failure') context.left = true
     const digest = reportFailure(thrown, context, 'stream')
-    sink.add(lateOutcome(judged, digest))
+    sink.add(lateOutcome(judged, digest, texts))
     return digest
   }
   live.onLateThrown = tellLate
@@ -214,20 +217,18 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
 }
 
 /** The message of a late failure for visitors without scripts, and crawlers, because the status is already sent. */
-function lateOutcome(judged: JudgedThrown, digest: string): string {
+function lateOutcome(judged: JudgedThrown, digest: string, texts: PageTexts): string {
   const noindex = '<meta name="robots" content="noindex"/>'
   return judged.kind === 'redirect'
     ? `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(withBasePath(judged.location))}"/>`
-    : noindex + lateNotice(judged, digest)
+    : noindex + lateNotice(judged, digest, texts)
 }
 
 /** The placeholder stays as it is: it says that its content follows at the end of the page. */
-function lateNotice(judged: Exclude<JudgedThrown, { kind: 'redirect' }>, digest: string): string {
+function lateNotice(judged: Exclude<JudgedThrown, { kind: 'redirect' }>, digest: string, texts: PageTexts): string {
   const text =
-    judged.kind === 'refusal'
-      ? `${judged.status} ${STATUS_CODES[judged.status]}`
-      : `Application error: a server-side exception has occurred. Digest: ${digest}`
-  return `<noscript><p role="alert">A part of this page cannot be shown. ${escapeHtml(text)}</p></noscript>`
+    judged.kind === 'refusal' ? titleOf(judged.status, texts) : `${texts.serverFailure}. ${fill(texts.digest, digest)}`
+  return `<noscript><p role="alert">${escapeHtml(`${texts.partMissing} ${text}`)}</p></noscript>`
 }
 
 function jsonLdTags({ jsonLd }: Metadata): string {
@@ -327,14 +328,19 @@ const HOLE_RULES =
   '}' +
   'body>:is([hidden][id*="S:"],noscript){box-sizing:border-box;max-width:80rem;margin:auto;padding:1rem}' +
   'body>noscript{display:block}' +
-  'template[id*="B:"]{display:block;font-style:italic}' +
-  'template[id*="B:"]::before{content:"This part follows at the end of the page."}'
+  'template[id*="B:"]{display:block;font-style:italic}'
 
 /**
  * Styles in the head of a streamed document, before all others, for browsers without scripts. Not a media query: half of the browsers that
  * we support do not know `scripting`.
  * @param nonce for policies that require one for styles; ours does not.
  */
-function holeStyles(nonce: string): string {
-  return `<noscript><style nonce="${nonce}">${HOLE_RULES}</style></noscript>`
+function holeStyles(nonce: string, { partFollows }: PageTexts): string {
+  const hint = `template[id*="B:"]::before{content:"${escapeStyle(partFollows)}"}`
+  return `<noscript><style nonce="${nonce}">${HOLE_RULES}${hint}</style></noscript>`
+}
+
+/** A text inside of quotes in a stylesheet in HTML. */
+function escapeStyle(text: string): string {
+  return text.replace(/["\\<>&\p{Cc}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `)
 }

@@ -10,6 +10,7 @@ import { parseSearch } from '../../http/search-params.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import { trackSearch } from '../../http/track-search.ts'
 import type { Admission, Shed } from '../../request/admission/admission.ts'
+import { textsOf } from '../../request/answer/texts.ts'
 import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { DocumentCache } from '../../stores/cache/document-cache.ts'
@@ -56,7 +57,8 @@ function answerBusy(
     context.refusal = undefined
     return sendKept(kept, context)
   }
-  sendConstantPage(context, { status: 503, message: 'Too busy. Please try again in a moment.' }, headers)
+  const texts = textsOf(context)
+  sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, headers)
   return undefined
 }
 
