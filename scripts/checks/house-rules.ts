@@ -1,6 +1,7 @@
 /**
  * The rules that neither the compiler nor the linter can check: which folder imports which, the maximum length of a
- * file, and that no module has a mutable variable. Pure: takes the sources, returns the faults.
+ * file, that no module has a mutable variable, and that the browser's code reads no members of forms. Pure: takes the
+ * sources, returns the faults.
  */
 import { posix } from 'node:path'
 import { listImports, withoutCommentLines } from './import-list.ts'
@@ -71,7 +72,7 @@ const ARROWS: readonly Arrow[] = [
 export function houseFaults(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => [
     ...(CODE.test(file.path) ? lengthFaults(file) : []),
-    ...(SCRIPT.test(file.path) ? [...importFaults(file), ...statementFaults(file)] : []),
+    ...(SCRIPT.test(file.path) ? [...importFaults(file), ...statementFaults(file), ...formFaults(file)] : []),
     ...(CHAPTER.test(file.path) ? importFaults(file) : []),
   ])
 }
@@ -122,6 +123,22 @@ function statementFaults(file: SourceFile): string[] {
     .flatMap((line, index) =>
       /^(?:export )?let\s/.test(line)
         ? [`${file.path}:${index + 1}: module-level let; give the mutable fact an owner that passes it on`]
+        : [],
+    )
+}
+
+/** What a form is called in the browser's code. The types know nothing of what its fields hide. */
+const FORM_MEMBER = /(?<![\w./$])form[?!]?\.\w/
+
+function formFaults(file: SourceFile): string[] {
+  if (!file.path.startsWith('src/client/')) return []
+  return withoutCommentLines(file.text)
+    .split('\n')
+    .flatMap((line, index) =>
+      FORM_MEMBER.test(line)
+        ? [
+            `${file.path}:${index + 1}: a member of a form, which a field of that name hides; read it from unhidden(form)`,
+          ]
         : [],
     )
 }

@@ -8,12 +8,17 @@ const NAMED = ':is(img,form,embed,object,iframe)[name],object[id]'
 const SOUGHT_BY_REACT = /react|documentMode/i
 
 /** Globals that may be undefined: an element with that id would be used instead. */
-const GLOBALS: readonly string[] = [HYDRATION_DATA_GLOBAL, 'millraceReports' satisfies keyof ReportingPage]
+const GLOBALS: readonly string[] = [
+  HYDRATION_DATA_GLOBAL,
+  'millraceReports' satisfies keyof ReportingPage,
+  'requestIdleCallback', // missing in Safari
+]
 
 /**
  * Prevents names in visitors' HTML from hiding members that scripts use (DOM clobbering). An image named
  * `createElement` replaces `document.createElement`, and a heading with the id `x` becomes `window.x`. Removes such
- * names from elements, and watches until the document is fully parsed, because parts of it may still be streaming.
+ * names from elements, and from those that come later: parts of the document may still be streaming, and the pages of
+ * later navigations have visitors' HTML too.
  */
 export function freeDocument(page: typeof globalThis): void {
   for (const name of GLOBALS) {
@@ -21,20 +26,22 @@ export function freeDocument(page: typeof globalThis): void {
   }
   const { document, Document, Element, MutationObserver } = page
   // Taken from the prototypes: the members of the document, and of a form, may themselves be hidden.
-  const { querySelectorAll } = Document.prototype
-  const { getAttribute, removeAttribute } = Element.prototype
-  const free = (): void => {
-    for (const element of querySelectorAll.call(document, NAMED)) {
-      for (const attribute of ['name', 'id']) {
-        const value = getAttribute.call(element, attribute)
-        if (value !== null && (value in Document.prototype || SOUGHT_BY_REACT.test(value)))
-          removeAttribute.call(element, attribute)
-      }
+  const { getAttribute, matches, querySelectorAll, removeAttribute } = Element.prototype
+  const free = (element: Element): void => {
+    for (const attribute of ['name', 'id']) {
+      const value = getAttribute.call(element, attribute)
+      if (value !== null && (value in Document.prototype || SOUGHT_BY_REACT.test(value)))
+        removeAttribute.call(element, attribute)
     }
   }
-  free()
-  if (document.readyState !== 'loading') return
-  const observer = new MutationObserver(free)
-  observer.observe(document, { childList: true, subtree: true })
-  page.addEventListener('DOMContentLoaded', () => observer.disconnect(), { once: true })
+  Document.prototype.querySelectorAll.call(document, NAMED).forEach(free)
+  new MutationObserver((records) => {
+    for (const { addedNodes } of records) {
+      for (const node of addedNodes) {
+        if (!(node instanceof Element)) continue
+        if (matches.call(node, NAMED)) free(node)
+        querySelectorAll.call(node, NAMED).forEach(free)
+      }
+    }
+  }).observe(document, { childList: true, subtree: true })
 }

@@ -54,11 +54,13 @@ export function Form<To extends string>(props: FormProps<To>): ReactNode {
  * is too long for the server, whose answer it shows.
  */
 function submittedUrl(form: HTMLFormElement, submitter: HTMLElement | null, defaults?: HrefSearch): URL | undefined {
-  const read = (name: string): string => submitter?.getAttribute(`form${name}`) ?? form.getAttribute(name) ?? ''
+  // By the prototype and the document: a form's own members may be hidden by its fields.
+  const { getAttribute } = Element.prototype
+  const read = (name: string): string => submitter?.getAttribute(`form${name}`) ?? getAttribute.call(form, name) ?? ''
   if (!/^(?:get)?$/i.test(read('method')) || !/^(?:_self)?$/i.test(read('target'))) return undefined
   const { href, origin } = location
   const action = read('action')
-  const base = form.baseURI
+  const base = document.baseURI
   if (action !== '' && !URL.canParse(action, base)) return undefined
   const url = action === '' ? new URL(href.replace(/#.*/s, '')) : new URL(action, base)
   if (url.origin !== origin) return undefined

@@ -101,9 +101,11 @@ function formName(form: HTMLFormElement | null): string {
   return nameOf(form, 'id', 'name') || nameOf(form, 'action').replace(/^javascript:.*|.*[?&]_action=.*/s, '')
 }
 
-/** The first of these attributes with a value. Attributes, because a form's properties may be its controls. */
+/** The first of these attributes with a value. */
 function nameOf(element: Element | null, ...attributes: readonly string[]): string {
-  return attributes.map((attribute) => element?.getAttribute(attribute)).find(Boolean) ?? ''
+  // Not by `form-members.ts`: a module that the router imports too would become a file of its own.
+  const read = (attribute: string): string | null => element && Element.prototype.getAttribute.call(element, attribute)
+  return attributes.map(read).find(Boolean) ?? ''
 }
 
 function isCheckable(control: Control): control is HTMLInputElement {

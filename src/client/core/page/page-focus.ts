@@ -1,3 +1,4 @@
+import { unhidden } from './form-members.ts'
 import { hashTarget } from './scroll-positions.ts'
 
 const REGION_ID = 'millrace-announcer'
@@ -26,21 +27,22 @@ function moveFocus(document: Document, before?: Element | null): void {
   const target = hashTarget(document, document.location.hash)
   const wish = target ?? visible('main [autofocus]') ?? heading
   if (!lost && (isKept(active) || isKept(heading))) return
-  // Only once: a layout that stays has it from an earlier page.
-  wish.removeAttribute('autofocus')
   focus(wish)
 }
 
 function isKept(element: Element): boolean {
-  return element.closest('[data-focus=keep]') !== null
+  return unhidden(element).closest('[data-focus=keep]') !== null
 }
 
 /** Makes an element focusable if it is not; others keep their place in the tab order. */
 function focus(element: Element & { focus?(options: FocusOptions): void }): void {
-  element.focus?.({ preventScroll: true })
-  if (element.ownerDocument.activeElement === element) return
-  if (!element.hasAttribute('tabindex')) element.setAttribute('tabindex', '-1')
-  element.focus?.({ preventScroll: true })
+  const members = unhidden(element)
+  // Only once: a layout that stays has it from an earlier page.
+  members.removeAttribute('autofocus')
+  members.focus?.({ preventScroll: true })
+  if (document.activeElement === element) return
+  if (!members.hasAttribute('tabindex')) members.setAttribute('tabindex', '-1')
+  members.focus?.({ preventScroll: true })
 }
 
 /** Reads the title when it writes the text, because titles may arrive a little later than pages. */

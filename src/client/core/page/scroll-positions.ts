@@ -1,3 +1,4 @@
+import { unhidden } from './form-members.ts'
 import { decodeSegment } from '../../../shared/route-segment.ts'
 
 /** Remembers the scroll positions of each history entry. */
@@ -44,14 +45,17 @@ export function createScrollPositions(
 
   /** `undefined` while the container does not exist. */
   function find(name: string): Element | null {
-    return name === '' ? document.scrollingElement : document.querySelector(`[data-scroll="${CSS.escape(name)}"]`)
+    if (name === '') return document.scrollingElement
+    const found = document.querySelector(`[data-scroll="${CSS.escape(name)}"]`)
+    return found && unhidden(found)
   }
 
   function save(key: string): void {
-    const containers = [...document.querySelectorAll<HTMLElement>('[data-scroll]')].flatMap(
-      ({ dataset, scrollLeft, scrollTop }): Position[] =>
+    const containers = [...document.querySelectorAll<HTMLElement>('[data-scroll]')]
+      .map(unhidden)
+      .flatMap(({ dataset, scrollLeft, scrollTop }): Position[] =>
         dataset['scroll'] ? [[dataset['scroll'], scrollLeft, scrollTop]] : [],
-    )
+      )
     positions.delete(key)
     positions.set(key, [['', window.scrollX, window.scrollY], ...containers])
     for (const oldest of positions.keys()) {
@@ -123,7 +127,7 @@ export function createScrollPositions(
       const target = hashTarget(document, hash)
       if (target === null) toTop()
       stop()
-      target?.scrollIntoView({ behavior: 'instant' })
+      if (target) unhidden(target).scrollIntoView({ behavior: 'instant' })
       return target !== undefined
     },
   }

@@ -1,3 +1,5 @@
+import { unhidden } from './form-members.ts'
+
 /** Synchronises forms with search params: a form that shows those of the URL is updated for the new page. */
 export interface SearchForms {
   /** The previous page is still in the document. */
@@ -49,7 +51,7 @@ function isBox(control: Control): control is HTMLInputElement {
 
 /** React does not update a list when its default changes: the URL to which it led has the shown value. */
 function showChoice({ form, name, options }: HTMLSelectElement, { href, pathname, search }: Location): void {
-  if (name === '' || new URL(form?.getAttribute('action') ?? '', href).pathname !== pathname) return
+  if (name === '' || new URL((form && unhidden(form).getAttribute('action')) ?? '', href).pathname !== pathname) return
   const chosen = new URLSearchParams(search).getAll(name)
   for (const option of options) {
     option.selected = chosen.length > 0 ? chosen.includes(option.value) : option.defaultSelected

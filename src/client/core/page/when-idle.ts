@@ -4,6 +4,6 @@
  */
 export function whenIdle(window: Window, work: () => void, limitMs: number): void {
   // Safari has no idle callbacks, although the types say so; there, it runs in the next task.
-  if ('requestIdleCallback' in window) window.requestIdleCallback(work, { timeout: limitMs })
+  if (window.requestIdleCallback) window.requestIdleCallback(work, { timeout: limitMs })
   else setTimeout(work)
 }

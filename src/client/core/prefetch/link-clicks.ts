@@ -46,8 +46,8 @@ export function listenToClicks(window: Window, onClick: (event: MouseEvent) => v
         over.abort()
         onClick(event)
       }
-      // After existing listeners, including React's for portals.
-      for (const node of event.composedPath()) node.addEventListener('click', heard, { signal })
+      // After existing listeners, including React's for portals. A form's own method may be hidden by a field.
+      for (const node of event.composedPath()) window.addEventListener.call(node, 'click', heard, { signal })
       window.setTimeout(() => over.abort())
     },
     { capture: true },
