@@ -28,7 +28,10 @@ export function faultsOf(response: RawResponse, scope: OracleScope): string[] {
   const faults: string[] = []
   if (status >= 500 && scope.permitted?.includes(status) !== true) faults.push(`status ${status}`)
   const caching = response.header('cache-control') ?? ''
-  if (status >= 400 && !/\bno-store\b/.test(caching)) faults.push(`status ${status} with Cache-Control "${caching}"`)
+  // The page that answers a form with its faults is kept for Back, and for nothing else.
+  const isForBack = status === 422 && caching === 'private, no-cache' && response.header('etag') === undefined
+  if (status >= 400 && !/\bno-store\b/.test(caching) && !isForBack)
+    faults.push(`status ${status} with Cache-Control "${caching}"`)
   if (/\snonce="/.test(text) && !/\b(?:private|no-store)\b/.test(caching)) faults.push('a nonce that caches may share')
   if (response.header('set-cookie') !== undefined && !/\b(?:private|no-store)\b/.test(caching)) {
     faults.push('a cookie that caches may share')

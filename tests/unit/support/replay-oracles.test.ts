@@ -32,6 +32,8 @@ describe('an answer is faulty', () => {
     ['a failure', answer(500)],
     ['a refusal that caches may keep', answer(404, { 'Cache-Control': 'public, max-age=60' })],
     ['a refusal that says nothing of caches', answer(404, { 'Cache-Control': '' })],
+    ['the faults of a form that are used again', answer(422, { 'Cache-Control': 'private, max-age=60' })],
+    ['the faults of a form with a tag', answer(422, { 'Cache-Control': 'private, no-cache', ETag: '"a"' })],
     ['a shared page with a nonce', answer(200, { 'Cache-Control': 'public' }, '<script nonce="x"></script>')],
     ['a shared page with a cookie', answer(200, { 'Cache-Control': 'public', 'Set-Cookie': 'a=b' })],
     ['the name of the framework', answer(200, { 'X-Powered-By': 'Express' })],
