@@ -75,6 +75,7 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
     words,
   )
 
+  const retry = (): void => router.refresh()
   connectActions(router)
   const reports = pageReports()
   if (reports) {
@@ -89,7 +90,7 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
       visit,
       // Search params do not change the key: a form that sets them must not lose its focus.
       keyOf: (id: string) => instanceKey(id, shown.params),
-      retry: () => router.refresh(),
+      retry,
     }
     return (
       <Deferred>

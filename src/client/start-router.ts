@@ -15,7 +15,7 @@ import { clickTarget, listenToClicks } from './core/prefetch/link-clicks.ts'
 import { savesData, watchLinks } from './core/prefetch/link-prefetch.ts'
 import { unhidden } from './core/page/form-members.ts'
 import { createStylesheets } from './core/page/load-styles.ts'
-import { hrefOf, withoutHash } from './core/data/local-href.ts'
+import { hrefOf } from './core/data/local-href.ts'
 import { createPageEffects } from './core/navigation/page-effects.ts'
 import { createPageLoader } from './core/navigation/page-loader.ts'
 import { createPrefetcher, type Prefetcher } from './core/prefetch/prefetcher.ts'
@@ -124,7 +124,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const drafts = createDraftStarter({
     window,
     storage,
-    pathname: () => withBasePath(withoutHash(pathOf(router.screen.href))),
+    pathname: () => withBasePath(pathOf(router.screen.href)),
     key: () => history.shown || history.current.key,
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,

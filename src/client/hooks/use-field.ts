@@ -1,5 +1,6 @@
-import { useId, useState } from 'react'
+import { useCallback, useId, useMemo, useState } from 'react'
 import { hasTypedInput } from '../../shared/action-result.ts'
+import { useLatest } from './use-latest.ts'
 
 /** Options of `useField`. */
 export interface FieldOptions {
@@ -44,7 +45,8 @@ export interface FieldParts {
 }
 
 /**
- * Ties a field to the state of its form: value, fault, and the ids that connect them for screen readers.
+ * Ties a field to the state of its form: value, fault, and the ids that connect them for screen readers. The result is the
+ * same object until one of these changes.
  * @param name of the field, as the form has it.
  * @param state of `useActionState`. Besides refused inputs and failures, any state whose `values` hold what was typed.
  */
@@ -53,33 +55,44 @@ export function useField(name: string, state: unknown, options: FieldOptions = {
   const generated = useId()
   const id = options.id ?? generated
   const [typed, setTyped] = useState<{ readonly length: number; readonly state: unknown }>()
-  const { errors: all, values: kept, omitted } = Object(state) as FormState
-  const errors = ownOf(all, name) ?? []
-  // A box that is not ticked sends nothing: once something was sent, the first value is over.
-  const values = [hasTypedInput(state) ? (ownOf(kept, name) ?? []) : (ownOf(kept, name) ?? value)].flat()
-  const isWrong = errors.length > 0
-  const [hintId, errorId] = [`${id}-hint`, `${id}-error`]
-  const described = [isWrong && errorId, hint && hintId].filter(Boolean).join(' ')
-  const isFirst = isWrong && Object.keys(all ?? {}).find((one) => one !== '') === name
-  return {
-    control: {
-      id,
-      name,
-      defaultValue: values[0] ?? '',
-      ...(described !== '' && { 'aria-describedby': described }),
-      ...(isWrong && { 'aria-invalid': true }),
-      ...(isFirst && { autoFocus: true }),
-      onInput: ({ currentTarget }) => setTyped({ length: count(currentTarget.value), state }),
+  const latest = useLatest({ count, state })
+  const onInput = useCallback<ControlProps['onInput']>(
+    ({ currentTarget }) => {
+      const { count: measure, state: of } = latest.current
+      setTyped({ length: measure(currentTarget.value), state: of })
     },
-    hintId,
-    errorId,
-    error: errors[0],
-    errors,
-    values,
-    omitted: omitted?.includes(name) === true,
-    // React resets the form with the next state.
-    length: typed?.state === state ? typed?.length : undefined,
-  }
+    [latest],
+  )
+  // React resets the form with the next state.
+  const length = typed?.state === state ? typed?.length : undefined
+  return useMemo(() => {
+    const { errors: all, values: kept, omitted } = Object(state) as FormState
+    const errors = ownOf(all, name) ?? []
+    // A box that is not ticked sends nothing: once something was sent, the first value is over.
+    const values = [hasTypedInput(state) ? (ownOf(kept, name) ?? []) : (ownOf(kept, name) ?? value)].flat()
+    const isWrong = errors.length > 0
+    const [hintId, errorId] = [`${id}-hint`, `${id}-error`]
+    const described = [isWrong && errorId, hint && hintId].filter(Boolean).join(' ')
+    const isFirst = isWrong && Object.keys(all ?? {}).find((one) => one !== '') === name
+    return {
+      control: {
+        id,
+        name,
+        defaultValue: values[0] ?? '',
+        ...(described !== '' && { 'aria-describedby': described }),
+        ...(isWrong && { 'aria-invalid': true }),
+        ...(isFirst && { autoFocus: true }),
+        onInput,
+      },
+      hintId,
+      errorId,
+      error: errors[0],
+      errors,
+      values,
+      omitted: omitted?.includes(name) === true,
+      length,
+    }
+  }, [id, name, state, value, hint, length, onInput])
 }
 
 interface FormState {

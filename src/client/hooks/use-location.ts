@@ -1,4 +1,4 @@
-import { useContext } from 'react'
+import { useContext, useMemo } from 'react'
 import type { Href } from '../../shared/link-target.ts'
 import { RouterContext } from '../react/contexts.ts'
 import { viewLocation } from '../react/view-location.ts'
@@ -15,7 +15,7 @@ export interface PageLocation {
   readonly hash: '' | `#${string}`
 }
 
-/** The URL of the page on screen. Changes together with the page, and with the fragment. */
+/** The URL of the page on screen. Changes together with the page, and with the fragment: the same object until then. */
 export function useLocation(): PageLocation {
   const view = useView()
   const router = useContext(RouterContext)
@@ -24,12 +24,17 @@ export function useLocation(): PageLocation {
   const page = shown.replace(/#.*/s, '')
   // The visitor moves within a page without a new view. On the server `shown` is empty, and the query is not read.
   const isShown = page !== '' && page === own.pathname + own.search
-  return {
-    pathname: own.pathname as Href,
-    // A getter: on the server a document depends on its query only where something reads that.
+  const { pathname } = own
+  const search = router && own.search
+  const hash = isShown ? shown.slice(page.length) : (view.location?.hash ?? '')
+  const location = useMemo(() => ({ pathname, search, hash }), [pathname, search, hash])
+  // A getter: on the server a document depends on its query only where something reads that.
+  const lazy = {
+    pathname,
+    hash,
     get search() {
-      return own.search as PageLocation['search']
+      return own.search
     },
-    hash: (isShown ? shown.slice(page.length) : (view.location?.hash ?? '')) as PageLocation['hash'],
   }
+  return (router ? location : lazy) as PageLocation
 }

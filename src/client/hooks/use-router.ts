@@ -1,4 +1,4 @@
-import { useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react'
+import { useCallback, useContext, useEffect, useEffectEvent, useMemo, useState, useSyncExternalStore } from 'react'
 import type { LinkTarget } from '../../shared/link-target.ts'
 import { RouterContext } from '../react/contexts.ts'
 import type {
@@ -34,17 +34,29 @@ export interface Navigate extends Pick<Router, 'go' | 'refresh' | 'revalidate' |
   navigate<To extends string>(to: LinkTarget<To> | { readonly href: string }, options?: NavigateOptions): void
 }
 
-/** Functions to navigate, to reload data, and to drop cached data. */
+/**
+ * Functions to navigate, to reload data, and to drop cached data. They, and the object, keep their identity: they may be
+ * dependencies of an effect, and be called by timers.
+ */
 export function useNavigate(): Navigate {
   const router = useContext(RouterContext)
-  return router ?? NOWHERE
+  return useMemo(() => createNavigate(router), [router])
 }
 
-function nowhere(): never {
-  throw new Error('The server has no router: call this in an event or an effect')
+/** The router's own functions are replaced when its code has loaded. */
+function createNavigate(router: Router | null): Navigate {
+  const loaded = (): Router => {
+    if (router === null) throw new Error('The server has no router: call this in an event or an effect')
+    return router
+  }
+  return {
+    navigate: (to, options) => loaded().navigate(to, options),
+    go: (delta) => loaded().go(delta),
+    refresh: () => loaded().refresh(),
+    revalidate: (...targets) => loaded().revalidate(...targets),
+    prefetch: (href) => loaded().prefetch(href),
+  }
 }
-
-const NOWHERE: Navigate = { navigate: nowhere, go: nowhere, refresh: nowhere, revalidate: nowhere, prefetch: nowhere }
 
 /** The current navigation; `undefined` without one, and for its first 100 ms. */
 export function useNavigation(): PendingNavigation | undefined {
@@ -53,7 +65,8 @@ export function useNavigation(): PendingNavigation | undefined {
 
 /** Whether the current navigation leads to the same place as a link with this `href`: path, query and fragment. */
 export function useLinkStatus(href: string): { readonly pending: boolean } {
-  return { pending: useRouterValue((router) => isPending(router, href), false) }
+  const pending = useRouterValue((router) => isPending(router, href), false)
+  return useMemo(() => ({ pending }), [pending])
 }
 
 /** A link may be relative, and spelled differently from its normalised URL. */
@@ -97,7 +110,7 @@ export interface Fetcher<Data> {
   readonly data: Data | undefined
   /** Error of the last load. */
   readonly error: unknown
-  /** Loads the data of a page of this site; aborts a previous load. */
+  /** Loads the data of a page of this site; aborts a previous load. Keeps its identity. */
   load(href: string): void
 }
 
@@ -132,10 +145,10 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
     // Only the next load ends this one: deferred values may still be streaming.
     return () => controller.abort()
   }, [reading, router])
-  return {
-    state: reading === result.of ? 'idle' : 'loading',
-    data: result.data,
-    error: result.error,
-    load: (href) => setReading({ href }),
-  }
+  const load = useCallback((href: string) => setReading({ href }), [])
+  const { of, data, error } = result
+  return useMemo(
+    () => ({ state: reading === of ? 'idle' : 'loading', data, error, load }),
+    [reading, of, data, error, load],
+  )
 }

@@ -1,12 +1,13 @@
-import { useContext } from 'react'
+import { useCallback, useContext, useMemo } from 'react'
 import type { HrefSearch } from '../../shared/href.ts'
 import type { EntryPattern, RoutePattern, TableKey } from '../../shared/register.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { LoaderData, SearchOf, ServerModuleShape } from '../module-types.ts'
 import { RouterContext, ViewContext } from '../react/contexts.ts'
-import { withoutDefaults } from '../react/search-defaults.ts'
 import { layoutId, pageId, shownChain, type RouteView } from '../react/route-view.ts'
+import { searchSetterOf } from './search-setter.ts'
+import { useLatest } from './use-latest.ts'
 import type { NavigateOptions } from '../react/router-types.ts'
 
 /** One entry in the chain of the page on screen. */
@@ -57,20 +58,24 @@ export function useLoaderData<Module extends ServerModuleShape>(
   throw new Error(`No ${of} data of ${key} is on screen`)
 }
 
-/** The entries in the chain of the page on screen, root first. */
+/** The entries in the chain of the page on screen, root first. The same list until the page or its data changes. */
 export function useMatches(): readonly RouteMatchInfo[] {
   const view = useView()
-  return shownChain(view).map(({ key }) => ({
-    key,
-    params: view.params,
-    layoutData: view.data[layoutId(key)],
-    pageData: view.data[pageId(key)],
-  }))
+  return useMemo(() => {
+    const { params, data } = view
+    return shownChain(view).map(({ key }) => ({
+      key,
+      params,
+      layoutData: data[layoutId(key)],
+      pageData: data[pageId(key)],
+    }))
+  }, [view])
 }
 
 /**
- * Changes the search params: replaces all of them, or computes them from the current ones. Pushes, unless `replace` is
- * set.
+ * Changes the search params: replaces all of them, or computes them from those of the URL to which the router is heading,
+ * so that changes in quick succession add up. Pushes, unless `replace` is set. Does nothing once its page has been left,
+ * or while the visitor is leaving it.
  */
 export type SetSearch<Search> = (
   next: HrefSearch | ((current: Search) => HrefSearch),
@@ -84,29 +89,28 @@ export interface SearchOptions<Search> {
 }
 
 /**
- * Search params of the page on screen, after its schema, and their setter. Keeps scroll position and focus.
+ * Search params of the page on screen, after its schema, and their setter. Keeps scroll position and focus. The setter
+ * keeps its identity: it may be a dependency of an effect, and be called by timers.
  * @typeParam Module `typeof import('./loader.server.ts')`; raw text without it.
- * @param _pattern of the page whose params they are, for the compiler to check.
+ * @param pattern of the page whose params they are, for the compiler to check. The setter does nothing on other pages.
  */
 export function useSearch<Module extends ServerModuleShape = object>(
-  _pattern?: RoutePattern,
+  pattern?: RoutePattern,
   { defaults }: SearchOptions<SearchOf<Module>> = {},
 ): readonly [SearchOf<Module>, SetSearch<SearchOf<Module>>] {
-  const search = useView().search as SearchOf<Module>
+  const view = useView()
   const router = useContext(RouterContext)
-  return [
-    search,
+  const latest = useLatest({ view, defaults })
+  const change = useMemo(() => router && searchSetterOf(router), [router])
+  const set = useCallback<SetSearch<SearchOf<Module>>>(
     (next, options) => {
-      const members = typeof next === 'function' ? next(search) : next
-      const params = new URLSearchParams()
-      for (const [name, value] of Object.entries(members)) {
-        for (const item of Array.isArray(value) ? value : [value]) {
-          if (item !== undefined) params.append(name, String(item))
-        }
-      }
-      const query = withoutDefaults(params, defaults)
-      const path = router?.screen.href.replace(/[?#].*$/s, '') ?? ''
-      router?.navigate(path + query, { scroll: false, ...options })
+      const { view: of, defaults: absent } = latest.current
+      // Without its groups, as patterns are.
+      const shown = of.chain.at(-1)?.key.replace(/\/\([^/]*\)/g, '') || '/'
+      if (pattern === undefined || pattern === shown) change?.({ of, next, defaults: absent, options })
     },
-  ]
+    [change, pattern, latest],
+  )
+  const search = view.search as SearchOf<Module>
+  return useMemo(() => [search, set], [search, set])
 }

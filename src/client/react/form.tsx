@@ -38,10 +38,13 @@ export function Form<To extends string>(props: FormProps<To>): ReactNode {
   function follow(event: SubmitEvent<HTMLFormElement>): void {
     onSubmit?.(event)
     const form = event.currentTarget
-    const url = event.defaultPrevented ? undefined : submittedUrl(form, event.nativeEvent.submitter, defaults)
-    if (router === null || url === undefined) return
+    if (router === null || event.defaultPrevented) return
+    // The address bar may be ahead of the page on screen.
+    const here = new URL(withBasePath(router.screen.href), location.href)
+    const url = submittedUrl(form, event.nativeEvent.submitter, here, defaults)
+    if (url === undefined) return
     event.preventDefault()
-    router.navigate({ href: url.href }, { replace, scroll: scroll ?? url.pathname !== location.pathname })
+    router.navigate({ href: url.href }, { replace, scroll: scroll ?? url.pathname !== here.pathname })
   }
 
   const to = action === undefined || runsScript(action) ? undefined : withBasePath(action)
@@ -50,20 +53,25 @@ export function Form<To extends string>(props: FormProps<To>): ReactNode {
 
 /**
  * The URL to which a browser would submit a form by GET.
+ * @param here of the page on screen.
  * @returns `undefined` if the browser must submit it itself: to another site or window, by another method, or to a URL that
  * is too long for the server, whose answer it shows.
  */
-function submittedUrl(form: HTMLFormElement, submitter: HTMLElement | null, defaults?: HrefSearch): URL | undefined {
+function submittedUrl(
+  form: HTMLFormElement,
+  submitter: HTMLElement | null,
+  here: URL,
+  defaults?: HrefSearch,
+): URL | undefined {
   // By the prototype and the document: a form's own members may be hidden by its fields.
   const { getAttribute } = Element.prototype
   const read = (name: string): string => submitter?.getAttribute(`form${name}`) ?? getAttribute.call(form, name) ?? ''
   if (!/^(?:get)?$/i.test(read('method')) || !/^(?:_self)?$/i.test(read('target'))) return undefined
-  const { href, origin } = location
   const action = read('action')
   const base = document.baseURI
   if (action !== '' && !URL.canParse(action, base)) return undefined
-  const url = action === '' ? new URL(href.replace(/#.*/s, '')) : new URL(action, base)
-  if (url.origin !== origin) return undefined
+  const url = action === '' ? new URL(here.pathname, here) : new URL(action, base)
+  if (url.origin !== here.origin) return undefined
   const params = new URLSearchParams()
   for (const [name, value] of new FormData(form, submitter)) {
     // As browsers do: line ends as in all forms, and files by their names.

@@ -100,6 +100,8 @@ export interface LiveRouter {
 /** The client router, as hooks use it. */
 export interface Router extends Partial<LiveRouter> {
   readonly screen: Screen
+  /** What the router does now; absent before its code has loaded. `slow` is set until the navigation has ended. */
+  readonly navigation?: { readonly state: string; readonly target?: PendingNavigation; readonly slow?: boolean }
   /** The current navigation, once it has taken 100 ms. */
   readonly pending: PendingNavigation | undefined
   readonly blocked: BlockedNavigation | undefined

@@ -63,7 +63,7 @@ export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
 
 /** The path of a URL that begins with one. */
 export function pathOf(href: string): string {
-  return href.split('?', 1)[0] ?? href
+  return href.split(/[?#]/, 1)[0] ?? href
 }
 
 /** The part of a URL's path to which a segment belongs: `/docs` for the layout of `/docs` around `/docs/loaders`. */

@@ -3,6 +3,7 @@ import { isRuntimePath } from '../../../shared/runtime-paths.ts'
 import type { NavigateOptions, NavigationKind } from '../../react/router-types.ts'
 import type { Traversal } from './history-stack.ts'
 import type { LeaveGate } from './leave-gate.ts'
+import { pathOf } from '../data/known-routes.ts'
 import { hrefOf, withoutHash } from '../data/local-href.ts'
 import type { NavigationRun } from './navigation-run.ts'
 import { runningNavigation } from './navigation.ts'
@@ -32,7 +33,11 @@ export function createNavigator(
   }
 
   function navigate(to: string | { readonly href: string }, options: NavigateOptions = {}): void {
-    const url = linkedUrl(window, typeof to === 'string' ? to : to.href)
+    const { screen, navigation } = state
+    const heading = runningNavigation(navigation)?.target.href ?? screen.href
+    // A fragment is one of the page with the search params that were just asked for.
+    const from = pathOf(heading) === pathOf(screen.href) ? heading : screen.href
+    const url = linkedUrl(window, typeof to === 'string' ? to : to.href, from)
     if (!/^https?:$/.test(url.protocol)) throw new TypeError(`Not a page: ${url.href}`)
     const kind = options.replace === true ? 'replace' : 'push'
     if (url.origin !== location.origin || isRuntimePath(pagePath(url.pathname))) return parts.leave(url.href, kind)
@@ -79,7 +84,10 @@ export function createNavigator(
   }
 }
 
-/** Resolves a URL as a `Link` does. */
-export function linkedUrl({ document }: Window, to: string): URL {
-  return new URL(withBasePath(to), document.baseURI)
+/**
+ * Resolves a URL as a `Link` does.
+ * @param from path and query of the page on screen: the address bar may be ahead of it.
+ */
+export function linkedUrl({ document: { baseURI }, location }: Window, to: string, from: string): URL {
+  return new URL(withBasePath(to), baseURI === location.href ? new URL(withBasePath(from), baseURI) : baseURI)
 }

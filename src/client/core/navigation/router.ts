@@ -44,7 +44,10 @@ export function createRouter(parts: RouterParts): RouterCore {
   const running = () => runningNavigation(state.navigation)
 
   function refresh(): void {
-    void run.start(state.screen.href, 'refresh', { scroll: false })
+    const kind = running()?.target.kind
+    // A click, or other search params: they continue, and bring their data anew.
+    if (kind === 'push' || kind === 'replace') parts.store.revalidate(['/*'])
+    else void run.start(state.screen.href, 'refresh', { scroll: false })
   }
 
   return {
@@ -84,14 +87,14 @@ export function createRouter(parts: RouterParts): RouterCore {
       tell()
     },
     async read(to, signal) {
-      const url = linkedUrl(window, to)
+      const url = linkedUrl(window, to, state.screen.href)
       const page = url.origin === origin ? await parts.loader.load(hrefOf(url), { signal }) : undefined
       if (page?.kind !== 'page') throw page?.reason ?? new TypeError(`Not a page: ${url.href}`)
       if (page.failure !== undefined) throw page.failure
       return page.view
     },
     prefetch(to) {
-      const url = linkedUrl(window, to)
+      const url = linkedUrl(window, to, state.screen.href)
       if (url.origin === origin) parts.prefetcher.add(withoutHash(hrefOf(url)), 'intent')
     },
     redirect(to, external) {

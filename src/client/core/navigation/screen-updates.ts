@@ -1,4 +1,5 @@
 import type { Screen } from '../../react/router-types.ts'
+import { pathOf } from '../data/known-routes.ts'
 import { matchesTarget } from '../data/route-cache.ts'
 import type { Anew } from '../data/route-plan.ts'
 import type { Outcome } from '../../react/route-view.ts'
@@ -55,6 +56,8 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     const { href, view } = page
     // The old screen is better than an unrequested error page.
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
+    // React would show this page instead of the one that it is about to show.
+    if (state.navigation.state === 'committing') return
     if (href !== shown.href) return run.start(href, 'replace', { scroll: false })
     // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
@@ -83,7 +86,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     const { href, page, view, fallback } = state.screen
     // A page may have had any tag instead of which a fallback is shown.
     const tags = (fallback ?? view.outcome) ? targets : []
-    const own = { tags, path: href.replace(/[?#].*/s, ''), at: page.at }
+    const own = { tags, path: pathOf(href), at: page.at }
     parts.store.revalidate(targets, at)
     return [own, ...known.screen].some((entry = { ...own, tags: targets }) => matchesTarget(entry, targets, at))
   }

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createWorld, flush, head, segment } from './router-world.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const pageOf = (href: string, data: string) => [head(href), segment(`${href}#page`, data)]
+
+test('a refresh while a click is being followed does not cancel it, and the page comes with fresh data', async () => {
+  const world = createWorld()
+  await world.visit('/a', 'old')
+  await world.visit('/b')
+  await world.click('/c')
+  world.router.refresh()
+  await flush()
+  await world.request(2).done(...pageOf('/c', 'from before'))
+  await world.requests.at(-1)?.done(...pageOf('/c', 'c'))
+  await world.commit()
+  expect(world.router.screen.href).toBe('/c')
+  expect(world.events).not.toContain('cancel /c')
+  await world.click('/a')
+  await world.requests.at(-1)?.done(...pageOf('/a', 'fresh'))
+  await world.commit()
+  expect(world.router.screen.view.data).toEqual({ '/a#page': 'fresh' })
+})
+
+test('data that is reloaded while React renders the next page does not take that page’s place', async () => {
+  const world = createWorld()
+  await world.visit('/a', 'old')
+  await world.click('/b')
+  world.router.revalidate('/a')
+  await flush()
+  await world.request(1).done(...pageOf('/b', 'b'))
+  await world.request(2).done(...pageOf('/a', 'new'))
+  await world.commit()
+  expect(world.router.screen.href).toBe('/b')
+  expect(world.router.navigation.state).toBe('idle')
+})
+
+test('a relative URL is one of the page on screen, even if the address bar is ahead of it', async () => {
+  const world = createWorld()
+  await world.visit('/a')
+  await world.visit('/b')
+  world.router.revalidate('/*')
+  await world.back()
+  await world.click('?x=1')
+  expect(world.events.at(-1)).toBe('start /b?x=1')
+})
+
+test('a fragment is one of the page with the search params that were asked for before', async () => {
+  const world = createWorld()
+  await world.visit('/a')
+  world.router.navigate('?x=1')
+  world.router.navigate('#foot')
+  expect(world.events.at(-1)).toBe('start /a?x=1#foot')
+})
