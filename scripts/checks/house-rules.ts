@@ -1,6 +1,7 @@
 /**
  * The rules that neither the compiler nor the linter can check: which folder imports which, the maximum length of a
- * file, that no module has a mutable variable, and that the browser's code reads no members of forms. Pure: takes the
+ * file, that no module has a mutable variable, that the browser's code reads no members of forms, and that no hook returns
+ * a new function at each render. Pure: takes the
  * sources, returns the faults.
  */
 import { posix } from 'node:path'
@@ -34,6 +35,18 @@ export const PUBLISHED_ENTRIES: readonly string[] = [
 
 /** An application of this repository: the reference application, a template, an example. */
 const APPLICATION = /^(?:src\/app|(?:templates|examples)\/[^/]+)\//
+
+/** A file of hooks, by the project's names. */
+const HOOKS = /^src\/client\/hooks\/use-[^/]+\.tsx?$/
+
+/**
+ * A function that a hook makes at each render, in formatted code: in its own body, or in a literal that it returns.
+ * `useCallback` and `useMemo` keep theirs.
+ */
+const MADE_AT_EACH_RENDER = [
+  /^ {2}(?:const \w+ = (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? =>|(?:async )?function )/gm,
+  /^ {2}return [[{](?:.*=>|(?:(?!^ {2}[\]}])[^])*=>)/gm,
+]
 
 /** A chapter of the handbook, or the README. Samples of tests reach into the sources as this project's own tests do. */
 const CHAPTER = /^(?:docs\/[^/]+|README)\.md$/
@@ -73,6 +86,7 @@ export function houseFaults(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => [
     ...(CODE.test(file.path) ? lengthFaults(file) : []),
     ...(SCRIPT.test(file.path) ? [...importFaults(file), ...statementFaults(file), ...formFaults(file)] : []),
+    ...(HOOKS.test(file.path) ? hookFaults(file) : []),
     ...(CHAPTER.test(file.path) ? importFaults(file) : []),
   ])
 }
@@ -141,4 +155,13 @@ function formFaults(file: SourceFile): string[] {
           ]
         : [],
     )
+}
+
+function hookFaults({ path, text }: SourceFile): string[] {
+  return [...text.matchAll(/^export function use[A-Z][^]*?^\}/gm)].flatMap((hook) =>
+    MADE_AT_EACH_RENDER.flatMap((pattern) => [...hook[0].matchAll(pattern)]).map(({ index }) => {
+      const line = text.slice(0, hook.index + index).split('\n').length
+      return `${path}:${line}: a new function at each render; effects may depend on it: keep it by useCallback or useMemo`
+    }),
+  )
 }

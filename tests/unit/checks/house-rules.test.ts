@@ -100,6 +100,33 @@ describe('a form in the browser', () => {
   })
 })
 
+describe('functions of hooks', () => {
+  const hook = (...lines: readonly string[]) =>
+    faultsOf('src/client/hooks/use-x.ts', 'export function useX() {', ...lines, '}')
+
+  test.each([
+    ['in what a hook returns', ['  return { load: (href) => read(href) }']],
+    ['in the lines of what it returns', ['  return [', '    search,', '    (next) => set(next),', '  ]']],
+    ['of a name', ['  const load = (href: string): void => read(href)', '  return { load }']],
+    ['declared', ['  function load() {}', '  return { load }']],
+  ])('%s are a fault', (_, lines) => {
+    expect(hook(...lines)).toHaveLength(1)
+  })
+
+  test('are kept by React’s hooks', () => {
+    expect(
+      hook(
+        '  const load = useCallback((href: string) => read(href), [])',
+        '  useEffect(() => {',
+        '    const end = () => stop()',
+        '    return () => end()',
+        '  }, [])',
+        '  return useMemo(() => ({ load, all: list.map((one) => one) }), [load])',
+      ),
+    ).toEqual([])
+  })
+})
+
 describe('length', () => {
   const lines = (count: number): string[] => Array.from({ length: count }, () => '// line')
 
