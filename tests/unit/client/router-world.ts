@@ -294,6 +294,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     tell: () => listeners.changes.forEach((listener) => listener()),
     effects: {
       leaving: () => undefined,
+      moved: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
     },
     render: (screen) => void rendered.push(screen),

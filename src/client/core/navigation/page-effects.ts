@@ -1,9 +1,9 @@
 import type { HistoryStack } from './history-stack.ts'
-import { announcePage } from '../page/page-focus.ts'
+import { announcePage, moveFocus } from '../page/page-focus.ts'
 import type { RouteCode } from '../page/route-code.ts'
 import type { RouteView } from '../../react/route-view.ts'
 import type { PageEffects } from './router-parts.ts'
-import { createScrollPositions } from '../page/scroll-positions.ts'
+import { createScrollPositions, hashTarget } from '../page/scroll-positions.ts'
 import { createSearchForms } from '../page/search-forms.ts'
 import type { DraftKeeper } from '../page/draft-starter.ts'
 
@@ -26,9 +26,20 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
   const positions = createScrollPositions(window, parts.storage, () => history.shown)
   const forms = createSearchForms(document)
   let focused: Element | null = null
-  positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all')
+
+  /** @param focus whether a late element gets it, unless it has been moved meanwhile. */
+  function toHash(focus = true): void {
+    const { activeElement, location } = document
+    positions.toHash(location.hash, () => focus && moveFocus(document, activeElement))
+  }
+
+  // The browser does not wait for what is streamed.
+  if (!positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all') && window.scrollY === 0) toHash()
 
   return {
+    moved() {
+      if (hashTarget(document, document.location.hash) === undefined) toHash()
+    },
     leaving(caught) {
       parts.drafts().leaving(caught)
       positions.save(history.shown)
@@ -36,7 +47,7 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       forms.leaving()
     },
     arrived(screen) {
-      const { href, view, arrival } = screen
+      const { view, arrival } = screen
       const { chain, outcome } = view
       const shown = screen.fallback ?? outcome
       code.show({ chain, outcome: shown })
@@ -47,11 +58,12 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       parts.drafts().arrived(shown?.kind ?? '', arrival?.kind === 'traverse')
       // The visitor may be typing beside the fallback; these elements have the focus only because the page has changed.
       if (arrival === undefined) return announcePage(document, document.querySelector('h1:focus,main:focus'))
-      const { hash } = new URL(href, document.baseURI)
-      const restored = arrival.kind === 'traverse' && positions.restore(history.shown)
-      if (!restored && arrival.scroll && !(hash !== '' && positions.toHash(hash))) positions.toTop()
+      const isRestored = arrival.kind === 'traverse' && positions.restore(history.shown)
+      const scrolls = !isRestored && arrival.scroll
+      if (scrolls) positions.toTop()
       // The focused element may have been removed with the previous page: a retry button, the link to a next page.
       if (arrival.focus || focused?.isConnected === false) announcePage(document, focused)
+      if (scrolls) toHash(arrival.focus)
       parts.arrived(view)
     },
   }

@@ -31,6 +31,8 @@ export interface PageEffects {
   leaving(caught?: string): void
   /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
+  /** The browser has moved within the page, to a fragment whose element may come later. */
+  moved(): void
 }
 
 /**

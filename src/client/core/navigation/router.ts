@@ -84,6 +84,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     },
     moved(href) {
       state.screen = { ...state.screen, href }
+      parts.effects.moved()
       tell()
     },
     async read(to, signal) {

@@ -16,7 +16,8 @@ export function announcePage(document: Document, before?: Element | null): void 
   moveFocus(document, before)
 }
 
-function moveFocus(document: Document, before?: Element | null): void {
+/** The part of `announcePage` that moves the focus. */
+export function moveFocus(document: Document, before?: Element | null): void {
   const { activeElement: active, body } = document
   const lost = !active || active === body
   if (!lost && before !== undefined && active !== before) return

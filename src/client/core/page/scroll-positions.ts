@@ -14,17 +14,26 @@ export interface ScrollPositions {
   restore(key: string, parts?: 'all' | 'containers'): boolean
   /** Scrolls to the start of the page. */
   toTop(): void
-  /** Scrolls to the element that a fragment (`#id`) names. `false` if there is none. */
-  toHash(hash: string): boolean
+  /**
+   * Scrolls to the element that a fragment (`#id`) names. If it is not shown yet, scrolls as soon as it is, unless the
+   * visitor does anything before that, another position is requested, or `LATE_LIMIT_MS` have passed.
+   * @param late called after scrolling later.
+   * @returns whether it is shown.
+   */
+  toHash(hash: string, late?: () => void): boolean
 }
 
 /** A later jump would only irritate a visitor. */
 export const RESTORE_LIMIT_MS = 5000
 
+/** In which deferred values arrive, unless the server has more time for them (`RENDER_TIMEOUT_MS`). */
+export const LATE_LIMIT_MS = 20_000
+
 /** One scrollable area: name of the container, empty for the window; pixels from the left and from the top. */
 type Position = readonly [name: string, left: number, top: number]
 
 const MAX_KEYS = 50 // entries; as many as browsers keep in a tab's history
+const LONGEST_FRAME_MS = 1000 // more only if the tab was hidden
 const STORAGE_KEY = 'millrace:scroll'
 const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'] // a scrollbar is moved by a pointer
 
@@ -41,7 +50,7 @@ export function createScrollPositions(
 ): ScrollPositions {
   const { document } = window
   const positions = readPositions(storage)
-  let restoring: AbortController | undefined
+  let stop = (): void => undefined
 
   /** `undefined` while the container does not exist. */
   function find(name: string): Element | null {
@@ -64,9 +73,12 @@ export function createScrollPositions(
     }
   }
 
-  function stop(): void {
-    restoring?.abort()
-    restoring = undefined
+  /** @returns whether it is done now. */
+  function keepTrying(limit: number, isDone: () => boolean): boolean {
+    stop()
+    if (isDone()) return true
+    stop = tryAtFrames(window, limit, isDone)
+    return false
   }
 
   function restore(key: string, parts: 'all' | 'containers' = 'all'): boolean {
@@ -87,21 +99,8 @@ export function createScrollPositions(
       element.scrollTo({ left, top, behavior: 'instant' })
       return Math.abs(element.scrollTop - top) >= 1 || Math.abs(element.scrollLeft - left) >= 1
     }
-    let open = wanted.filter((position) => (parts === 'all' || position[0] !== '') && isAhead(position))
-    if (open.length === 0) return true
-
-    const { signal } = (restoring = new AbortController())
-    for (const type of INTERRUPTS) window.addEventListener(type, stop, { capture: true, passive: true, signal })
-    const deadline = window.performance.now() + RESTORE_LIMIT_MS
-    // No observer reports overflow of a box with a fixed size, and many pages are such a box. Frames end with the
-    // deadline.
-    const onFrame = (now: number): void => {
-      if (signal.aborted) return
-      open = open.filter(isAhead)
-      if (open.length > 0 && now < deadline) window.requestAnimationFrame(onFrame)
-      else stop()
-    }
-    window.requestAnimationFrame(onFrame)
+    let open = wanted.filter((position) => parts === 'all' || position[0] !== '')
+    keepTrying(RESTORE_LIMIT_MS, () => (open = open.filter(isAhead)).length === 0)
     return true
   }
 
@@ -123,25 +122,58 @@ export function createScrollPositions(
     save,
     restore,
     toTop,
-    toHash(hash) {
-      const target = hashTarget(document, hash)
-      if (target === null) toTop()
-      stop()
-      if (target) unhidden(target).scrollIntoView({ behavior: 'instant' })
-      return target !== undefined
+    toHash(hash, late) {
+      const { scrollY } = window
+      let isLate = false
+      const isShown = keepTrying(LATE_LIMIT_MS, () => {
+        // A scrollbar may be moved without an event of the pointer.
+        if (window.scrollY !== scrollY) return true
+        const target = hashTarget(document, hash)
+        if (target === null) toTop()
+        if (target) unhidden(target).scrollIntoView({ behavior: 'instant' })
+        if (target && isLate) late?.()
+        return target !== undefined
+      })
+      isLate = true
+      return isShown
     },
   }
 }
 
 /**
- * The element that a fragment names: by id, or an anchor by name, decoded or not.
- * @returns `null` for the start of the page, `undefined` if there is no such element.
+ * Tries at each frame: no observer reports overflow of a box with a fixed size, and many pages are such a box. Ends when the
+ * visitor does anything.
+ * @param limit milliseconds; those without frames do not count, because a hidden tab may show nothing before the visitor
+ * looks at it.
+ * @returns ends it.
+ */
+function tryAtFrames(window: Window, limit: number, isDone: () => boolean): () => void {
+  const controller = new AbortController()
+  const { signal } = controller
+  const stop = (): void => controller.abort()
+  for (const type of INTERRUPTS) window.addEventListener(type, stop, { capture: true, passive: true, signal })
+  let rest = limit
+  let last = window.performance.now()
+  const onFrame = (now: number): void => {
+    if (signal.aborted) return
+    rest -= Math.min(now - last, LONGEST_FRAME_MS)
+    last = now
+    if (isDone() || rest < 0) stop()
+    else window.requestAnimationFrame(onFrame)
+  }
+  window.requestAnimationFrame(onFrame)
+  return stop
+}
+
+/**
+ * The element that a fragment names: by id, or an anchor by name, decoded or not. What is streamed is hidden at first.
+ * @returns `null` for the start of the page, `undefined` if no such element is shown.
  */
 export function hashTarget(document: Document, hash: string): Element | null | undefined {
   const raw = hash.replace(/^#/, '')
   for (const name of raw === '' ? [] : [raw, decodeSegment(raw) ?? raw]) {
     const found = document.getElementById(name) ?? document.querySelector(`a[name="${CSS.escape(name)}"]`)
-    if (found) return found
+    if (found?.getClientRects().length) return found
   }
   return raw === '' || raw.toLowerCase() === 'top' ? null : undefined
 }
