@@ -12,19 +12,19 @@ const WITH_LINKS = join(ROOT, 'tests/fixtures/consent-app')
 const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 
 // What a page needs before it is alive, over React and without any page or route of an application.
-const FIRST_LOAD_LIMIT_BYTES = 4640
+const FIRST_LOAD_LIMIT_BYTES = 4650
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 26_450
+const TOTAL_LIMIT_BYTES = 26_640
 
 // What pages load that have forms.
-const ACTIONS_LIMIT_BYTES = 3200
+const ACTIONS_LIMIT_BYTES = 3210
 
 // What they load ahead, after everything else, for the moment when nothing can be loaded.
-const TROUBLES_LIMIT_BYTES = 3020
+const TROUBLES_LIMIT_BYTES = 3040
 
 // What pages load with something to type in, after everything else.
-const DRAFTS_LIMIT_BYTES = 2130
+const DRAFTS_LIMIT_BYTES = 2150
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000
