@@ -11,7 +11,7 @@ import type { RequestKind, ShedReason } from './request-kind.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
 import type { RequestSpan, ServerReporter } from './request-reporter.ts'
 import type { RequestTelemetry } from './request-telemetry.ts'
-import type { RequestTrace } from './request-trace.ts'
+import { traceField, type RequestTrace } from './request-trace.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
@@ -397,8 +397,4 @@ export interface Afterwards {
   run(work: () => unknown, context: RequestContext): void
   /** Settles when nothing is left, including work started meanwhile. Does not reject. */
   settled(): Promise<void>
-}
-
-function traceField({ otherTraceId }: RequestContext): { readonly traceId?: string } {
-  return otherTraceId === undefined ? {} : { traceId: otherTraceId }
 }

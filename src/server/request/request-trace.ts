@@ -97,3 +97,10 @@ function samplingOf(traceId: string, drawn: number, options: TraceOptions): Reco
     sampled: 'true',
   }
 }
+
+/** The field of log lines for the trace of a caller; none if it is the request's own. */
+export function traceField({ otherTraceId }: { readonly otherTraceId: string | undefined }): {
+  readonly traceId?: string
+} {
+  return otherTraceId === undefined ? {} : { traceId: otherTraceId }
+}
