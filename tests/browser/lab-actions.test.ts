@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { browserTest, JAVASCRIPT } from '../support/browser.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
+import { recordData } from '../support/router-page.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const untilHydrated = (page: Page): Promise<unknown> =>
@@ -33,6 +34,28 @@ async function holdCalls(page: Page): Promise<() => void> {
   )
   return () => resolve(undefined)
 }
+
+browserTest('an entry of the guestbook is one call in its own tab, and one request in another', async ({ open }) => {
+  const page = await open()
+  const other = await page.context().newPage()
+  const asked = recordData(page)
+  const askedByOther = recordData(other)
+  for (const tab of [page, other]) {
+    const streams = tab.waitForResponse(/\/lab\/guestbook\/events/)
+    await visit(tab, '/lab/guestbook', true)
+    await streams
+  }
+  const first = `first ${randomUUID()}`
+  const second = `second ${randomUUID()}`
+  await sign(page, 'Ada', first)
+  await other.getByText(first).waitFor()
+  await sign(page, 'Ada', second)
+  await other.getByText(second).waitFor()
+  await page.getByText(second).waitFor()
+  const data = (paths: readonly string[]): string[] => paths.filter((path) => path.startsWith('/lab/guestbook'))
+  expect(data(asked).map((path) => path.includes('_action'))).toEqual([true, true])
+  expect(data(askedByOther)).toHaveLength(2)
+})
 
 describe.for(JAVASCRIPT)('the guestbook, JavaScript $name', ({ javaScript }) => {
   browserTest('shows a new entry first, says thanks, and empties the form', async ({ open }) => {
