@@ -2,9 +2,12 @@ import type { InspectedRouter, RouterInsight } from '../inspect/router-insight.t
 
 /** The part of a committed React root that is read. Source: React 19, a root's fiber keeps its element. */
 interface CommittedRoot {
-  readonly current?: {
-    readonly memoizedState?: { readonly element?: { readonly props?: { readonly router?: unknown } } }
-  }
+  readonly current?: { readonly memoizedState?: { readonly element?: RootElement } }
+}
+
+/** `Deferred` of `entry.tsx`, with `ClientRoot` in it. */
+interface RootElement {
+  readonly props?: { readonly children?: { readonly props?: { readonly router?: unknown } } }
 }
 
 type CommitHook = (this: unknown, renderer: unknown, root: CommittedRoot, ...rest: unknown[]) => unknown
@@ -40,6 +43,6 @@ export function findInsight(scope: object, onFound: (insight: RouterInsight, rou
 }
 
 function routerOf(root: CommittedRoot): InspectedRouter | undefined {
-  const router = root.current?.memoizedState?.element?.props?.router
+  const router = root.current?.memoizedState?.element?.props?.children?.props?.router
   return typeof router === 'object' && router !== null ? (router as InspectedRouter) : undefined
 }
