@@ -56,6 +56,22 @@ describe.for(SCRIPTS)('a button of formMethod="dialog", JavaScript $name,', ({ s
 })
 
 describe('a form with JavaScript', () => {
+  browserTest.for(['One', 'Other action'])('is sent once by two quick clicks on “%s”', async (button, { open }) => {
+    const { page } = await openActions(await open(), 'on', '/controls')
+    const calls = await hold(page, /_action=/)
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+    await page.getByLabel('text').fill('a')
+    await page.getByRole('button', { name: button, exact: true }).dblclick()
+    await calls.asked
+    calls.release()
+    await page
+      .getByTestId('ran')
+      .getByText(button === 'One' ? 'first one a' : 'second a', { exact: true })
+      .waitFor()
+    expect(sent).toHaveLength(1)
+  })
+
   browserTest('says by useFormStatus what is being sent', async ({ open }) => {
     const { page } = await openActions(await open(), 'on', '/controls')
     const held = await hold(page, /_action=/)

@@ -29,6 +29,9 @@ export function suppressDoubleSubmits(
 
 function contentOf(fields: FormData): string {
   // Text has none of these members.
-  const parts = [...(fields as unknown as Iterable<readonly [string, Partial<File>]>)]
+  const parts = [...(fields as unknown as Iterable<readonly [string, Partial<File>]>)].filter(
+    // A button that the server has sent keeps the name that React has given it for browsers without scripts.
+    ([key]) => !key.startsWith('$ACTION_'),
+  )
   return JSON.stringify(parts.map(([key, value]) => [key, value.name ?? value, value.size, value.lastModified]))
 }
