@@ -124,3 +124,23 @@ describe('a fragment whose element streams in', () => {
     expect(await scrolled(page)).toBe(100)
   })
 })
+
+browserTest('a reload comes back to a position in a part that streams in after the load', async ({ open, server }) => {
+  const page = await open()
+  const name = crypto.randomUUID()
+  await page.goto(`/comments?name=${name}`, { waitUntil: 'commit' })
+  await untilAlive(page)
+  await release(page, server.origin, name)
+  await page.locator('#comment-7').evaluate((element) => element.scrollIntoView({ behavior: 'instant' }))
+  await twoFrames(page)
+  const position = await scrolled(page)
+  expect(position).toBeGreaterThan(0)
+  // A browser that has given up, as it does where React shows the last part after the load.
+  await page.addInitScript(() => {
+    history.scrollRestoration = 'manual'
+    Object.defineProperty(history, 'scrollRestoration', { get: () => 'auto', set: () => undefined })
+  })
+  await page.reload({ waitUntil: 'commit' })
+  await page.locator('#comment-7').waitFor()
+  await expect.poll(() => scrolled(page)).toBe(position)
+})

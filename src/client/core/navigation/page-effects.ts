@@ -33,8 +33,9 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
     positions.toHash(location.hash, () => focus && moveFocus(document, activeElement))
   }
 
-  // The browser does not wait for what is streamed.
-  if (!positions.restore(history.shown, history.restoresScroll ? 'containers' : 'all') && window.scrollY === 0) toHash()
+  // The browser does not wait for what is streamed; where it has restored the window, the visitor may have moved it since.
+  const isRestored = history.restoresScroll && window.scrollY > 0
+  if (!positions.restore(history.shown, isRestored ? 'containers' : 'all') && window.scrollY === 0) toHash()
 
   return {
     moved() {
