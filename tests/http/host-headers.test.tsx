@@ -281,6 +281,8 @@ describe('headers of the host', () => {
       const { headers } = await get(path).expect(200)
       expect([headers['cache-control'], headers['set-cookie']]).toEqual(['private, no-store', ['sid=1']])
     }
+    const { headers } = await get('/_m/assets/page.html').expect(200)
+    expect(headers['cache-control']).toBe('private, max-age=31536000, immutable')
   })
 
   test.for(['/late', '/handler'])('a compressor leaves %s alone, which it would hold back', async (path) => {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Response } from 'express'
-import { addVary } from '../request/answer/answer-headers.ts'
+import { addVary, mayGetCookie } from '../request/answer/answer-headers.ts'
 import { sendText } from '../request/answer/send-plain.ts'
 import { addSecurityHeaders } from '../request/answer/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -10,7 +10,7 @@ import { isAssetName } from './kept-builds.ts'
 import { listForms, type AssetFile, type KeptFiles } from './kept-files.ts'
 
 const PREFIX = '/_m/assets/'
-const IMMUTABLE = 'public, max-age=31536000, immutable'
+const IMMUTABLE = 'max-age=31536000, immutable'
 
 /**
  * Serves the build's hashed files. The folder is listed once, and only listed names exist, in exactly that spelling, so
@@ -46,7 +46,8 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   addSecurityHeaders(res, isSecure(context.clientAddress))
   res.type(file.name)
   addVary(res, 'Accept-Encoding')
-  res.setHeader('Cache-Control', IMMUTABLE)
+  // A session of the host's may add its cookie to every answer.
+  res.setHeader('Cache-Control', `${mayGetCookie(req) ? 'private' : 'public'}, ${IMMUTABLE}`)
   // The name is a hash of the content: equal on every instance, unlike time stamps.
   res.setHeader('ETag', `"${file.name}${encoding === undefined ? '' : ENCODING_SUFFIX[encoding]}"`)
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
