@@ -257,6 +257,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     publicOrigin: undefined,
     online: () => window.navigator.onLine,
     retry,
+    world,
   })
   const prefetcher = createPrefetcher({
     store,

@@ -1,3 +1,4 @@
+import { withBasePath } from '../../../shared/base-path.ts'
 import { rawSearch } from '../../../shared/raw-search.ts'
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
 import { findBoundary } from '../../react/find-boundary.ts'
@@ -6,6 +7,7 @@ import { localHref, withoutHash } from '../data/local-href.ts'
 import type { Retry } from '../data/retry.ts'
 import type { RouteCode } from '../page/route-code.ts'
 import type { LoadedPage } from '../data/route-plan.ts'
+import type { RouteRequestWorld } from '../data/route-request.ts'
 import type { LoadedRoute, RouteStore, StoreLoadOptions } from '../data/route-store.ts'
 import { RedirectLoopError, RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
@@ -63,6 +65,7 @@ export interface PageLoaderParts {
   /** Whether the browser reports a network connection. */
   readonly online: () => boolean
   readonly retry: Retry
+  readonly world: Pick<RouteRequestWorld, 'fetch'>
 }
 
 /** Browsers' own limit; more of them are a loop. */
@@ -81,6 +84,15 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       if (failed) throw loaded
       return loaded
     }
+  }
+
+  /** Whether the server can be reached: the data may have been in the cache, or there is none. */
+  async function reaches(): Promise<boolean> {
+    if (!online()) return false
+    return parts.world.fetch(withBasePath('/_m/build.json'), { cache: 'no-store' }).then(
+      () => true,
+      () => false,
+    )
   }
 
   /**
@@ -113,7 +125,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     const { href, signal } = request
     if (signal.aborted) throw new RouteCancelled()
     const reason = thrown instanceof RouteLoadError ? thrown : undefined
-    const isShown = reason ? reason.passing || !online() : thrown instanceof RedirectLoopError
+    const isShown = reason ? reason.passing || !(await reaches()) : thrown instanceof RedirectLoopError
     const page = isShown && !former ? failedPage(parts, href, thrown) : undefined
     return page ? withCode(request, page, thrown) : { kind: 'document', href, reason }
   }
