@@ -82,7 +82,8 @@ export function startRouter(options: StartOptions): StartedRouter {
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
-  const broadcast = joinTabs(window, () => started)
+  const channel = new BroadcastChannel(CHANNEL)
+  const broadcast = joinTabs(window, channel, () => started)
   const leave = (href: string, kind: NavigationKind): void =>
     loadDocument(window, withBasePath(href), kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
   const effects = createPageEffects({
@@ -128,6 +129,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     key: () => history.shown || history.current.key,
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
+    channel,
   })
   const calls = createCallStarter({ ...parts, router, say, broadcast, leave, keepDrafts: () => drafts.save() })
 
@@ -302,8 +304,7 @@ function sessionStorageOf(window: Window): Storage | undefined {
  * tabs must not fetch at once, and unless it comes by itself.
  * @returns tells the other tabs what to drop: tags and paths, as for `revalidate`.
  */
-function joinTabs({ document }: Window, router: () => LiveRouter): Broadcast {
-  const channel = new BroadcastChannel(CHANNEL)
+function joinTabs({ document }: Window, channel: BroadcastChannel, router: () => LiveRouter): Broadcast {
   const pending = new Map<string, number | undefined>()
   const tell = (): void => {
     const { drop, catchUp, isBusy } = router()

@@ -1,74 +1,21 @@
 /** What was typed comes back to the visitor who has typed it, and to nobody else. */
-import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { browserTest as anyTest } from '../support/browser.ts'
-import { statusComplaint } from '../support/page-complaints.ts'
-import { startEdition } from '../support/router-app.ts'
 import { clickLink, heading } from '../support/router-page.ts'
-
-const browserTest = anyTest
-  .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1', 'typed-app')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
-
-const REFUSED = { allow: [statusComplaint(401)] }
-
-async function visit(page: Page, path: string): Promise<void> {
-  await page.goto(path)
-  await untilAlive(page)
-}
-
-/** Signs in by the form on screen. */
-async function signIn(page: Page, user: string): Promise<void> {
-  await heading(page, 'Sign in')
-  await page.getByLabel('user').fill(user)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-}
-
-async function openComment(page: Page, path: string, user: string): Promise<void> {
-  const [, kind, target] = path.split('/')
-  await visit(page, `/${kind}/sign-in?to=${target}`)
-  await signIn(page, user)
-  await heading(page, `Comment of ${user}`)
-}
-
-/** Types into every field of the comment. */
-async function write(page: Page): Promise<void> {
-  // The code that keeps it comes when the first page with a field is on screen.
-  await page.waitForFunction(() =>
-    performance.getEntriesByType('resource').some(({ name }) => /draft-keeper/.test(name)),
-  )
-  await page.getByLabel('text').fill('half a thought')
-  await page.getByLabel('note').fill('a secret note')
-  await page.getByLabel('password').fill('hunter2')
-}
-
-const texts = (page: Page) =>
-  Promise.all(['text', 'note', 'about', 'password'].map((label) => page.getByLabel(label).inputValue()))
-
-const WRITTEN = ['half a thought', 'a secret note', '', '']
-const EMPTY = ['', '', '', '']
-
-/** Everything that the tab stores. */
-const stored = (page: Page) => page.evaluate(() => JSON.stringify({ ...sessionStorage }))
-
-/** Another tab of the browser. */
-async function otherTab(page: Page, path: string): Promise<Page> {
-  const other = await page.context().newPage()
-  await visit(other, path)
-  return other
-}
-
-async function signOutElsewhere(page: Page, path: string): Promise<Page> {
-  const other = await otherTab(page, path)
-  await other.getByRole('button', { name: 'Sign out' }).click()
-  await other.getByRole('heading', { level: 1, name: /Sign in|Comment of nobody/ }).waitFor()
-  return other
-}
+import {
+  browserTest,
+  EMPTY,
+  openComment,
+  otherTab,
+  REFUSED,
+  signIn,
+  signOutElsewhere,
+  stored,
+  texts,
+  visit,
+  write,
+  WRITTEN,
+} from '../support/typed-page.ts'
 
 describe('after signing out in another tab, a half-written comment', () => {
   for (const kind of ['stored', 'named']) {

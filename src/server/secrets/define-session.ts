@@ -28,7 +28,8 @@ export interface SessionOptions<Data> {
   readonly maxAgeSeconds?: number
   /**
    * The user to whom a session belongs: an id that never changes. With it, a half-written text is given back to the
-   * user who signs in again, and to nobody else; without it, signing out drops the text.
+   * user who signs in again, and to nobody else; without it, signing out drops the text, and a sign-in that replaces a
+   * session has to call `clear` before `set`.
    */
   readonly user?: (data: Data) => string
 }
@@ -89,9 +90,9 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
       openFlash(name, context, now),
     ])
     const note = (): void => {
-      const { value } = main
-      const who = value !== undefined && user !== undefined ? `.${userMark(context, `${name} ${user(value)}`)}` : ''
-      context.noteSession?.(IN_COOKIE + name, value === undefined ? NO_SESSION : SOME_SESSION + who)
+      const { value, mark = SOME_SESSION } = main
+      const who = value !== undefined && user ? `${SOME_SESSION}.${userMark(context, `${name} ${user(value)}`)}` : mark
+      context.noteSession?.(IN_COOKIE + name, value === undefined ? NO_SESSION : who)
     }
     note()
     return new OpenSession(main, {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { stringifySetCookie } from 'cookie'
 import { basePath } from '../../shared/base-path.ts'
 import { ApplicationSecrets } from './application-secrets.ts'
@@ -6,6 +7,8 @@ import type { Secrets } from './secrets.ts'
 
 /** Browsers silently drop a larger cookie. RFC 6265bis requires this much for name and value together. */
 export const COOKIE_LIMIT_BYTES = 4_096
+
+const MARK_BYTES = 6 // tells sessions of one browser apart
 
 /** The parts of a request that sessions use. */
 export interface SessionContext {
@@ -70,6 +73,8 @@ interface Kept<Value> {
   readonly value: Value
   /** ms since the epoch. */
   readonly writtenAt: number
+  /** Random, the same from the first value to the last before it is erased; absent in cookies of former versions. */
+  readonly mark: string | undefined
 }
 
 /**
@@ -108,6 +113,11 @@ export class SealedCookie<Value> {
     return this.#kept?.value
   }
 
+  /** Tells values apart between which there was none: random, and new with the first value. */
+  get mark(): string | undefined {
+    return this.#kept?.mark
+  }
+
   /** Seconds since it was written; 0 without one. */
   get ageSeconds(): number {
     return this.#kept === undefined ? 0 : (this.#options.now() - this.#kept.writtenAt) / 1_000
@@ -125,11 +135,12 @@ export class SealedCookie<Value> {
     const checked = await this.#options.check(stored)
     if ('fault' in checked) throw new TypeError(`The cookie ${name} cannot keep this value: ${checked.fault}`)
     const writtenAt = now()
-    const text = await this.#secrets.encrypt(purposeOf(name), [writtenAt, stored], maxAgeSeconds)
+    const mark = this.#kept?.mark ?? randomBytes(MARK_BYTES).toString('base64url')
+    const text = await this.#secrets.encrypt(purposeOf(name), [writtenAt, stored, mark], maxAgeSeconds)
     const line = cookieLine(name, text, maxAgeSeconds)
     // Some browsers count the attributes too. The line is ASCII.
     if (line.length > COOKIE_LIMIT_BYTES) throw new CookieSizeError(name, line.length)
-    this.#apply(change, line, { stored, value: checked.value, writtenAt })
+    this.#apply(change, line, { stored, value: checked.value, writtenAt, mark })
   }
 
   /** Writes the same value with a full lifetime; does nothing without one. */
@@ -145,9 +156,9 @@ export class SealedCookie<Value> {
   async #read(text: string): Promise<void> {
     const opened = await this.#secrets.decrypt(purposeOf(this.#options.name), text)
     if (!Array.isArray(opened)) return
-    const [writtenAt, stored] = opened as [number, unknown]
+    const [writtenAt, stored, mark] = opened as [number, unknown, string?]
     const checked = await this.#options.check(stored)
-    if ('value' in checked) this.#kept = { stored, value: checked.value, writtenAt }
+    if ('value' in checked) this.#kept = { stored, value: checked.value, writtenAt, mark }
   }
 
   #apply(change: number, line: string, kept: Kept<Value> | undefined): void {

@@ -15,7 +15,7 @@ const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 const FIRST_LOAD_LIMIT_BYTES = 4650
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 26_640
+const TOTAL_LIMIT_BYTES = 26_730
 
 // What pages load that have forms.
 const ACTIONS_LIMIT_BYTES = 3210
@@ -24,7 +24,7 @@ const ACTIONS_LIMIT_BYTES = 3210
 const TROUBLES_LIMIT_BYTES = 3040
 
 // What pages load with something to type in, after everything else.
-const DRAFTS_LIMIT_BYTES = 2150
+const DRAFTS_LIMIT_BYTES = 2550
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000

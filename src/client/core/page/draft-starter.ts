@@ -23,7 +23,7 @@ export interface DraftKeeper {
   arrived(kind: string, isTraversal: boolean): void
   /**
    * An answer has told for which sessions it was made.
-   * @param marks as `session-marks.ts` has them.
+   * @param marks as `session-marks.ts` has them; of another tab, what it knew before and a line break precede them.
    * @param isCall whether the visitor has called an action.
    */
   learn(marks: string | undefined, isCall?: boolean): void
@@ -49,15 +49,20 @@ export interface DraftKeeperParts {
 }
 
 const STORAGE_KEY = 'millrace:drafts'
+const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
 /**
  * The part of drafts in the router's own code: the rest is loaded for pages with something to type in, as soon as they
- * are on screen.
+ * are on screen, and for those that read a session: the next document may not say whose the tab is.
  */
 export function createDraftStarter(
-  parts: Omit<DraftKeeperParts, 'name' | 'kind' | 'typed'> & { readonly kind: () => string },
+  parts: Omit<DraftKeeperParts, 'name' | 'kind' | 'typed'> & {
+    readonly kind: () => string
+    /** Between the tabs, which tell each other the marks that they learn, as texts. */
+    readonly channel: BroadcastChannel
+  },
 ): DraftKeeper {
-  const { window, storage } = parts
+  const { window, storage, channel } = parts
   const { document } = window
   const typed: Controls = new WeakSet()
   let { marks } = parts
@@ -72,7 +77,7 @@ export function createDraftStarter(
   }
 
   function look(): void {
-    if (document.querySelector('input,textarea,select')) load()
+    if (marks || document.querySelector('input,textarea,select')) load()
   }
 
   document.addEventListener(
@@ -83,6 +88,14 @@ export function createDraftStarter(
     },
     { capture: true, passive: true },
   )
+  channel.addEventListener('message', ({ data }) => {
+    if (typeof data !== 'string' || data.length > MAX_HEARD) return
+    marks = data.slice(data.indexOf('\n') + 1)
+    keeper?.learn(data)
+  })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+  const tell = (former = ''): void => channel.postMessage(`${former}\n${marks}`)
+  if (marks) tell()
   if (storage?.getItem(STORAGE_KEY)) load()
   else if (document.readyState === 'complete') look()
   else window.addEventListener('load', look, { once: true })
@@ -94,7 +107,9 @@ export function createDraftStarter(
       look()
     },
     learn(news = marks, isCall) {
+      const former = marks
       marks = news
+      if (former !== marks) tell(former)
       keeper?.learn(news, isCall)
     },
   }

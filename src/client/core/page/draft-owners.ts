@@ -1,0 +1,54 @@
+const SOME_SESSION = '+' // as in `session-marks.ts`; the router must not share a file with this code
+const MARK = /([\w-]+):([\w+-]+)\.?([\w-]*)/g
+
+/** Who has the session of a name. */
+export interface Owner {
+  /** Mark of the user; empty for visitors who have never been signed in. Without a user, `+` and the session's mark. */
+  readonly who: string
+  /** The owner is not signed in any more. */
+  readonly isOut: boolean
+}
+
+/** Called when an owner has signed out, when all are back, and when somebody else comes; `isEmptied` as for `drop`. */
+export interface OwnerListener {
+  left(): void
+  back(): void
+  changed(isEmptied: boolean): void
+}
+
+/** Whose the drafts are, by the name of the session. */
+export function createOwners({ left, back, changed }: OwnerListener) {
+  const owners = new Map<string, Owner>()
+  let marks = ''
+
+  /** @param who is signed in by this kind of session; empty for nobody. */
+  function judge(session: string, who: string, isCall = false): void {
+    const { who: owner = '', isOut } = owners.get(session) ?? {}
+    const isOther = owner && (who ? who !== owner : owner.startsWith(SOME_SESSION))
+    const isAway = !isOther && !who && owner !== ''
+    owners.set(session, { who: isAway ? owner : who, isOut: isAway })
+    if (isOther) changed(who !== '' && !isCall)
+    else if (isAway && !isOut) left()
+    else if (isOut && [...owners.values()].every((one) => !one.isOut)) back()
+  }
+
+  function learn(text = marks, isCall?: boolean): void {
+    if (text === marks) return
+    marks = text
+    for (const { index, 1: session = '', 2: mark, 3: user } of text.matchAll(MARK)) {
+      // What another tab knew before is news only to a tab that knew nothing.
+      if (index < text.indexOf('\n') && owners.has(session)) continue
+      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall)
+    }
+  }
+
+  /** @param former owners, as the former document has known them. */
+  function inherit(former: ReadonlyMap<string, Owner>): void {
+    for (const [session, { who, isOut }] of former) {
+      judge(session, who)
+      if (isOut) judge(session, '')
+    }
+  }
+
+  return { owners, inherit, learn }
+}

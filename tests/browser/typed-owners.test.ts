@@ -1,0 +1,150 @@
+/** What was typed, and the next user of the tab. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { clickLink, heading } from '../support/router-page.ts'
+import {
+  browserTest,
+  EMPTY,
+  openComment,
+  otherTab,
+  REFUSED,
+  signIn,
+  signOutElsewhere,
+  texts,
+  visit,
+  write,
+  WRITTEN,
+} from '../support/typed-page.ts'
+
+describe('the next user of the tab does not read', () => {
+  const message = (page: Page) => page.getByLabel('message').inputValue()
+
+  /** Types on a page that opens no session, and leaves it. */
+  async function writeOnWizard(page: Page): Promise<void> {
+    await heading(page, 'Step 1')
+    await page.waitForFunction(() =>
+      performance.getEntriesByType('resource').some(({ name }) => /draft-keeper/.test(name)),
+    )
+    await page.getByLabel('late').waitFor()
+    await page.getByLabel('message').fill('half a thought')
+    await clickLink(page, 'Home')
+    await heading(page, 'Home')
+  }
+
+  /** Back to the page of `writeOnWizard`, once all of its fields are there. */
+  async function backToWizard(page: Page): Promise<void> {
+    await page.goBack()
+    await heading(page, 'Step 1')
+    await page.getByLabel('late').waitFor()
+  }
+
+  for (const kind of ['stored', 'sealed', 'named']) {
+    browserTest(
+      `what was typed on a page without a session, after a change in another tab (${kind})`,
+      async ({ open }) => {
+        const page = await open(REFUSED)
+        await openComment(page, `/${kind}/comment`, 'ann')
+        await clickLink(page, 'Wizard')
+        await writeOnWizard(page)
+        const other = await signOutElsewhere(page, `/${kind}/comment`)
+        await signIn(other, 'bob')
+        await heading(other, 'Comment of bob')
+        await backToWizard(page)
+        expect(await message(page)).toBe('')
+      },
+    )
+  }
+
+  browserTest('what was typed in a document without a session', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/wizard/1')
+    await writeOnWizard(page)
+    // Nobody tells this tab: its document is not there.
+    await page.goto('about:blank')
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await other.close()
+    await visit(page, '/stored/sign-in?to=comment')
+    await signIn(page, 'bob')
+    await heading(page, 'Comment of bob')
+    for (const title of ['Sign in', '', 'Home']) {
+      await page.goBack()
+      if (title !== '') await heading(page, title)
+    }
+    await backToWizard(page)
+    expect(await message(page)).toBe('')
+  })
+
+  browserTest('what was typed in a tab that has never known its user', async ({ open }) => {
+    const page = await open(REFUSED)
+    const other = await page.context().newPage()
+    await openComment(other, '/stored/comment', 'ann')
+    await visit(page, '/wizard/1')
+    await writeOnWizard(page)
+    await other.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    await backToWizard(page)
+    expect(await message(page)).toBe('')
+  })
+
+  for (const kind of ['stored', 'named']) {
+    browserTest(`what was typed for a user, as nobody, and the user reads it again (${kind})`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, `/${kind}/public`, 'ann')
+      await write(page)
+      await clickLink(page, 'Wizard')
+      await writeOnWizard(page)
+      await visit(page, `/${kind}/public`)
+      await write(page)
+      const other = await signOutElsewhere(page, `/${kind}/public`)
+      // Nor on the page on screen.
+      await expect.poll(() => texts(page)).toEqual(EMPTY)
+      await visit(page, '/')
+      await visit(page, `/${kind}/public`)
+      await heading(page, 'Comment of nobody')
+      expect(await texts(page)).toEqual(EMPTY)
+      await page.getByLabel('about').fill('of nobody')
+      await visit(other, `/${kind}/sign-in?to=public`)
+      await signIn(other, 'ann')
+      await heading(other, 'Comment of ann')
+      await expect.poll(() => texts(page)).toEqual(['half a thought', 'a secret note', 'of nobody', ''])
+    })
+
+    browserTest(`what was typed for a user, by Back, after signing out in this tab (${kind})`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, `/${kind}/public`, 'ann')
+      await write(page)
+      await clickLink(page, 'Wizard')
+      await writeOnWizard(page)
+      await backToWizard(page)
+      expect(await message(page)).toBe('half a thought')
+      await page.goBack()
+      await heading(page, 'Comment of ann')
+      await expect.poll(() => texts(page)).toEqual(WRITTEN)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await heading(page, 'Comment of nobody')
+      expect(await texts(page)).toEqual(EMPTY)
+      await page.goForward()
+      await heading(page, 'Step 1')
+      await page.getByLabel('late').waitFor()
+      expect(await message(page)).toBe('')
+      await page.goBack()
+      await heading(page, 'Comment of nobody')
+      expect(await texts(page)).toEqual(EMPTY)
+    })
+  }
+
+  browserTest(
+    'what is on the screen, where a cookie that names no user is replaced in another tab',
+    async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, '/sealed/comment', 'ann')
+      await write(page)
+      const other = await otherTab(page, '/sealed/sign-in?to=comment')
+      await signIn(other, 'bob')
+      await heading(page, 'Comment of bob')
+      expect(await texts(page)).toEqual(EMPTY)
+    },
+  )
+})
