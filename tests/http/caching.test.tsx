@@ -1,8 +1,13 @@
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import { eventStream } from '../../src/server/api/event-stream.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { action } from '../../src/server/routes/actions/action.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
+import { permanentRedirect, redirect } from '../../src/shared/control-flow.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+import { httpUpstream } from './proxy-setup.ts'
 
 const hello = page(() => <h1>Hello</h1>)
 const publicRule = {
@@ -65,6 +70,69 @@ describe('what caches may keep', () => {
       expect(answer.headers['set-cookie']).toEqual('Set-Cookie' in preset ? ['a=b'] : undefined)
     },
   )
+
+  test('no redirect that is thrown for one visitor is public, whatever a rule says', async () => {
+    const leave = ({ context }: LoaderArgs): never => {
+      context.headers.append('Set-Cookie', 'session=secret')
+      redirect('/b')
+    }
+    const verdict = (): never => permanentRedirect('/b')
+    const byCookie = ({ context }: LoaderArgs): never => (context.cookies['a'] === '1' ? redirect('/b') : redirect('/c'))
+    const GET = (): Response => new Response('x')
+    const save = action({ handler: () => redirect('/b') })
+    const { app } = tinyApp({
+      rules: publicRule,
+      routes: {
+        '/loader': { page: hello, loader: moduleOf({ loader: leave }) },
+        '/guard': { page: hello, guard: moduleOf({ guard: leave }) },
+        '/verdict': { page: hello, guard: moduleOf({ guard: verdict }) },
+        '/by-cookie': { page: hello, loader: moduleOf({ loader: byCookie }) },
+        '/guarded-handler': { guard: moduleOf({ guard: verdict }), handler: moduleOf({ GET }) },
+        '/handler': { handler: moduleOf({ GET: leave }) },
+        '/b': { page: hello },
+      },
+      actions: { 'actions.server.ts': { save } },
+    })
+    const caching = async (path: string): Promise<unknown> => (await request(app).get(path)).headers['cache-control']
+    expect(await caching('/loader')).toBe('private, no-store')
+    expect(await caching('/guard')).toBe('private, no-store')
+    expect(await caching('/verdict')).toBe('private, no-cache')
+    expect(await caching('/by-cookie')).toBe('no-store')
+    expect(await caching('/guarded-handler')).toBe('private, no-cache')
+    expect(await caching('/handler')).toBe('private, no-store')
+    const form = request(app).post(`/b?_action=${actionId('actions.server.ts', 'save')}.1`)
+    expect((await form.type('form').send('a=1').expect(303)).headers['cache-control']).toBe('no-store')
+  })
+
+  test.for([
+    [{}, 'public, max-age=60'],
+    [{ 'Set-Cookie': 'a=b' }, 'private, no-store'],
+  ] as const)('the redirect of a rule before which middleware sets %o: `%s`', async ([preset, sent]) => {
+    const { app } = tinyApp({
+      rules: { ...publicRule, redirects: [{ source: '/old', destination: '/', permanent: true }] },
+      routes: { '/': { page: hello } },
+      middleware: [(_req, res, next) => (res.setHeaders(new Map(Object.entries(preset))), next())],
+    })
+    const answer = await request(app).get('/old').expect(308)
+    expect(answer.headers['cache-control']).toBe(sent)
+  })
+
+  test('nobody shares an event stream, whatever a rule says', async () => {
+    const GET = (): Response => eventStream(({ end }) => end())
+    const { app } = tinyApp({ rules: publicRule, routes: { '/events': { handler: moduleOf({ GET }) } } })
+    const answer = await request(app).get('/events').expect(200)
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  test('a rule makes what another origin answers public, but not its failures', async () => {
+    await using upstream = await httpUpstream((req, res) => {
+      res.writeHead(req.url === '/up/gone' ? 404 : 200).end('from there')
+    })
+    const rewrites = [{ source: '/up/:path*', destination: `http://127.0.0.1:${upstream.port}/up/:path*` }]
+    const { app } = tinyApp({ rules: { ...publicRule, rewrites }, routes: { '/': { page: hello } } })
+    expect((await request(app).get('/up/there').expect(200)).headers['cache-control']).toBe('public, max-age=60')
+    expect((await request(app).get('/up/gone').expect(404)).headers['cache-control']).toBeUndefined()
+  })
 
   test('a loader that looks at a header says so, beside the encoding', async () => {
     const { app } = tinyApp({

@@ -1,6 +1,7 @@
 import { withBasePath } from '../../../shared/base-path.ts'
 import type { RequestContext } from '../context.ts'
-import { addGivenHeaders } from './answer-headers.ts'
+import { addGivenHeaders, setsCookie } from './answer-headers.ts'
+import { cachingOf, NO_STORE, PRIVATE, takeRuledCaching } from './caching.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
 import type { JudgedRedirect } from './judge-thrown.ts'
 import { textsOf } from './texts.ts'
@@ -61,8 +62,21 @@ export function sendPageRedirect(context: RequestContext, { status, location }: 
 /** @param location already checked by `judgeThrown` or `safeLocation`; the base path is added to a path. */
 export function sendLocation(context: RequestContext, status: number, location: string): void {
   const headers: HeaderList = ['Location', withBasePath(location), 'Content-Length', '0']
-  headers.push('Cache-Control', status === 301 || status === 308 ? 'private, no-cache' : 'no-store')
+  headers.push('Cache-Control', redirectCaching(context, status))
   addGivenHeaders(headers, context)
   send(context, status, headers)
   context.res.end()
+}
+
+/** A rule or middleware may make a redirect public that does not depend on the visitor; a loader means its page. */
+function redirectCaching(context: RequestContext, status: number): string {
+  const { guarded, personal, req, givenHeaders } = context
+  const ruled = takeRuledCaching(context)
+  return cachingOf({
+    status,
+    wanted: givenHeaders?.has('cache-control') ? undefined : ruled,
+    byDefault: status === 301 || status === 308 ? PRIVATE : NO_STORE,
+    setsCookie: setsCookie(context),
+    guarded: guarded || personal || req.method === 'POST',
+  }).value
 }

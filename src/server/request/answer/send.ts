@@ -7,13 +7,14 @@ import { securityHeaders } from './security-headers.ts'
 
 /**
  * Writes status and headers. Headers that a host, middleware or rules have set are kept, and win. What they say of scripts
- * and referrers is fitted to a page: see `host-headers.ts`.
+ * and referrers is fitted to a page: see `host-headers.ts`. A `Cache-Control` among `headers` wins: its sender has judged
+ * the one that was set (`caching.ts`), or must not be stored.
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
   const all = headers.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
-  if (status >= 400) res.removeHeader('cache-control')
+  if (status >= 400 || headers.includes('Cache-Control')) res.removeHeader('cache-control')
   leaveUncompressed(res)
   const already = res.getHeaderNames()
   // Middleware that has replaced `writeHead` may take a flat list for a list of pairs.

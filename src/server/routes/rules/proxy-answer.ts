@@ -53,6 +53,8 @@ export function relayAnswer(
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') return false
   const headers = answerHeaders(answer)
   const hadCookie = res.hasHeader('set-cookie') || mayGetCookie(res.req)
+  // As in `send`: a rule means pages, not failures.
+  if ((answer.statusCode ?? 0) >= 400) res.removeHeader('cache-control')
   try {
     for (const [name, values] of headers) {
       if (name.toLowerCase() === 'set-cookie') res.appendHeader(name, values)
