@@ -320,6 +320,28 @@ describe('a form of another site', () => {
   })
 })
 
+describe('a body that browsers send to other sites without asking', () => {
+  const FOREIGN = { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://else.test', Cookie: 'session=x' }
+  test.for<readonly [method: 'post' | 'put', type: string | undefined, text: string | undefined, status: number]>([
+    ['post', undefined, undefined, 403],
+    ['post', 'text/plain', undefined, 403],
+    ['post', 'text/plain', '{"mill":"upper","sacks":3}', 403],
+    ['post', 'text/plain; charset=application/json', '{}', 403],
+    ['post', 'application/x-www-form-urlencoded', undefined, 403],
+    ['post', 'application/x-www-form-urlencoded; charset=latin1', 'mill=x', 403],
+    ['post', 'multipart/form-data', 'mill=x', 403],
+    ['post', 'application/json', JSON.stringify(VALID), 200],
+    ['post', 'application/vnd.mill+json', JSON.stringify(VALID), 200],
+    ['put', undefined, undefined, 200], // browsers ask before they send this method
+  ])('is none for a handler of another site: %s %s %s', async ([method, type, text, status]) => {
+    const { app, ran } = orderApp({ body: order.optional() })
+    const call = request(app)[method]('/orders').set(FOREIGN)
+    if (type !== undefined) call.set('Content-Type', type)
+    await (text === undefined ? call : call.send(text)).expect(status)
+    expect(ran).toHaveLength(status === 200 ? 1 : 0)
+  })
+})
+
 test('bodies without a bound are refused, because they are held in memory', async () => {
   const { app, logs } = orderApp({ body: order, bodyLimit: Infinity })
   await request(app).post('/orders').send(VALID).expect(500)

@@ -1,10 +1,12 @@
+import type { IncomingMessage } from 'node:http'
 import { forbidden } from '../../../shared/control-flow.ts'
 import { isSchema, type CheckedValue, type Schema } from '../../../shared/schema.ts'
 import type { HandlerModule } from '../../api/loader-types.ts'
 import { BODY_SILENCE_MS } from '../../http/body/body-limits.ts'
 import { formObject } from '../../http/body/form-object.ts'
 import type { HeldBodies, HeldBody } from '../../http/body/held-bodies.ts'
-import { bodyKind, readBody } from '../../http/body/read-body.ts'
+import { readBodyType } from '../../http/body/body-kind.ts'
+import { readBody } from '../../http/body/read-body.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { ignoreRejections } from '../../http/find-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
@@ -60,7 +62,8 @@ export function holdBody(limit: number, context: RequestContext, { heldBodies }:
 
 /**
  * Reads a body of JSON or of a form, and checks it. A body that was not sent is `undefined` for the schema.
- * @throws {BodyError} as `readBody` does; the signal of `forbidden()` for a form that a page of another site sends.
+ * @throws {BodyError} as `readBody` does; the signal of `forbidden()` for a body that a page of another site sends
+ * without this site's consent.
  */
 export async function parseBody(
   schema: Schema,
@@ -70,9 +73,7 @@ export async function parseBody(
 ): Promise<ParsedBody> {
   const { req, bodyLimit: bytes, bodyReader, signal } = context
   if (bodyReader !== undefined) throw new TypeError('A guard has read the body that the schema `body` parses')
-  const kind = bodyKind(req.headers['content-type'])
-  // Browsers send JSON to other sites only with their consent, and forms without.
-  if (kind !== undefined && kind !== 'json' && isForeignCall(context, origins)) {
+  if (needsNoConsent(req) && isForeignCall(context, origins)) {
     context.refusal = 'a form of another site'
     forbidden()
   }
@@ -89,6 +90,15 @@ export async function parseBody(
     const body = await readBody(req, limits, signal, held.hold)
     return body.kind === 'json' ? body : formObject(body.fields)
   }
+}
+
+/**
+ * Whether browsers send a body of this kind to other sites without asking them (Fetch, "CORS-safelisted"): forms, and by
+ * `POST` also a body without a type, which may be empty, and text.
+ */
+function needsNoConsent({ method, headers }: IncomingMessage): boolean {
+  const kind = readBodyType(headers['content-type'])?.kind
+  return kind === undefined ? method === 'POST' : kind !== 'json'
 }
 
 function isMissing({ req: { headers } }: RequestContext): boolean {
