@@ -77,7 +77,8 @@ describe('what caches may keep', () => {
       redirect('/b')
     }
     const verdict = (): never => permanentRedirect('/b')
-    const byCookie = ({ context }: LoaderArgs): never => (context.cookies['a'] === '1' ? redirect('/b') : redirect('/c'))
+    const byCookie = ({ context }: LoaderArgs): never =>
+      context.cookies['a'] === '1' ? redirect('/b') : redirect('/c')
     const GET = (): Response => new Response('x')
     const save = action({ handler: () => redirect('/b') })
     const { app } = tinyApp({

@@ -63,10 +63,17 @@ describe('the nonce of a document joins', () => {
 
 test.for([
   ["script-src 'self'", `script-src 'self' ${HASH}`],
-  ["script-src 'none'", `script-src ${FILES} ${HASH}`],
+  ["script-src 'none'", `script-src 'self' ${HASH}`],
+  ['script-src https://cdn.test', `script-src https://cdn.test 'self' ${HASH}`],
+  // Caches send the page to visitors of other hosts than the one that was asked for.
+  ['script-src https://shop.test', `script-src https://shop.test 'self' ${HASH}`],
+  [
+    "script-src https: 'unsafe-inline'; style-src 'unsafe-inline'",
+    "script-src https: 'unsafe-inline'; style-src 'unsafe-inline' 'self'",
+  ],
   ["default-src 'self'; style-src 'self'", `default-src 'self'; style-src 'self'; script-src 'self' ${HASH}`],
   ["script-src 'unsafe-inline' 'self'", "script-src 'unsafe-inline' 'self'"],
-] as const)('a document that caches may share adds its hashes, and its files by their place: %s', ([set, value]) => {
+] as const)('a document that caches may share adds its hashes, and this site for its files: %s', ([set, value]) => {
   expect(merged(set, policies.shared).value).toBe(value)
 })
 

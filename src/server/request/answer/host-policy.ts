@@ -36,6 +36,8 @@ interface Policy {
 
 interface Added {
   readonly sources: readonly string[]
+  /** Source expression of the build's files. */
+  readonly place: string
   /** Whether files of the build must be allowed by their place, because no nonce allows them. */
   readonly files: boolean
 }
@@ -101,13 +103,17 @@ function mergeOne(text: string, own: Policy, facts: PolicyFacts, forbidden: Set<
   const policy = readPolicy(text)
   const scripts = own.directives.get('script-src')?.sources
   const nonces = scripts?.filter((source) => /^'nonce-/i.test(source)) ?? []
+  // Caches send a page without a nonce to other visitors: nothing in it may depend on the `Host` of this one.
+  const isShared = nonces.length === 0
+  const host = isShared ? '' : facts.host
+  const place = isShared ? "'self'" : facts.host + facts.assetsPath
   const hashes = (sources: readonly string[] = []): string[] =>
     sources.filter((source) => EXACT.test(source) && !nonces.includes(source))
   if (scripts !== undefined) {
-    add(policy, 'script-src', { sources: [...nonces, ...hashes(scripts)], files: nonces.length === 0 }, facts)
+    add(policy, 'script-src', { sources: [...nonces, ...hashes(scripts)], place, files: isShared }, { ...facts, host })
   }
   const styles = own.directives.get('style-src')?.sources
-  add(policy, 'style-src', { sources: [...nonces, ...hashes(styles)], files: false }, facts)
+  add(policy, 'style-src', { sources: [...nonces, ...hashes(styles)], place, files: false }, { ...facts, host })
   for (const need of lacks(policy, own, facts)) forbidden.add(need)
   return policy.texts.join(';')
 }
@@ -137,11 +143,11 @@ function add(policy: Policy, name: 'script-src' | 'style-src', added: Added, fac
 }
 
 /** @returns the same list if nothing has to be added. */
-function join(given: readonly string[], { sources, files }: Added, facts: PolicyFacts): readonly string[] {
+function join(given: readonly string[], { sources, place, files }: Added, facts: PolicyFacts): readonly string[] {
   // A nonce would make browsers ignore `'unsafe-inline'`, which allows all that is inline.
   const isLoose = allowsInline(given)
   const wanted = isLoose ? [] : sources.filter((source) => !given.includes(source))
-  const byPlace = (files || isLoose) && !covers(given, "'self'", facts) ? [facts.host + facts.assetsPath] : []
+  const byPlace = (files || isLoose) && !covers(given, "'self'", facts) ? [place] : []
   if (wanted.length + byPlace.length === 0) return given
   // `'none'` counts only where it is alone.
   return [...given.filter((source) => source.toLowerCase() !== "'none'"), ...byPlace, ...wanted]
@@ -198,6 +204,6 @@ function covers(list: readonly string[], source: string, { host, secure }: Polic
     if (entry === '*' || url.startsWith(`${entry}//`)) return true
     const [, named = ''] = /^(?:(?:https?|wss?):\/\/)?([^/']+)\/?$/.exec(entry) ?? []
     const other = url.slice(url.indexOf('//') + 2)
-    return named.startsWith('*.') ? other.endsWith(named.slice(1)) : isSite && named === other
+    return named.startsWith('*.') ? other.endsWith(named.slice(1)) : isSite && named !== '' && named === other
   })
 }
