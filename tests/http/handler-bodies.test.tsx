@@ -188,6 +188,20 @@ describe('a body that does not fit', () => {
     expect(many.status).toBe(422)
   })
 
+  test('is told in short, however much a schema has to say of it', async () => {
+    const { app } = orderApp({ body: z.strictObject({ mill: z.string().optional() }) })
+    const keys = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 1]))
+    const many = await request(app).post('/orders').send(keys).expect(422)
+    expect(many.text.length).toBeLessThan(2_000)
+    const named = orderApp({ body: z.record(z.string(), z.number()) })
+    const long = await request(named.app)
+      .post('/orders')
+      .send({ ['x'.repeat(5_000)]: 'x' })
+      .expect(422)
+    expect(long.text.length).toBeLessThan(2_000)
+    expect(long.text).toContain('…')
+  })
+
   test('in pieces over the limit is refused while it comes', async () => {
     const { app, ran } = orderApp({ body: order, bodyLimit: 1_000 })
     const answer = await withServer(app, (port) =>
@@ -339,6 +353,33 @@ describe('a body that browsers send to other sites without asking', () => {
     if (type !== undefined) call.set('Content-Type', type)
     await (text === undefined ? call : call.send(text)).expect(status)
     expect(ran).toHaveLength(status === 200 ? 1 : 0)
+  })
+})
+
+test('no body counts as held while its answer is sent', async () => {
+  const waiting = Promise.withResolvers<void>()
+  const POST = (): Response =>
+    new Response(
+      new ReadableStream({
+        async pull(controller) {
+          controller.enqueue(Buffer.from('x'))
+          await waiting.promise
+          controller.close()
+        },
+      }),
+    )
+  const { app } = orderApp({ body: z.unknown(), bodyLimit: 10_000_000, POST })
+  await withServer(app, async (port) => {
+    const text = JSON.stringify('y'.repeat(9_900_000))
+    const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n`
+    using connections = new DisposableStack()
+    // More than one client's share of what running handlers may hold.
+    for (let at = 0; at < 12; at += 1) {
+      const connection = connections.use(await connectRaw(port))
+      await connection.send(`POST /orders HTTP/1.1\r\n${head}\r\n${text}`)
+      expect(String(await connection.receive(12))).toBe('HTTP/1.1 200')
+    }
+    waiting.resolve()
   })
 })
 

@@ -25,6 +25,7 @@ export interface RefusedSearch {
 }
 
 const MOST_FAULTS = 20 // nobody reads more
+const MOST_CHARACTERS = 500 // of a path or a message: a schema may repeat each key that it does not know
 
 /**
  * Checks the search params by the schema of one segment.
@@ -66,10 +67,14 @@ function failed(thrown: unknown): SegmentSearch {
  */
 export function refusedInput(issues: readonly SchemaIssue[], nameOf = joinPath): RefusedSearch {
   const errors = issues.slice(0, MOST_FAULTS).map((issue) => ({
-    path: nameOf(issuePath(issue)),
-    message: issue.message,
+    path: shortened(nameOf(issuePath(issue))),
+    message: shortened(issue.message),
   }))
   return { errors, faults: errors.map(({ path, message }) => `${path}: ${message}`) }
+}
+
+function shortened(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS).toWellFormed()}…`
 }
 
 function joinPath(path: readonly PropertyKey[]): string {

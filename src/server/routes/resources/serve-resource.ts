@@ -85,7 +85,7 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
     if (Number(context.req.headers['content-length'] ?? 0) > limit) throw overLimit('bytes', limit)
     const params =
       module.params === undefined ? page.params : await untilAborted(checkParams(module.params, page.params), context)
-    const { issues, value: search } = await checkSearch(module.search, page.search, context)
+    const { issues, value: search } = await checkHandlerSearch(module.search, page.search, context)
     if (issues !== undefined) return refuseIssues({ status: 400, what: 'search params', issues }, context)
     using held = schema && holdBody(limit, context, parts.bodies)
     const parsed = schema && held && (await parseBody(schema, held, context, parts.bodies))
@@ -99,6 +99,8 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
       context: context.loaderContext,
       cache: () => undefined,
     })
+    // An answer may be sent for long: an event stream for half an hour.
+    held?.[Symbol.dispose]()
     if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
     if (response.bodyUsed || response.body?.locked === true) {
       throw new TypeError(`${route.key}: ${method} returned a Response whose body has been read or sent before`)
@@ -127,7 +129,11 @@ function setLimit(limit: unknown, { route }: MatchedPage, context: RequestContex
   return limit
 }
 
-async function checkSearch(schema: Schema | undefined, text: string, context: RequestContext): Promise<CheckedValue> {
+async function checkHandlerSearch(
+  schema: Schema | undefined,
+  text: string,
+  context: RequestContext,
+): Promise<CheckedValue> {
   const raw = parseSearch(text)
   if (schema === undefined) return { value: raw }
   const checking = checkValue(schema, raw)
