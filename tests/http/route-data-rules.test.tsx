@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import type { GuardArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { forbidden } from '../../src/shared/control-flow.ts'
 import { getData, wanting } from '../support/route-data.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -99,5 +100,27 @@ describe('whether another query of a path is answered by the same route', () => 
     ['no rules', {}, 'path'],
   ] as const)('%s, in data and document alike', async ([, rules, expected]) => {
     expect(await scope(rules as never)).toEqual([expected, expected])
+  })
+
+  test.for<readonly [name: string, guard: (args: GuardArgs) => unknown, expected: string]>([
+    ['reads a search param', ({ search }) => void search['key'], 'url'],
+    ['reads a search param and refuses', ({ search }) => (search['key'] === 'x' ? undefined : forbidden()), 'url'],
+    ['reads the request', ({ request }) => void request.url, 'url'],
+    ['reads a cookie', ({ context }) => void context.cookies['a'], 'path'],
+  ])('of a page behind a guard that %s, in data and document alike', async ([, guard, expected]) => {
+    const { app } = tinyApp({
+      routes: {
+        '/': fallbacks('root'),
+        '/in': { guard: moduleOf({ guard }), page: page(() => <h1>In</h1>) },
+        '/out': { page: page(() => <h1>Out</h1>) },
+      },
+    })
+    const scopeOf = async (path: string) => {
+      const { records } = await getData(app, `/_m/data${path}`)
+      const document = await getData(app, path)
+      return [records[0]?.['scope'], document.text.includes('"scope":"url"') ? 'url' : 'path']
+    }
+    expect(await scopeOf('/in')).toEqual([expected, expected])
+    expect(await scopeOf('/out')).toEqual(['path', 'path'])
   })
 })

@@ -102,8 +102,8 @@ export class RequestContext {
   hasRuledPolicy = false
   /** The route has a guard: the answer is for this visitor alone. */
   guarded = false
-  /** What the guard that has refused has said, so that it is asked once; see `routes/load/ask-guards.ts`. */
-  guardRefusal: object | undefined = undefined
+  /** The verdict of the guards depends on the query: the browser must ask for each URL. */
+  guardedByQuery = false
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
 

@@ -73,6 +73,7 @@ test('the server is asked for pages below a guard; those with a loader are asked
     '/': { page: module },
     '/team': { guard: module } as object,
     '/team/page': { page: module },
+    '/team/feed': { handler: module },
     '/team/data': { page: module, loader: module },
   })
   expect(askedRoutes(guarded, compileRules({}, loadExpressionEngine), false)).toEqual(['/team/page'])

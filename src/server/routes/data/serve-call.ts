@@ -21,7 +21,8 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
   // It takes its place once its body is read.
   const result = await performCall(parts.actions, page, context)
   if (result.kind === 'answered') return
-  if (result.kind === 'guarded') return sendThrown({ ...result, place: 'action' }, {}, shownOf(parts, page), context)
+  if (result.kind === 'guarded')
+    return sendThrown({ ...result, place: 'action' }, {}, shownOf(parts, page, context), context)
   const { outcome, revalidate } = result.call
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
@@ -29,7 +30,12 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
     revalidate.length === 0 ? {} : { revalidate, ...(droppedAt !== undefined && { droppedAt }) }
   if (outcome.kind === 'invalid') {
     const { state, secret, status = 422 } = outcome
-    return sendRefused(status, { ...shared, errors: state.errors, ...secretOf(secret) }, headOf(parts, page), context)
+    return sendRefused(
+      status,
+      { ...shared, errors: state.errors, ...secretOf(secret) },
+      headOf(parts, page, context),
+      context,
+    )
   }
   if (outcome.kind === 'failed') {
     const { state, status } = failedState(outcome, context)
@@ -37,7 +43,7 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
     return sendRefused(
       status,
       { ...shared, errors: {}, failed, ...secretOf(outcome.secret) },
-      headOf(parts, page),
+      headOf(parts, page, context),
       context,
     )
   }
@@ -50,7 +56,12 @@ export async function serveCall(parts: CallParts, context: RequestContext): Prom
   const judged = judgeThrown(outcome.thrown)
   if (judged.kind === 'redirect') return sendRedirected(redirectTo(judged.location), shared, parts, context)
   const boundaryFrom = page.route.chain.length - 1
-  return sendThrown({ thrown: outcome.thrown, boundaryFrom, place: 'action' }, shared, shownOf(parts, page), context)
+  return sendThrown(
+    { thrown: outcome.thrown, boundaryFrom, place: 'action' },
+    shared,
+    shownOf(parts, page, context),
+    context,
+  )
 }
 
 function secretOf(secret: readonly string[] = []): Pick<ActionAnswer, 'secret'> {
@@ -77,7 +88,7 @@ function sendPage(
 ): Promise<void> {
   if (context.data?.isOtherBuild !== true) return sendPageData(parts, page, context, opening)
   const answer = createDataAnswer(context, NO_PROGRESS)
-  opening(answer, headOf(parts, page))
+  opening(answer, headOf(parts, page, context))
   return answer.finish()
 }
 
@@ -119,8 +130,8 @@ function findTarget({ rules }: CallParts, location: string, context: RequestCont
   return { ...resolution.match, search: resolution.search, isUnmatched: false }
 }
 
-function shownOf(parts: CallParts, page: MatchedPage): Pick<RunningPage, 'head' | 'chain'> {
-  return { head: headOf(parts, page), chain: page.route.chain }
+function shownOf(parts: CallParts, page: MatchedPage, context: RequestContext): Pick<RunningPage, 'head' | 'chain'> {
+  return { head: headOf(parts, page, context), chain: page.route.chain }
 }
 
 function sendThrown(

@@ -84,8 +84,12 @@ function refuse(context: RequestContext, status: number, reason?: string): undef
 }
 
 /** The first line of a page's data. */
-export function headOf({ scope }: DataParts, { route, params, isUnmatched }: MatchedPage): Head {
-  return { route: isUnmatched ? null : route.key, params, scope }
+export function headOf(
+  { scope }: DataParts,
+  { route, params, isUnmatched }: MatchedPage,
+  { guardedByQuery }: RequestContext,
+): Head {
+  return { route: isUnmatched ? null : route.key, params, scope: guardedByQuery ? 'url' : scope }
 }
 
 /**
@@ -114,7 +118,7 @@ export async function sendPageData(
     context.refusal = 'search params are not valid'
     return sendDocumentHead(context, 400)
   }
-  await deliverSegments({ head: headOf(parts, page), chain, wanted, loaders, opening, notFoundAt }, context)
+  await deliverSegments({ head: headOf(parts, page, context), chain, wanted, loaders, opening, notFoundAt }, context)
 }
 
 /** All of the page's segments, unless the request names some and all of them belong to this page. */

@@ -24,6 +24,9 @@ export interface GuardVerdict {
   readonly timings: LoaderTiming[]
 }
 
+/** Refusals so far, so that a guard that has refused is not asked again. */
+const refusals = new WeakMap<RequestContext, GuardRefusal>()
+
 /**
  * Asks the guards of a route, root first, each after the former has let the request through. A refusal counts for the
  * whole request; after an action they are asked again, because it may have signed the visitor in or out.
@@ -38,9 +41,8 @@ export async function askGuards(
   const facts = new SegmentFacts()
   const timings: LoaderTiming[] = []
   context.guarded = true
-  if (context.guardRefusal !== undefined) {
-    return { refusal: context.guardRefusal as GuardRefusal, facts, timings }
-  }
+  const known = refusals.get(context)
+  if (known !== undefined) return { refusal: known, facts, timings }
   const raw = { raw: parseSearch(search) }
   for (const guard of serverParts(route).guards) {
     const run = guardOf(guard, modules)
@@ -49,8 +51,10 @@ export async function askGuards(
       await untilAborted(timeLoader(call, guard.id, timings), context)
     } catch (thrown) {
       const refusal = { guard, thrown }
-      context.guardRefusal = refusal
+      refusals.set(context, refusal)
       return { refusal, facts, timings }
+    } finally {
+      context.guardedByQuery ||= facts.readsQuery
     }
   }
   return { refusal: undefined, facts, timings }

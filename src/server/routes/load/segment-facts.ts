@@ -16,6 +16,11 @@ export class SegmentFacts implements SearchListener, SessionListener {
   #tags: Set<string> | undefined = undefined
   #hasSession = false
 
+  /** Whether the data depends on the query. */
+  get readsQuery(): boolean {
+    return this.#uses !== undefined
+  }
+
   useParam(key: string): void {
     if (this.#uses === true) return
     this.#uses ??= new Set()

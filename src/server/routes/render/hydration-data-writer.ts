@@ -54,11 +54,10 @@ export function createHydrationDataWriter(
   const startOf = (route: string | null): string => {
     let start = starts.get(route)
     if (start === undefined) {
-      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'scope' | 'asks'> = {
+      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'asks'> = {
         v: HYDRATION_DATA_VERSION,
         build: buildId,
         route,
-        ...(scope === 'path' ? {} : { scope }),
         ...(asks && { asks }),
       }
       start = `<script type="application/json" id="${HYDRATION_DATA_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
@@ -66,7 +65,11 @@ export function createHydrationDataWriter(
     }
     return start
   }
-  return (view, route, context, extras = {}) => createHydrationData(startOf(route), view, context, extras)
+  return (view, route, context, extras = {}) => {
+    const isForUrl = scope === 'url' || context.guardedByQuery
+    const start = startOf(route) + (isForUrl ? member('scope', 'url') : '')
+    return createHydrationData(start, view, context, extras)
+  }
 }
 
 function createHydrationData(

@@ -18,7 +18,9 @@ export function askedRoutes(
   // Pages without params precede `afterFiles`, all pages precede `fallback`.
   const early = [redirects, beforeFiles]
   return routes
-    .filter(({ chain, definition, pattern, dynamic }) => {
+    .filter(({ chain, definition, kind, pattern, dynamic }) => {
+      // Its links load documents.
+      if (kind === 'handler') return false
       if (definition.loader !== undefined || chain.some((entry) => entry.definition.layoutLoader)) return false
       if (chain.some((entry) => 'guard' in entry.definition)) return true
       if (dynamic) return [...early, afterFiles].some(({ size }) => size > 0)
