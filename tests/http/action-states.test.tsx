@@ -16,7 +16,7 @@ import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
 
-async function statesApp() {
+async function statesApp(language?: string, tooLarge: string | (() => string) = 'Zu groß.') {
   const ran: string[] = []
   const failing = () => {
     ran.push('failed')
@@ -42,7 +42,7 @@ async function statesApp() {
     }),
     remove: action({ failure: 'state', args: z.tuple([z.number()]), handler: failing }),
     upload: action({ upload: { files: 1, fileBytes: 2_000, totalBytes: 5_000 }, handler: readAll }),
-    attach: action({ bodyLimit: 3_000, tooLarge: 'Zu groß.', handler: () => void ran.push('attached') }),
+    attach: action({ bodyLimit: 3_000, tooLarge, handler: () => void ran.push('attached') }),
   }
   type Name = keyof typeof actions
 
@@ -84,6 +84,7 @@ async function statesApp() {
 
   const folder = await makeTempDir('states')
   const { app, logs } = tinyApp({
+    ...(language === undefined ? {} : { texts: () => ({ language }) }),
     routes: {
       '/': fallbacks('root'),
       '/list': { page: page(Page), loader: moduleOf({ loader: ({ search }: LoaderArgs) => ({ all: search['all'] }) }) },
@@ -247,6 +248,23 @@ describe('a file that is too large is the fault of its field', () => {
     expect(status).toBe(413)
     expect(JSON.parse(shownIn(text))).toMatchObject({ errors: { file: ['Zu groß.'] }, values: { note: 'typed' } })
     expect(ran).toEqual([])
+  })
+
+  test.for(['a b', 'de_DE', 'x', ''])('in English where the language is no language: %j', async (language) => {
+    const { send } = await statesApp(language)
+    const { status, text } = await send('upload', { note: 'typed' }, LARGE)
+    expect(status).toBe(413)
+    expect(JSON.parse(shownIn(text))).toMatchObject({ errors: { file: ['Too large: at most 2 kB.'] } })
+  })
+
+  test('in the built-in words where the application’s own fail', async () => {
+    const { send, failures } = await statesApp(undefined, () => {
+      throw new Error('no words')
+    })
+    const { status, text } = await send('attach', { note: 'typed' }, 'x'.repeat(4_000))
+    expect(status).toBe(413)
+    expect(JSON.parse(shownIn(text))).toMatchObject({ errors: { file: ['Too large: at most 3 kB.'] } })
+    expect(JSON.stringify(failures())).toContain('no words')
   })
 
   test('for the client router', async () => {

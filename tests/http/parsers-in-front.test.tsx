@@ -110,6 +110,13 @@ describe('a form whose body was read in front', () => {
     expect(refused(logs)).toContain('Middleware in front has read the body and not left its files: move it behind')
   })
 
+  test('as multipart with a value that would end its part is refused', async () => {
+    const note = `x\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="role"\r\n\r\nadmin`
+    const { send, ran } = await appBehind(multipartParser({ role: 'user', note }))
+    expect((await send(MULTIPART, 'read by the parser')).status).toBe(400)
+    expect(ran).toEqual([])
+  })
+
   test('as multipart without a field is one', async () => {
     const { send, ran } = await appBehind(multipartParser({}))
     await send(MULTIPART, `--${BOUNDARY}--\r\n`).expect(303)

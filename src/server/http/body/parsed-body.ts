@@ -107,6 +107,8 @@ function writeMultipart(
   const mayBeEmpty = Number(headers['content-length']) <= boundary.length + EMPTY_MULTIPART_BYTES
   if (fields === undefined || (fields.length === 0 && !mayBeEmpty)) return undefined
   const parts = fields.map(([name, value]) => {
+    // Written again, it would end its part and begin others. Clients choose a boundary that no value contains.
+    if (value.includes(`--${boundary}`)) throw new BodyError(400, 'A field that contains the boundary of its form')
     const escaped = name.replaceAll(/[\r\n"]/g, (character) => ESCAPES[character] ?? '')
     return `--${boundary}\r\nContent-Disposition: form-data; name="${escaped}"\r\n\r\n${value}\r\n`
   })

@@ -10,7 +10,7 @@ export interface Caching {
 
 /** Per visitor, revalidated each time. */
 export const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
-/** Per visitor, never stored: route data, and every answer that sets a cookie. */
+/** Per visitor, never stored: route data, and what was to be public but sets a cookie. */
 export const ONE_VISITOR: Caching = { value: 'private, no-store', shared: false }
 /** Never stored: failures and refusals. */
 export const NO_STORE: Caching = { value: 'no-store', shared: false }

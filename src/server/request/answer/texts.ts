@@ -30,10 +30,20 @@ export function textsOf(context: RequestContext, pathname = context.pathname): P
   try {
     const said = source.of(textsPage(context, pathname)) ?? {}
     const own = Object.entries(said).filter(([, text]) => text !== undefined)
-    return { ...ENGLISH, ...Object.fromEntries(own) }
+    const texts = { ...ENGLISH, ...Object.fromEntries(own) }
+    // A language that a visitor has made up, by a param of the URL, is none of a page, and numbers cannot be written in it.
+    return isLanguage(texts.language) ? texts : { ...texts, language: ENGLISH.language }
   } catch (thrown) {
     reportFailure(thrown, context, 'server')
     return ENGLISH
+  }
+}
+
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0
+  } catch {
+    return false
   }
 }
 

@@ -5,6 +5,7 @@ import { checkInput } from '../load/check-input.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction } from './action.ts'
 import { RefusedInputSignal } from '../../api/refuse-input.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../http/own-getters.ts'
 import type { PageTexts } from '../../../shared/texts.ts'
@@ -235,13 +236,22 @@ export async function tooLargeInput(
   const { field } = file
   const split = await splitArguments(definition.args, call).catch(() => undefined)
   if (split?.hasState !== true) return undefined
-  const { secret = [], tooLarge } = definition
-  const text = typeof tooLarge === 'function' ? tooLarge(textsPage(context)) : tooLarge
+  const { secret = [] } = definition
   const errors = Object.create(null) as Record<string, string[]>
-  errors[field] = [text ?? limitInWords(limit, textsOf(context))]
+  errors[field] = [ownTooLarge(definition, context) ?? limitInWords(limit, textsOf(context))]
   const { values, omitted } = typedInput(call, secret)
   const state: InvalidInput = { kind: 'invalid', errors, values, omitted: [...new Set([...omitted, field])] }
   return { kind: 'invalid', status: 413, state, secret }
+}
+
+/** If the action's function fails, that is reported, and the built-in text is said. */
+function ownTooLarge({ tooLarge }: DeclaredAction['definition'], context: RequestContext): string | undefined {
+  try {
+    return typeof tooLarge === 'function' ? tooLarge(textsPage(context)) : tooLarge
+  } catch (thrown) {
+    reportFailure(thrown, context, 'action')
+    return undefined
+  }
 }
 
 const MEGABYTE = 1_000_000
