@@ -77,8 +77,7 @@ describe('what caches may keep', () => {
       redirect('/b')
     }
     const verdict = (): never => permanentRedirect('/b')
-    const byCookie = ({ context }: LoaderArgs): never =>
-      context.cookies['a'] === '1' ? redirect('/b') : redirect('/c')
+    const byCookie = ({ context }: LoaderArgs): never => (context.cookie('a') === '1' ? redirect('/b') : redirect('/c'))
     const GET = (): Response => new Response('x')
     const save = action({ handler: () => redirect('/b') })
     const { app } = tinyApp({
@@ -94,7 +93,13 @@ describe('what caches may keep', () => {
       },
       actions: { 'actions.server.ts': { save } },
     })
-    const caching = async (path: string): Promise<unknown> => (await request(app).get(path)).headers['cache-control']
+    const caching = async (path: string): Promise<unknown> =>
+      (
+        await request(app)
+          .get(path)
+          .redirects(0)
+          .expect('Location', /^\/[bc]$/)
+      ).headers['cache-control']
     expect(await caching('/loader')).toBe('private, no-store')
     expect(await caching('/guard')).toBe('private, no-store')
     expect(await caching('/verdict')).toBe('private, no-cache')

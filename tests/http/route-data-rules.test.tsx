@@ -106,7 +106,7 @@ describe('whether another query of a path is answered by the same route', () => 
     ['reads a search param', ({ search }) => void search['key'], 'url'],
     ['reads a search param and refuses', ({ search }) => (search['key'] === 'x' ? undefined : forbidden()), 'url'],
     ['reads the request', ({ request }) => void request.url, 'url'],
-    ['reads a cookie', ({ context }) => void context.cookies['a'], 'path'],
+    ['reads a cookie', ({ context }) => void context.cookie('a'), 'path'],
   ])('of a page behind a guard that %s, in data and document alike', async ([, guard, expected]) => {
     const { app } = tinyApp({
       routes: {
