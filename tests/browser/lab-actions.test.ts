@@ -38,6 +38,10 @@ async function holdCalls(page: Page): Promise<() => void> {
 browserTest('an entry of the guestbook is one call in its own tab, and one request in another', async ({ open }) => {
   const page = await open()
   const other = await page.context().newPage()
+  // Its cookie is set now.
+  await visit(page, '/lab/guestbook', true)
+  await sign(page, 'Ada', randomUUID())
+  await page.getByText('Thank you, Ada.').waitFor()
   const asked = recordData(page)
   const askedByOther = recordData(other)
   for (const tab of [page, other]) {

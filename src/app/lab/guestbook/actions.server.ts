@@ -31,7 +31,8 @@ export const sign = action({
     }
     const session = await visitorSession.open(context)
     const visitor = session.data?.visitor ?? randomUUID()
-    await session.set({ visitor })
+    // A cookie that is set makes all tabs load everything again.
+    if (session.data === undefined) await session.set({ visitor })
     guestbookOf(context).sign({ ...input, visitor }, Date.now())
     revalidate('guestbook')
     return { kind: 'signed' as const, name: input.name }

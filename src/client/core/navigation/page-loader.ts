@@ -51,6 +51,8 @@ type PageTable = Pick<RouteTable, 'root'>
 interface PageRequest {
   readonly href: string
   readonly signal: AbortSignal
+  /** Whether the server was asked for its data. */
+  readonly isAsked: boolean
 }
 
 /** What it is made of. */
@@ -86,9 +88,8 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     }
   }
 
-  /** Whether the server can be reached: the data may have been in the cache, or there is none. */
+  /** Whether the server can be reached. */
   async function reaches(): Promise<boolean> {
-    if (!online()) return false
     return parts.world.fetch(withBasePath('/_m/build.json'), { cache: 'no-store' }).then(
       () => true,
       () => false,
@@ -125,7 +126,9 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     const { href, signal } = request
     if (signal.aborted) throw new RouteCancelled()
     const reason = thrown instanceof RouteLoadError ? thrown : undefined
-    const isShown = reason ? reason.passing || !(await reaches()) : thrown instanceof RedirectLoopError
+    const isShown = reason
+      ? reason.passing || !online() || (!request.isAsked && !(await reaches()))
+      : thrown instanceof RedirectLoopError
     const page = isShown && !former ? failedPage(parts, href, thrown) : undefined
     return page ? withCode(request, page, thrown) : { kind: 'document', href, reason }
   }
@@ -135,10 +138,11 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       const { signal } = options
       let href = first
       for (let hops = 0; ; hops += 1) {
-        const request = { href, signal }
         const { pathname, search, hash } = new URL(href, origin)
         const path = pathname + search
-        const { route } = store.plan(path).page
+        const { page, asksVerdict, missing, joins } = store.plan(path)
+        const { route } = page
+        const request = { href, signal, isAsked: asksVerdict || missing.length + joins.size > 0 }
         const guessed = route ? code.load({ chain: route.chain }, signal) : undefined
         const loading = loadData(path, options)
         let loaded: LoadedRoute
