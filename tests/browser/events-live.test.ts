@@ -127,5 +127,5 @@ browserTest('a page that was left meanwhile is asked for again when it is gone b
   await post(page, board)
   await page.goBack()
   await expect.poll(() => postsOf(page)).toBe('1')
-  expect(asked).toEqual(['/', `/boards/${board}/usual`])
+  expect(asked).toEqual([`/boards/${board}/usual`])
 })

@@ -58,22 +58,22 @@ describe('an answer other than a page', () => {
 
   browserTest('HTML where data was expected is loaded as a document', async ({ open }) => {
     const page = await openAlive(open, '/lab', [/Failed to load route data/])
-    await page.route('**/_m/data/lab/landed*', (route) =>
+    await page.route('**/_m/data/lab/cache/2*', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<p>Pay</p>' }),
     )
-    await follow(page, '/lab/landed')
-    await heading(page, 'Landed')
+    await follow(page, '/lab/cache/2')
+    await heading(page, 'Key 2')
     await expect.poll(() => sameDocument(page)).toBe(false)
   })
 
   browserTest('an answer of another build makes the navigation a document load, once', async ({ open }) => {
     const page = await openAlive(open, '/lab', [/Failed to load route data/])
-    await page.route('**/_m/data/lab/landed*', async (route) => {
+    await page.route('**/_m/data/lab/cache/2*', async (route) => {
       const answer = await route.fetch()
       await route.fulfill({ response: answer, headers: { ...answer.headers(), 'x-millrace-build': 'another' } })
     })
-    await follow(page, '/lab/landed')
-    await heading(page, 'Landed')
+    await follow(page, '/lab/cache/2')
+    await heading(page, 'Key 2')
     await follow(page, '/lab/cache/1')
     await heading(page, 'Key 1')
     await expect.poll(() => sameDocument(page)).toBe(false)

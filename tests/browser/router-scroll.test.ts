@@ -130,13 +130,17 @@ describe('each entry of the history has its own scroll position', () => {
     async ({ open }) => {
       const page = await open({ allow: [/on purpose/] })
       await page.clock.install()
-      await page.goto('/lab')
+      await page.goto('/docs/routes')
       await untilAlive(page)
       await scrollTo(page, 700)
+      await page.evaluate(() => {
+        const link = Object.assign(document.createElement('a'), { href: '/lab/crash/client' })
+        document.querySelector('main')?.append(link)
+      })
       await follow(page, '/lab/crash/client')
       await page.getByTestId('throw-render').waitFor()
       await page.clock.fastForward(301_000) // what is known of the first page is too old to be shown
-      const slow = await hold(page, /\/_m\/data\/lab\?/)
+      const slow = await hold(page, /\/_m\/data\/docs\/routes/)
       await page.evaluate(() => history.back())
       await slow.asked
       await page.getByTestId('throw-render').click()
@@ -145,7 +149,7 @@ describe('each entry of the history has its own scroll position', () => {
       await expect.poll(() => pathOf(page)).toBe('/lab/crash/client')
       slow.release()
       await page.goBack()
-      await heading(page, 'Lab')
+      await heading(page, 'Routes and params')
       await isAt(page, 700)
     },
   )

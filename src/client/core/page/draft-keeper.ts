@@ -1,7 +1,7 @@
 import { createDraftEntries } from './draft-entries.ts'
 import { createOwners } from './draft-owners.ts'
 import type { DraftKeeper, DraftKeeperParts } from './draft-starter.ts'
-import { controlsIn, disown, readDrafts, restoreDrafts, type Controls, type Drafts } from './drafts.ts'
+import { controlsIn, disown, readDrafts, restoreDrafts, type Controls, type Drafts, isForSearch } from './drafts.ts'
 
 /**
  * Restores the input that the previous document saved, and watches typing from now on. Lifetime: that of the tab; in the storage only while no document of the site is shown.
@@ -45,7 +45,8 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
       [...entries.open].findLast(
         ([one, { pathname: of, isTaken }]) => of === path && (isTaken || (one === at && (isTraversal || kind !== ''))),
       ) ?? []
-    if (found || shown !== at) pending = new Map(found?.drafts)
+    if (found || shown !== at)
+      pending = new Map(found?.drafts.filter(([address]) => found.isTaken || !isForSearch(address)))
     shown = at
     for (const one of [at, from]) entries.open.delete(one)
     if (found && kind) entries.open.set(at, { ...found, isTaken: true })

@@ -12,6 +12,7 @@ export type Drafts = Map<string, Draft>
 export type Controls = WeakSet<EventTarget>
 
 const CONTROLS = 'input,textarea,select'
+const SEARCH = ' get'
 const MAX_LENGTH = 65_536 // characters of the drafts of one page; nobody types more into a form
 const NOT_TYPED = /^(?:password|file|hidden|submit|button|reset|image)$/
 const NOT_KEPT = /\b(?:off\b|cc-|one-time-code|(?:current|new)-password)/i
@@ -88,7 +89,8 @@ function controlsOf(document: Document, kind: string): readonly (readonly [addre
   const counts = new Map<string, number>()
   return [...document.querySelectorAll<Control>(CONTROLS)].flatMap((control) => {
     const { form, type } = control
-    const place = kind + formName(form) + '\n' + nameOf(control, 'name', 'id') + '\n' + type
+    const search = /^get$/i.test(nameOf(form, 'method')) ? SEARCH : ''
+    const place = kind + formName(form) + '\n' + nameOf(control, 'name', 'id') + '\n' + type + search
     const count = counts.get(place) ?? 0
     counts.set(place, count + 1)
     const hints = nameOf(form, 'autocomplete') + ' ' + nameOf(control, 'autocomplete')
@@ -96,6 +98,11 @@ function controlsOf(document: Document, kind: string): readonly (readonly [addre
     return isSecret ? [] : [[`${place}\n${count}`, control] as const]
   })
 }
+/** Whether an address is that of a control for search params, which shows those of the URL after Back and Forward. */
+export function isForSearch(address: string): boolean {
+  return address.includes(`${SEARCH}\n`)
+}
+
 /** React writes other action URLs than the server: such a form has no name by its URL. */
 function formName(form: HTMLFormElement | null): string {
   return nameOf(form, 'id', 'name') || nameOf(form, 'action').replace(/^javascript:.*|.*[?&]_action=.*/s, '')
