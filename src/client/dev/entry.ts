@@ -37,7 +37,7 @@ findInsight(window, (insight, router) => {
   page.found(insight)
   observer.watchCache(insight.known, insight.subscribe)
   observer.watchCalls(router)
-  checks.found(insight)
+  checks.found(insight, router)
   panel.inspect(insight)
 })
 

@@ -1,4 +1,4 @@
-import type { RouterInsight } from '../inspect/router-insight.ts'
+import type { InspectedRouter, RouterInsight } from '../inspect/router-insight.ts'
 import type { DevFrame, DevWarning, DevWarningKind } from './dev-messages.ts'
 import { explain } from './dev-requests.ts'
 import type { Notices } from './notices.ts'
@@ -6,7 +6,7 @@ import type { Notices } from './notices.ts'
 /** Checks the page on screen for a title and for the sizes of its images, after each navigation. */
 export interface PageChecks {
   /** Called after hydration, with the page's router. */
-  found(insight: RouterInsight): void
+  found(insight: RouterInsight, router: Pick<InspectedRouter, 'subscribe'>): void
   check(): void
 }
 
@@ -72,14 +72,17 @@ export function checkPage(window: Window, notices: Notices): PageChecks {
   else window.addEventListener('load', check)
   return {
     check,
-    found(insight) {
+    found(insight, router) {
       state.insight = insight
-      insight.subscribe(() => {
+      const look = (): void => {
         const { href } = insight.router.screen
         if (href === state.href) return
         state.href = href
         check()
-      })
+      }
+      // A page without data changes nothing of what is known.
+      insight.subscribe(look)
+      router.subscribe(look)
       check()
     },
   }
