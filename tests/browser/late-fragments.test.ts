@@ -138,7 +138,7 @@ browserTest('a reload comes back to a position in a part that streams in after t
   // A browser that has given up, as it does where React shows the last part after the load.
   await page.addInitScript(() => {
     history.scrollRestoration = 'manual'
-    Object.defineProperty(history, 'scrollRestoration', { get: () => 'auto', set: () => undefined })
+    Object.defineProperty(history, 'scrollRestoration', { get: () => 'auto', set() {} })
   })
   await page.reload({ waitUntil: 'commit' })
   await page.locator('#comment-7').waitFor()

@@ -1,4 +1,4 @@
-import { createDraftEntries } from './draft-entries.ts'
+import { createDraftEntries, type KeptDrafts } from './draft-entries.ts'
 import { createOwners } from './draft-owners.ts'
 import type { DraftKeeper, DraftKeeperParts } from './draft-starter.ts'
 import { controlsIn, disown, readDrafts, restoreDrafts, type Controls, type Drafts, isForSearch } from './drafts.ts'
@@ -45,8 +45,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
       [...entries.open].findLast(
         ([one, { pathname: of, isTaken }]) => of === path && (isTaken || (one === at && (isTraversal || kind !== ''))),
       ) ?? []
-    if (found || shown !== at)
-      pending = new Map(found?.drafts.filter(([address]) => found.isTaken || !isForSearch(address)))
+    if (found || shown !== at) pending = new Map(found && restorable(found))
     shown = at
     for (const one of [at, from]) entries.open.delete(one)
     if (found && kind) entries.open.set(at, { ...found, isTaken: true })
@@ -106,4 +105,9 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     },
     learn,
   }
+}
+
+/** Controls for search params show those of the URL again. */
+function restorable({ isTaken, drafts }: KeptDrafts): KeptDrafts['drafts'] {
+  return drafts.filter(([address]) => isTaken || !isForSearch(address))
 }
