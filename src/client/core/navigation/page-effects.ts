@@ -5,7 +5,7 @@ import type { RouteView } from '../../react/route-view.ts'
 import type { PageEffects } from './router-parts.ts'
 import { createScrollPositions, hashTarget } from '../page/scroll-positions.ts'
 import { createSearchForms } from '../page/search-forms.ts'
-import type { DraftKeeper } from '../page/draft-starter.ts'
+import type { DraftKeeper } from '../page/drafts.ts'
 
 /** What it is made of. */
 export interface PageEffectsParts {

@@ -1,4 +1,4 @@
-import type { DraftKeeper } from './draft-starter.ts'
+import type { DraftKeeper } from './drafts.ts'
 
 /**
  * Leaves the client router: makes the browser load a document, and saves typed input for it.

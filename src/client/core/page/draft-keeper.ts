@@ -1,6 +1,6 @@
 import { createDraftEntries, type KeptDrafts } from './draft-entries.ts'
 import { createOwners } from './draft-owners.ts'
-import type { DraftKeeper, DraftKeeperParts } from './draft-starter.ts'
+import type { DraftKeeper, DraftKeeperParts } from './drafts.ts'
 import { controlsIn, disown, readDrafts, restoreDrafts, type Controls, type Drafts, isForSearch } from './drafts.ts'
 
 /**

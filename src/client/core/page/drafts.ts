@@ -11,6 +11,54 @@ export type Drafts = Map<string, Draft>
 /** A set of controls. */
 export type Controls = WeakSet<EventTarget>
 
+/**
+ * Keeps what a visitor has typed: for each history entry, as browsers do for documents, and for a page that was taken
+ * away from the visitor, until it is shown again. Drops it when somebody else signs in.
+ */
+export interface DraftKeeper {
+  /**
+   * Call this directly before a document is loaded.
+   * @param pathname of that document; default: the page on screen.
+   */
+  save(pathname?: string): void
+  /**
+   * The page on screen is still in the document.
+   * @param caught set if only a part of the page is about to be replaced: the kind of fallback of a segment, or empty.
+   */
+  leaving(caught?: string): void
+  /**
+   * The page, or other data of it, is in the document.
+   * @param kind of the fallback that replaces it; empty for a page.
+   * @param isTraversal whether the visitor has moved in the history.
+   */
+  arrived(kind: string, isTraversal: boolean): void
+  /**
+   * An answer has told for which sessions it was made.
+   * @param marks as `session-marks.ts` has them; of another tab, what it knew before and a line break precede them.
+   * @param isCall whether the visitor has called an action.
+   */
+  learn(marks: string | undefined, isCall?: boolean): void
+}
+
+/** What it is made of. */
+export interface DraftKeeperParts {
+  readonly window: Window & typeof globalThis
+  /** Of the session; `undefined` if the browser provides none. */
+  readonly storage: Storage | undefined
+  /** Its key for drafts. */
+  readonly name: string
+  /** Path of the page on screen; the address bar may be ahead of it. */
+  readonly pathname: () => string
+  /** Key of the history entry on screen. */
+  readonly key: () => string
+  /** Kind of the fallback that the document shows; empty for a page. */
+  readonly kind: string
+  /** Sessions of the last answer, as `session-marks.ts` has them. */
+  readonly marks: string | undefined
+  /** Controls that a visitor has typed in. */
+  readonly typed: Controls
+}
+
 const CONTROLS = 'input,textarea,select'
 const SEARCH = ' get'
 const MAX_LENGTH = 65_536 // characters of the drafts of one page; nobody types more into a form
