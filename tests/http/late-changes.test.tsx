@@ -91,6 +91,15 @@ test.for(CHANGES)('%s in a deferred value of route data is logged with its culpr
   expect(await complaints(tiny)).toEqual([expect.stringMatching(new RegExp(`^${culprit}was changed after`))])
 })
 
+test('a header that only a document would have is no failure in route data', async () => {
+  const tiny = deferring(({ context }) => context.headers.set('X-Mill', 'a-secret'))
+  await getData(tiny.app, '/_m/data/')
+  await complaints(tiny)
+  expect(tiny.logs.flatMap(({ level, msg }) => (level >= 40 ? [msg] : []))).toEqual([
+    expect.stringMatching(/^The header x-mill was changed after/),
+  ])
+})
+
 test.for(CHANGES)('%s after the answer is logged with its culprit', async ([, culprit, change]) => {
   const loader = ({ context }: LoaderArgs): void => {
     context.headers.set('X-First', '1')

@@ -29,8 +29,8 @@ const NAMES: ReadonlySet<string> = new Set(SECURE.filter((_, at) => at % 2 === 0
  */
 export function securityHeaders(secure: boolean, given: HeaderList = []): readonly string[] {
   const all = secure ? SECURE : CONSTANT
-  // Names that an author has given are in lower case.
-  if (!given.some((text) => NAMES.has(text))) return all
+  // Names that an author has given are in lower case. Values are long, and to look one up is to read it whole.
+  if (!given.some((text, at) => at % 2 === 0 && NAMES.has(text))) return all
   return all.filter((_, at) => !given.includes((all[at - (at % 2)] ?? '').toLowerCase()))
 }
 

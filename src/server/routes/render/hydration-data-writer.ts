@@ -120,13 +120,17 @@ function createHydrationData(
 
 /** The element without what differs between two documents of equal content. It precedes what visitors have written. */
 export function stableHydrationData(element: string, { readAt }: Pick<RequestContext, 'readAt'>): string {
-  return readAt === undefined ? element : element.replace(member('at', readAt), '')
+  return readAt === undefined ? element : element.replace(timeText(readAt), '')
 }
 
 /** A page without data has nothing that a drop could concern, and is the same on all instances. */
 function timeMember({ data, outcome }: RouteView, { readAt }: RequestContext): string {
   const isConcerned = outcome !== undefined || Object.keys(data).length > 0
-  return isConcerned && readAt !== undefined ? member('at', readAt) : ''
+  return isConcerned && readAt !== undefined ? timeText(readAt) : ''
+}
+
+function timeText(readAt: number): string {
+  return `,"at":${readAt}`
 }
 
 /** Only for shown segments: the browser caches no others. */

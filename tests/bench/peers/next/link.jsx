@@ -4,3 +4,6 @@ import NextLink from 'next/link'
 export function Link({ href, children }) {
   return <NextLink href={href}>{children}</NextLink>
 }
+
+/** The pages mark what no table can check. */
+export const external = (href) => href

@@ -8,3 +8,6 @@ export function Link({ href, prefetch, children }) {
     </RouterLink>
   )
 }
+
+/** The pages mark what no table can check. */
+export const external = (href) => href
