@@ -164,17 +164,86 @@ describe('a download', () => {
   })
 })
 
-test.for([
-  ['page.html', {}, /sandbox/],
-  ['drawing.svg', {}, /sandbox/],
-  ['letters.txt', { options: { type: 'text/xsl' } }, /sandbox/],
-  ['letters.txt', {}, undefined],
-  ['page.html', { headers: { 'Content-Security-Policy': `default-src 'self'` } }, /^default-src 'self'$/],
-] as const)('%s with %j runs no scripts of those who uploaded it', async ([name, options, policy]) => {
-  const { app } = await fileApp(options)
-  const given = (await request(app).get(`/files/${name}`).expect(200)).headers['content-security-policy']
-  if (policy === undefined) expect(given).toBeUndefined()
-  else expect(given).toMatch(policy)
+/** Whatever a stored `type` may say that makes some browser run the file. */
+const RUNNING = [
+  'text/html',
+  'TEXT/HTML; charset=utf-8',
+  'text/xsl',
+  'application/xhtml+xml',
+  'image/svg+xml',
+  'audio/x+xml',
+  'application/pdf+xml',
+  'application/x-shockwave-flash',
+  'message/rfc822',
+  'application/x-mimearchive',
+  'text/x-component',
+  'text/vtt+html',
+] as const
+
+/** Texts that are no single media type. Browsers take the last of two. */
+const UNCLEAR = [
+  'image/png;a,text/html',
+  'image/png,text/html',
+  'image/png ,text/html',
+  'image/png;a="b,text/html',
+  'image/png;a="\\",text/html;"',
+  'image/png;a;,;text/html',
+  'image/png text/html',
+  'image/png/html',
+  'multipart/x-mixed-replace;boundary=x',
+  'multipart/related; boundary=x',
+] as const
+
+const SHOWN = [
+  'image/png',
+  'IMAGE/JPEG',
+  'video/mp4; codecs="avc1, mp4a"',
+  'application/pdf',
+  'text/plain; charset=utf-8',
+] as const
+
+describe('a script of those who uploaded the file', () => {
+  test.for([
+    ['page.html', {}, /sandbox/],
+    ['drawing.svg', {}, /sandbox/],
+    ['letters.txt', {}, undefined],
+    ['page.html', { headers: { 'Content-Security-Policy': `default-src 'self'` } }, /^default-src 'self'$/],
+    ...RUNNING.map((type) => ['letters.txt', { options: { type } }, /sandbox/] as const),
+    ...RUNNING.map((type) => ['letters.txt', { headers: { 'Content-Type': type } }, /sandbox/] as const),
+    ...SHOWN.map((type) => ['letters.txt', { options: { type } }, undefined] as const),
+  ] as const)('does not run: %s with %j', async ([name, options, policy]) => {
+    const { app } = await fileApp(options)
+    const { headers } = await request(app).get(`/files/${name}`).expect(200)
+    const given = headers['content-security-policy']
+    if (policy === undefined) expect(given).toBeUndefined()
+    else expect(given).toMatch(policy)
+    expect(headers['content-disposition']).toBeUndefined()
+  })
+
+  test.for([
+    ...UNCLEAR.map((type) => ({ options: { type } })),
+    ...UNCLEAR.map((type) => ({ options: { type, download: 'a.png' } })),
+    ...[...UNCLEAR, 'image', ';'].map((type) => ({ headers: { 'Content-Type': type } })),
+    { options: { type: 'image/png,text/html' }, headers: { 'Content-Security-Policy': `script-src 'unsafe-inline'` } },
+  ])('does not run where it cannot be told what it is: %j', async (options) => {
+    const { app } = await fileApp(options)
+    const { headers } = await request(app).get('/files/letters.txt').expect(200)
+    expect(headers['content-type']).toBe('application/octet-stream')
+    expect(headers['content-disposition']).toMatch(/^attachment; filename=/)
+    expect(headers['x-content-type-options']).toBe('nosniff')
+  })
+})
+
+test('nor does a blob of two types that a handler answers with', async () => {
+  const answers = (type: string) => moduleOf({ GET: () => new Response(new Blob(['<script>'], { type })) }) as never
+  const { app } = tinyApp({
+    routes: {
+      '/two': { handler: answers('image/png;a,text/html') },
+      '/one': { handler: answers('text/x-mill; names="a, b"') },
+    } as never,
+  })
+  const types = await Promise.all(['/two', '/one'].map(async (path) => (await request(app).get(path)).type))
+  expect(types).toEqual(['application/octet-stream', 'text/x-mill'])
 })
 
 test('a reader that leaves halfway leaves no open file behind', async () => {

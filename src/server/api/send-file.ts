@@ -24,8 +24,9 @@ const FILE = Symbol('millrace.file')
  * The answer of a handler with a file: one range of it where the request asks for one, 304 where the client has it, 404
  * where there is none. The runtime opens the file when the handler has returned; its body is not readable here.
  *
- * Return the `Response` itself; its headers may be changed. Without `download`, HTML, SVG and XML get a policy that runs
- * no scripts, unless the handler sets a `Content-Security-Policy`.
+ * Return the `Response` itself; its headers may be changed. Without `download`, all but common images, audio, video, fonts,
+ * PDF and plain text get a policy that runs no scripts, unless the handler sets a `Content-Security-Policy`. A file whose
+ * type is no single media type is saved by browsers, not shown.
  * @param path below `root`, with `/` between its parts; a part that begins with a dot is not found.
  * @throws {TypeError} if `root` is not absolute.
  */

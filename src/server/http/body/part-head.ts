@@ -2,6 +2,7 @@ import { BodyError } from './body-error.ts'
 import { isUtf8 } from './body-kind.ts'
 import { decodeUtf8 } from './body-text.ts'
 import { checkFieldName } from './field-name.ts'
+import { sentType } from '../media-type.ts'
 import { readParameters } from './header-parameters.ts'
 
 /** The parsed headers of a part. */
@@ -10,7 +11,10 @@ export interface PartHead {
   readonly name: string
   /** Set for files; `''` for a file field that was left empty. Never a path. */
   readonly filename: string | undefined
-  /** Media type as sent; `text/plain` if missing (RFC 7578, section 4.4). */
+  /**
+   * Media type without parameters, in lower case; `text/plain` if missing (RFC 7578, section 4.4), and
+   * `application/octet-stream` if it is none.
+   */
   readonly type: string
 }
 
@@ -43,7 +47,7 @@ export function readPartHead(head: Buffer): PartHead {
   return {
     name: checkFieldName(unescapeName(name)),
     filename: filename === undefined ? undefined : baseName(unescapeName(filename)),
-    type,
+    type: sentType(type),
   }
 }
 

@@ -3,6 +3,7 @@ import { basename, join, relative, sep } from 'node:path'
 import type { Response as ExpressResponse } from 'express'
 import type { NamedFile } from '../../api/send-file.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
+import { contentRisk } from '../../http/media-type.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { addGivenHeaders, addVary } from '../../request/answer/answer-headers.ts'
@@ -22,7 +23,6 @@ interface FoundFile {
 /** No script of a file runs with the rights of the site: visitors may have uploaded it. */
 const SANDBOX = `default-src 'none'; style-src 'unsafe-inline'; sandbox`
 const POLICY = 'content-security-policy'
-const ACTIVE = /^[^;]*(?:html|xml|svg|xsl)/i // Chromium shows text/xsl as XML
 
 const NOT_FOUND = { status: 404, text: 'Not found' }
 const REASONS: Readonly<Record<number, string>> = {
@@ -106,13 +106,14 @@ function setHeaders(
   }
   const name = basename(path)
   if (!res.hasHeader('content-type')) res.type(type ?? name)
-  const kind = res.getHeader('content-type')
-  if (download !== false) {
+  const kind = String(res.getHeader('content-type') ?? '')
+  const risk = contentRisk(kind)
+  if (download !== false || risk === 'unclear') {
     // Half a character cannot be encoded.
-    res.attachment(download === true ? name : basename(download).toWellFormed())
+    res.attachment(typeof download === 'string' ? basename(download).toWellFormed() : name)
     // `attachment` guesses the type by the offered name.
-    if (kind !== undefined) res.setHeader('content-type', kind)
-  } else if (ACTIVE.test(String(kind)) && !headers.includes(POLICY) && !context.hasRuledPolicy) {
+    res.setHeader('content-type', risk === 'unclear' ? 'application/octet-stream' : kind)
+  } else if (risk === 'active' && !headers.includes(POLICY) && !context.hasRuledPolicy) {
     res.appendHeader(POLICY, SANDBOX)
   }
 }

@@ -3,6 +3,7 @@ import { namedFile } from '../../api/send-file.ts'
 import { negotiateEncoding } from '../../http/content-encoding.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import type { HeaderList } from '../../http/header-list.ts'
+import { essenceOf } from '../../http/media-type.ts'
 import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -31,7 +32,8 @@ export async function sendResponse(
   if (events !== undefined) return sendEvents(events, response, context, streams)
   const headers: HeaderList = []
   for (const [name, value] of response.headers) {
-    if (!CONNECTION_HEADERS.has(name) && name !== 'cache-control') headers.push(name, value)
+    if (CONNECTION_HEADERS.has(name) || name === 'cache-control') continue
+    headers.push(name, name === 'content-type' ? oneType(value) : value)
   }
   const bodiless = req.method === 'HEAD' || response.body === null || NO_BODY.has(response.status)
   const compressible =
@@ -67,6 +69,11 @@ export async function sendResponse(
 
 const NO_BODY = new Set([204, 205, 304])
 const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
+
+/** The type of a `Blob` may be a visitor's text. Of two types with a comma between them, browsers take the last. */
+function oneType(mediaType: string): string {
+  return mediaType.includes(',') && essenceOf(mediaType) === undefined ? 'application/octet-stream' : mediaType
+}
 
 function dropHeader(headers: HeaderList, name: string): void {
   const at = headers.findIndex((entry, index) => index % 2 === 0 && entry.toLowerCase() === name)

@@ -1,0 +1,46 @@
+import { readParameters } from './body/header-parameters.ts'
+
+const OF_BYTES = 'application/octet-stream'
+const ESSENCE = /^[^/]+\/[^/]+$/
+
+/** What browsers show without running anything in it. A name that ends in `+xml` is never among them. */
+const PASSIVE: ReadonlySet<string> = new Set([
+  OF_BYTES,
+  'application/json',
+  'application/pdf',
+  'application/zip',
+  ...['aac', 'flac', 'mp4', 'mpeg', 'ogg', 'wav', 'webm', 'x-wav'].map((name) => `audio/${name}`),
+  ...['collection', 'otf', 'ttf', 'woff', 'woff2'].map((name) => `font/${name}`),
+  ...['apng', 'avif', 'bmp', 'gif', 'heic', 'jpeg', 'png', 'tiff', 'vnd.microsoft.icon', 'webp', 'x-icon'].map(
+    (name) => `image/${name}`,
+  ),
+  ...['css', 'csv', 'javascript', 'markdown', 'plain'].map((name) => `text/${name}`),
+  ...['mp4', 'mpeg', 'ogg', 'quicktime', 'webm', 'x-matroska'].map((name) => `video/${name}`),
+])
+
+/** What a browser may do with content of a type. */
+export type ContentRisk = 'passive' | 'active' | 'unclear'
+
+/**
+ * The type and subtype of a media type, in lower case and without parameters.
+ * @returns `undefined` for what is no media type, such as two of them: browsers would choose one, and others another.
+ */
+export function essenceOf(mediaType: string): string | undefined {
+  const value = readParameters(mediaType)?.value
+  return value !== undefined && ESSENCE.test(value) ? value : undefined
+}
+
+/** The media type of a file that a visitor sends: its essence, or that of unknown bytes. */
+export function sentType(mediaType: string): string {
+  return essenceOf(mediaType) ?? OF_BYTES
+}
+
+/**
+ * Tells content that runs nothing from content that may be a document with scripts; `unclear` are texts that are no media
+ * type, and parts that replace each other, of which each says what it is.
+ */
+export function contentRisk(mediaType: string): ContentRisk {
+  const essence = essenceOf(mediaType)
+  if (essence === undefined || essence.startsWith('multipart/')) return 'unclear'
+  return PASSIVE.has(essence) ? 'passive' : 'active'
+}
