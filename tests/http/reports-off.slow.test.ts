@@ -124,6 +124,12 @@ describe('reports: false', () => {
     expect(server.stderr()).toMatch(/^loaded: .*@sentry/m)
   })
 
+  test('leaves the place of the relay to a route', async () => {
+    const env = { REPORT_TUNNEL_PATH: '/broken' }
+    expect((await fetch(`${(await started('without', env)).origin}/broken`)).status).toBe(500)
+    await expect(started('with', env)).rejects.toThrow(/REPORT_TUNNEL_PATH: "\/broken" is refused/)
+  })
+
   test('is refused beside SENTRY_DSN, in one line', async () => {
     const dsn = 'https://key@errors.example.com/1'
     expect(parseDsn(dsn)).toBeDefined()

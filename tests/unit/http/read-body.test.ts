@@ -112,6 +112,14 @@ test('a file without a final boundary behind it is refused', async () => {
   expect(statusOf(await takeBody(MULTIPART, part(disposition('a', 'f'), '1')))).toBe(400)
 })
 
+test.each(['1e999', '[-1E+400]', `{"a":${'9'.repeat(310)}}`])('%s is refused: it would be infinite', (text) => {
+  expect(() => parseCheckedJson(text)).toThrow(expect.objectContaining({ status: 400 }))
+})
+
+test.each(['1e308', '1e-999', '"1e999"', '{"1e999":1}', '9'.repeat(300)])('%s is read as what it says', (text) => {
+  expect(parseCheckedJson(text)).toEqual(JSON.parse(text))
+})
+
 test('JSON keeps what it says', () => {
   expect(parseCheckedJson(String.raw`{"a":["\"[{",{"\u0061":null}],"b":1e3}`)).toEqual({
     a: ['"[{', { a: null }],

@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, constant, constantFrom, integer, oneof, r
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { createDataCache, type DataCacheOptions } from '../../../src/server/stores/cache/data-cache.ts'
-import type { CachedOptions, CachedRead } from '../../../src/server/stores/cache/cached-read.ts'
+import type { CachedOptions, CacheKey, CachedRead } from '../../../src/server/stores/cache/cached-read.ts'
 import { notFound } from '../../../src/shared/control-flow.ts'
 
 const MINUTE: CachedOptions = { seconds: 60, staleSeconds: 600 }
@@ -17,7 +17,7 @@ function cacheWorld(options: Partial<DataCacheOptions> = {}) {
     ...options,
   })
   const read = <Value>(
-    key: string,
+    key: CacheKey,
     read: CachedRead<Value>,
     given: CachedOptions = MINUTE,
     pathname = '/',
@@ -313,4 +313,41 @@ describe('is refused:', () => {
     const outer = (): Promise<number> => read('outer', () => read('inner', outer))
     await expect(outer()).rejects.toThrow('cached("outer") was called inside of itself')
   })
+})
+
+describe('a key', () => {
+  const parts = [
+    null,
+    'null',
+    Infinity,
+    'Infinity',
+    -Infinity,
+    NaN,
+    'NaN',
+    0,
+    -0,
+    '0',
+    1,
+    1n,
+    undefined,
+    true,
+    'true',
+    '',
+  ]
+
+  test('names one value only, whatever a visitor makes of its parts', async () => {
+    const { read } = cacheWorld()
+    for (const [at, part] of parts.entries()) await read(['n', part as null], () => at)
+    const found = await Promise.all(parts.map((part) => read(['n', part as null], () => 'made again')))
+    expect(found).toEqual(parts.map((_, at) => at))
+    expect(await read(['n', null, null], () => 'longer')).toBe('longer')
+  })
+
+  test.each([{}, [], new Date(0), Symbol('a'), () => 1])(
+    'with %s in it is refused, because others would name the same',
+    async (part) => {
+      const { read } = cacheWorld()
+      await expect(read(['n', part as never], () => 1)).rejects.toThrow(/^cached: part 2 of the key is of type/)
+    },
+  )
 })

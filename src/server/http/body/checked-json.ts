@@ -13,21 +13,24 @@ const OBJECT_BYTES = 56
 /** Cost of a member: its slot, and a heap number. */
 const SLOT_BYTES = 16
 
-/** Text without these contains no forbidden key, so the value need not be walked. */
-const SUSPICIOUS = /__proto__|constructor|prototype|\\u/
+/**
+ * Text without these contains no forbidden key, and no number that is read as infinite, so the value need not be walked:
+ * such a number has a long exponent, or more than 300 digits.
+ */
+const SUSPICIOUS = /__proto__|constructor|prototype|\\u|\de\+?\d{3}|\d{300}/i
 
 /**
  * Parses JSON from a client.
  * @param hold receives the bytes that the values take besides their text, before they are allocated; an error that it
  * throws ends the parsing.
- * @throws {BodyError} 400 for invalid JSON, for more than `MAX_JSON_DEPTH` levels, and for keys that `checkKey`
- * refuses.
+ * @throws {BodyError} 400 for invalid JSON, for more than `MAX_JSON_DEPTH` levels, for keys that `checkKey` refuses, and
+ * for numbers that would be infinite, because no JSON could name them again.
  */
 export function parseCheckedJson(text: string, hold: (bytes: number) => void = () => undefined): unknown {
   const bytes = checkDepth(text)
   if (bytes > 0) hold(bytes)
   const value = parse(text)
-  if (SUSPICIOUS.test(text)) checkKeys(value)
+  if (SUSPICIOUS.test(text)) checkMembers(value)
   return value
 }
 
@@ -65,10 +68,12 @@ function checkDepth(text: string): number {
   return bytes
 }
 
-function checkKeys(value: unknown): void {
+function checkMembers(value: unknown): void {
   const left: unknown[] = [value]
   while (left.length > 0) {
     const next = left.pop()
+    if (typeof next === 'number' && !Number.isFinite(next))
+      throw new BodyError(400, 'JSON with a number that is too large')
     if (typeof next !== 'object' || next === null) continue
     if (!Array.isArray(next)) Object.keys(next).forEach(checkKey)
     for (const member of Object.values(next)) left.push(member)

@@ -167,7 +167,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
 
   return {
     async read<Value>({ key, options: given, read }: CachedCall<Value>, reader: CacheReader): Promise<Value> {
-      const name = JSON.stringify(key)
+      const name = nameOf(key)
       const scope = currentReadScope()
       refuseCycle(name, scope)
       const { text, tags } = await find({ name, ...checked(name, given), read, reader })
@@ -200,6 +200,30 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     },
     dispose: () => shared?.dispose(),
   }
+}
+
+/** As JSON, which would say `null` for what it does not know: a visitor's `1e999` must not name what is kept for all. */
+function nameOf(key: CacheKey): string {
+  if (typeof key === 'string') return JSON.stringify(key)
+  return `[${key.map((part, at) => partName(part, at)).join()}]`
+}
+
+function partName(part: unknown, at: number): string {
+  switch (typeof part) {
+    case 'string':
+      return JSON.stringify(part)
+    case 'number':
+      return Object.is(part, -0) ? '-0' : String(part)
+    case 'bigint':
+      return `${part}n`
+    case 'boolean':
+    case 'undefined':
+      return String(part)
+    default:
+      if (part === null) return 'null'
+  }
+  const known = 'Write texts, numbers, booleans and null, which name one value each'
+  throw new TypeError(`cached: part ${at + 1} of the key is of type ${typeof part}. ${known}`)
 }
 
 function checked(
