@@ -262,6 +262,29 @@ describe('I6 a refusal that comes before the body', () => {
   )
 })
 
+describe('a body that declares to be larger than any that is taken', () => {
+  const MULTIPART = 'multipart/form-data; boundary=x'
+  const HUGE = '99999999999'
+  const begun = '--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nA'
+
+  test.for([
+    ['a form', FORM, 'application/x-www-form-urlencoded', 'n'],
+    ['a form with files, of which one byte comes', FORM, MULTIPART, '-'],
+    ['a form with files, of which a field comes', FORM, MULTIPART, begun],
+    ['a form with files on a page without an action', '/lab/params/x', MULTIPART, begun],
+    ['a form with files that names no action', '/lab/guestbook', MULTIPART, '-'],
+    ['a form that names no action', '/lab/guestbook', 'application/x-www-form-urlencoded', 'n'],
+    ['a call', `/_m/data/lab/guestbook?_action=${SIGN}`, 'application/json', '{'],
+    ['a call with files', `/_m/data/lab/guestbook?_action=${SIGN}`, MULTIPART, '-'],
+  ] as const)('%s: 413, and nobody waits for the rest', async ([, target, type, body]) => {
+    const connection = await site.connect()
+    await connection.send(postRequest(target, body, { 'Content-Type': type, 'Content-Length': HUGE }))
+    const answer = await connection.response()
+    expect(answer.status).toBe(413)
+    connection.socket.destroy()
+  })
+})
+
 test('H15 chunk extensions without end are refused', async () => {
   for (const extension of [`;${'a'.repeat(1_000_000)}`, `;${'a=b;'.repeat(100_000)}`, ';a="'.padEnd(300_000, 'x')]) {
     const head = `POST ${FORM} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n`

@@ -11,8 +11,14 @@ interface Setup {
   traces(): number
 }
 
-function open(limits: { bytes?: number; timeoutMs?: number } = {}): Setup {
-  const body = new PassThrough()
+interface Limits {
+  readonly bytes?: number
+  readonly timeoutMs?: number
+  readonly partial?: boolean
+}
+
+function open(limits: Limits = {}, headers: IncomingMessage['headers'] = {}): Setup {
+  const body = Object.assign(new PassThrough(), { headers })
   const [abort, before] = [new AbortController(), listeners(body)]
   let onSignal = 0
   const { signal } = abort
@@ -53,6 +59,14 @@ test('a body comes chunk by chunk, then its end', async () => {
   expect(await source.read()).toBeUndefined()
   expect(await source.read()).toBeUndefined()
   expect(traces()).toBe(0)
+})
+
+test('a declared length over the limit is refused unread, unless only the beginning is wanted', async () => {
+  const headers = { 'content-length': '100001' }
+  await expect(open({}, headers).source.read()).rejects.toMatchObject({ status: 413 })
+  const { body, source } = open({ partial: true }, headers)
+  body.write('ab')
+  expect((await source.read())?.toString()).toBe('ab')
 })
 
 describe('a client that keeps us waiting gets 408', () => {

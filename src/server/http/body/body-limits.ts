@@ -10,6 +10,11 @@ export interface BodyLimits {
   readonly timeoutMs: number
   /** Whether files are passed on while they arrive; otherwise they are held in memory. */
   readonly streamed: boolean
+  /**
+   * Whether the fields before the first file are wanted of a body that declares to be too large, to show the fault at its
+   * field. They must arrive with the head, or soon after it.
+   */
+  readonly showsFault?: boolean
 }
 
 /** Fields of a form. Each costs far more than its bytes: a million times `a=&` is 3 MB and a million entries. */

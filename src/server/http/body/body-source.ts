@@ -25,6 +25,8 @@ const EVENTS = ['readable', 'end', 'error', 'close'] as const
 export interface BodySourceOptions extends Pick<BodyLimits, 'bytes' | 'timeoutMs'> {
   /** For a form that a parser in front has nested; default: `brackets`. */
   readonly names?: NestedNames
+  /** Only the beginning is wanted, whatever length is declared. Otherwise a declared length over `bytes` is refused unread. */
+  readonly partial?: boolean
 }
 
 /**
@@ -33,7 +35,7 @@ export interface BodySourceOptions extends Pick<BodyLimits, 'bytes' | 'timeoutMs
  */
 export function openBodySource(
   req: IncomingMessage,
-  { bytes: maximum, timeoutMs, names }: BodySourceOptions,
+  { bytes: maximum, timeoutMs, names, partial = false }: BodySourceOptions,
   signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): BodySource {
@@ -42,6 +44,7 @@ export function openBodySource(
   let closed: { readonly error: unknown } | undefined
   let wake: (() => void) | undefined
   let isParsed = req.readableEnded
+  const isTooLong = !partial && !isParsed && Number(req.headers['content-length'] ?? 0) > maximum
 
   /** Waits for the next event of the request. */
   async function change(): Promise<void> {
@@ -83,6 +86,7 @@ export function openBodySource(
   }
 
   async function read(): Promise<Buffer | undefined> {
+    if (isTooLong) throw overLimit('bytes', maximum)
     for (;;) {
       if (closed !== undefined) throw closed.error
       if (signal.aborted) throw signal.reason

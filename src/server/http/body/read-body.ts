@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { UploadedFile } from './uploaded-file.ts'
 import { BodyError, overLimit } from './body-error.ts'
-import { readBodyType } from './body-kind.ts'
+import { readBodyType, type BodyType } from './body-kind.ts'
 import { MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
 import { openBodySource, type BodySource } from './body-source.ts'
 import { readText } from './body-text.ts'
@@ -18,6 +18,9 @@ export type { BodyLimits } from './body-limits.ts'
 
 /** Bytes that one read of a request may return: fields and the head of a file that is too large may arrive with its start. */
 const FIRST_READ_BYTES = 131_072
+
+/** Time for the fields before a file that is too large, in ms: browsers send them with the head. */
+const FIRST_READ_MS = 1_000
 
 /** A form's fields in the order in which they were sent. */
 export interface FormBody {
@@ -67,9 +70,30 @@ export async function readBody(
   const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
   const over = Number(req.headers['content-length'] ?? 0) > bytes ? overLimit('bytes', bytes) : undefined
   // The fields before the first file tell where to show the fault. A client that asks first is told at once.
-  if (over !== undefined && (type.kind !== 'multipart' || req.headers.expect !== undefined)) throw over
+  const isShown = limits.showsFault === true && type.kind === 'multipart' && req.headers.expect === undefined
+  if (over !== undefined && !isShown) throw over
   const most = over === undefined ? bytes : bytes + FIRST_READ_BYTES
-  const source = openBodySource(req, { bytes: most, timeoutMs: limits.timeoutMs, names: 'dots' }, signal)
+  const partial = over !== undefined
+  const source = openBodySource(req, { bytes: most, timeoutMs: limits.timeoutMs, names: 'dots', partial }, signal)
+  const timer = over && setTimeout(() => source.close(over), FIRST_READ_MS)
+  try {
+    return await readKind(type, { source, over, limits, signal, hold })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What the reading of one body needs. */
+interface Reading {
+  readonly source: BodySource
+  /** Set if the body is refused, whatever it holds. */
+  readonly over: BodyError | undefined
+  readonly limits: BodyLimits
+  readonly signal: AbortSignal
+  readonly hold: (bytes: number) => void
+}
+
+async function readKind(type: BodyType, { source, over, limits, signal, hold }: Reading): Promise<FormBody | JsonBody> {
   const held = heldSource(source, hold)
   if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held), hold) }
   if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))

@@ -194,7 +194,7 @@ async function showTooLarge(
 
 function limitsOf(declared: DeclaredAction | undefined, bodyLimit: number): Parameters<typeof readBody>[1] {
   const { upload, bodyLimit: own = bodyLimit } = declared?.definition ?? {}
-  const common = { timeoutMs: BODY_SILENCE_MS }
+  const common = { timeoutMs: BODY_SILENCE_MS, showsFault: declared !== undefined }
   if (upload === undefined) return { ...common, bytes: own, files: 100, fileBytes: own, streamed: false }
   const { files, fileBytes, totalBytes = files * fileBytes + MEGABYTE } = upload
   return { ...common, bytes: totalBytes, files, fileBytes, streamed: true }
