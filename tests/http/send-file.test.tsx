@@ -1,4 +1,5 @@
 /** What authors are promised of `sendFile`: ranges, conditions and names as RFC 9110 and 6266 have them, and no other file. */
+import { execFileSync } from 'node:child_process'
 import { mkdir, readlink, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import request from 'supertest'
@@ -145,6 +146,13 @@ describe('what is not a file of the folder is not found', () => {
     expect(text).not.toMatch(/secret|root:/)
     expect(text).not.toContain('/uploads')
   })
+})
+
+// Windows has no mkfifo.
+test.skipIf(process.platform === 'win32')('a pipe is not found: its reader would wait for a writer', async () => {
+  const { app, root } = await fileApp()
+  execFileSync('mkfifo', [join(root, 'pipe.txt')])
+  await request(app).get('/files/pipe.txt').expect(404)
 })
 
 describe('a download', () => {

@@ -9,7 +9,8 @@
  * Bound: `KEEP_ASSETS_DAYS`, `MOST_BUILDS` and `MOST_BYTES`; the least recently used builds go first.
  */
 import { randomUUID } from 'node:crypto'
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants, type Dirent } from 'node:fs'
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A day, as `KEEP_ASSETS_DAYS` counts them. */
@@ -24,6 +25,7 @@ const LAST_USED = '.last-used'
 const BUILD_ID = /^[\w-]{1,64}$/
 const FILE_NAME = /^\w[\w.-]{0,200}$/
 const STAGING = '.keeping-'
+const LONGEST_LINE = 100
 /** Another process may still be writing a younger one. */
 const STAGING_MS = 3_600_000
 
@@ -54,15 +56,16 @@ export async function readKeptBuilds(folder: string, { now, keepMs }: KeepingTim
   const builds: KeptBuild[] = []
   for (const buildId of (await namesIn(folder)).filter((name) => BUILD_ID.test(name))) {
     const path = join(folder, buildId)
-    const lastUsed = Date.parse((await readFile(join(path, LAST_USED), 'utf8').catch(() => '')).trim())
+    const lastUsed = Date.parse((await readLine(join(path, LAST_USED)).catch(() => '')).trim())
     if (now - lastUsed < keepMs) builds.push({ buildId, folder: path, lastUsed })
   }
   return builds.toSorted((a, b) => b.lastUsed - a.lastUsed)
 }
 
-/** Names of the files of a kept build. */
+/** Names of the files of a kept build. What is no regular file could keep its reader waiting. */
 export async function keptFiles({ folder }: Pick<KeptBuild, 'folder'>): Promise<readonly string[]> {
-  return (await namesIn(folder)).filter(isAssetName)
+  const entries = await entriesIn(folder)
+  return entries.flatMap((entry) => (entry.isFile() && isAssetName(entry.name) ? [entry.name] : []))
 }
 
 /** A build to be kept. */
@@ -141,9 +144,20 @@ async function changedAt(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now()
 }
 
+/** The beginning of a file that a neighbour may have made: another kind of file neither waits nor ends. */
+async function readLine(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(LONGEST_LINE))
+  return buffer.toString('utf8', 0, bytesRead)
+}
+
 async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await entriesIn(folder)).map(({ name }) => name)
+}
+
+async function entriesIn(folder: string): Promise<readonly Dirent[]> {
   try {
-    return await readdir(folder)
+    return await readdir(folder, { withFileTypes: true })
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
     throw error

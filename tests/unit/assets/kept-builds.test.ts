@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, open, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -53,6 +54,19 @@ describe('a build that is kept', () => {
     await writeFile(join(from, 'shared-2.js'), 'shared')
     await keepBuild(folder, { buildId: 'a', from, lastUsed: NOW, without: new Set(['shared-2.js']) })
     expect(await keptFiles({ folder: join(folder, 'a') })).toEqual(['page-1.js'])
+  })
+
+  // Windows has no mkfifo.
+  test.skipIf(process.platform === 'win32')('is read without waiting for what a neighbour has put there', async () => {
+    await keepBuild(folder, { buildId: 'a', from, lastUsed: NOW })
+    await mkdir(join(folder, 'b'))
+    execFileSync('mkfifo', [join(folder, 'b', '.last-used'), join(folder, 'a', 'pipe.js')])
+    await mkdir(join(folder, 'c'))
+    await symlink('/dev/zero', join(folder, 'c', '.last-used'))
+    expect(await ids()).toEqual(['a'])
+    expect(await keptFiles({ folder: join(folder, 'a') })).toEqual(['page-1.js'])
+    await pruneKeptBuilds(folder, WEEK)
+    expect(await readdir(folder)).toEqual(['a'])
   })
 
   test('is put there once by instances that start together', async () => {

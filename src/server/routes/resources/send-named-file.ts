@@ -73,8 +73,10 @@ async function findFile({ root, path }: NamedFile): Promise<FoundFile | undefine
     const folder = await realpath(root)
     const target = await realpath(join(folder, path))
     if (!target.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return undefined
-    const { size, mtimeNs, ino } = await stat(target, { bigint: true })
-    const etag = `"${[size, mtimeNs, ino].map((number) => number.toString(36)).join('-')}"`
+    const found = await stat(target, { bigint: true })
+    // A folder; or a pipe, whose reader waits for a writer.
+    if (!found.isFile()) return undefined
+    const etag = `"${[found.size, found.mtimeNs, found.ino].map((number) => number.toString(36)).join('-')}"`
     return { root: folder, path: relative(folder, target), etag }
   } catch (error) {
     if (error instanceof Error && 'code' in error && MISSING.has(String(error.code))) return undefined
