@@ -293,7 +293,7 @@ describe('a resource route', () => {
 })
 
 describe('admission', () => {
-  test('refuses documents and data beyond the bound with 503, at once, and never health', async () => {
+  test('lets documents and data beyond the bound wait, then refuses them with 503, and never health', async () => {
     const gate = Promise.withResolvers<void>()
     const { app } = tinyApp({
       environment: { MAX_PENDING_RENDERS: '1' },
@@ -301,13 +301,17 @@ describe('admission', () => {
     })
     await withServer(app, async (port) => {
       const first = requestRaw(port, getRequest('/slow'))
-      await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(503)
-      const refused = await requestRaw(port, getRequest('/'))
-      expect(refused.header('retry-after')).toMatch(/^[1-4]$/)
-      // Data of a page, and of a URL that no route answers: its fallback is rendered as well.
-      for (const url of ['/_m/data/', '/_m/data/nothing']) {
-        const data = await requestRaw(port, getRequest(url))
-        expect([url, data.status, data.header('retry-after')]).toEqual([url, 503, expect.stringMatching(/^[1-4]$/)])
+      await expect.poll(() => app.admission.pending).toBe(1)
+      // A page, its data, and the data of a URL that no route answers: its fallback is rendered as well.
+      const urls = ['/', '/_m/data/', '/_m/data/nothing']
+      const refused = urls.map((url) => requestRaw(port, getRequest(url)))
+      await expect.poll(() => app.admission.waiting).toBe(3)
+      for (const [at, answer] of (await Promise.all(refused)).entries()) {
+        expect([urls[at], answer.status, answer.header('retry-after')]).toEqual([
+          urls[at],
+          503,
+          expect.stringMatching(/^[1-4]$/),
+        ])
       }
       expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
       // Who sends visitors here is told.

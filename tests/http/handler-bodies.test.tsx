@@ -388,30 +388,3 @@ test('bodies without a bound are refused, because they are held in memory', asyn
   await request(app).post('/orders').send(VALID).expect(500)
   expect(JSON.stringify(logs)).toContain('set a finite bodyLimit')
 })
-
-test.for([
-  ['a schema', 'application/json', { body: order }],
-  ['a schema, with files', 'multipart/form-data; boundary=a', { body: order }],
-  [
-    'the handler',
-    'application/json',
-    { POST: async ({ request: sent }: HandlerArgs) => Response.json(await sent.json()) },
-  ],
-  [
-    'the handler, with files',
-    'multipart/form-data; boundary=a',
-    { POST: async ({ request: sent }: HandlerArgs) => Response.json([...(await sent.formData())]) },
-  ],
-] as const)(
-  'a body that declares to be too large is refused by its head where %s reads it',
-  async ([, type, module]) => {
-    const { app } = orderApp({ body: undefined, ...module })
-    await withServer(app, async (port) => {
-      const head = `POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 99999999999\r\n\r\n`
-      const connection = await connectRaw(port)
-      await connection.send(`${head}-`)
-      expect((await connection.response()).status).toBe(413)
-      connection.socket.destroy()
-    })
-  },
-)

@@ -70,7 +70,7 @@ test('every kind of request is counted under its route, whatever its URL was', a
   await expectSample(scrape, 'millrace_renders_in_progress', 1)
   expect((await ask(server, '/lab')).status).toBe(503)
   held.socket.resetAndDestroy()
-  await expectSample(scrape, 'millrace_requests_shed_total{kind="document",reason="places"}', 1)
+  await expectSample(scrape, 'millrace_requests_shed_total{kind="document",reason="wait"}', 1)
   await expectSample(scrape, 'millrace_http_requests_aborted_total{route="/lab/stream",kind="document"}', 1)
   await expectSample(scrape, 'millrace_renders_in_progress', 0)
 

@@ -144,17 +144,38 @@ describe('requests that are pipelined on one connection', () => {
 })
 
 describe('a client with many connections', () => {
-  test('has half of the places, while others get theirs and the instance stays ready', async () => {
-    const { begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+  test('has all places while it is alone; others get theirs at once, and the instance stays ready', async () => {
+    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
     const connections = await send(many(12, '/slow'))
-    await expect.poll(() => begun.pages).toBe(4)
-    for (const connection of connections.slice(4)) {
+    await expect.poll(() => [begun.pages, app.admission.waiting]).toEqual([8, 4])
+    for (const path of ['/', '/_m/data/', '/readyz']) expect([path, await status(path)]).toEqual([path, 200])
+    expect(app.admission.waiting).toBe(4)
+    // Its own pages wait, and are refused in the end; health never is.
+    expect([await status('/', GREEDY), await status('/readyz', GREEDY)]).toEqual([503, 200])
+    for (const connection of connections.slice(8)) {
       const answer = await connection.response()
       expect([answer.status, answer.header('retry-after')]).toEqual([503, expect.stringMatching(/^[1-4]$/)])
     }
-    for (const path of ['/', '/_m/data/', '/readyz']) expect([path, await status(path)]).toEqual([path, 200])
-    // Its own pages are refused, and health never is.
-    expect([await status('/', GREEDY), await status('/readyz', GREEDY)]).toEqual([503, 200])
+  })
+
+  test('gets the places that become free, in turn with others that wait', async () => {
+    const { app, begun, send, release, status } = await site({ MAX_PENDING_RENDERS: '3' })
+    const connections = await send([...many(6, '/slow'), ...many(1, '/slow', HONEST)])
+    await expect.poll(() => [begun.pages, app.admission.waiting]).toEqual([3, 4])
+    release()
+    for (const connection of connections) expect((await connection.response()).status).toBe(200)
+    expect(await status('/')).toBe(200)
+    expect(app.admission.waiting).toBe(0)
+  })
+
+  test('leaves no place behind where it goes away while it waits', async () => {
+    const { app, send, release, status } = await site({ MAX_PENDING_RENDERS: '1' })
+    const [, ...waiting] = await send(many(5, '/slow'))
+    await expect.poll(() => app.admission.waiting).toBe(4)
+    for (const { socket } of waiting) socket.resetAndDestroy()
+    release()
+    await expect.poll(() => [app.admission.pending, app.admission.waiting]).toEqual([0, 0])
+    expect(await status('/')).toBe(200)
   })
 
   test('has no more by the addresses of its IPv6 network', async () => {
@@ -163,7 +184,7 @@ describe('a client with many connections', () => {
       getRequest('/slow', { 'X-Forwarded-For': `2001:db8:7:1::${(n + 1).toString(16)}` }),
     )
     await send(requests)
-    await expect.poll(() => begun.pages).toBe(4)
+    await expect.poll(() => begun.pages).toBe(8)
     expect(await status('/', { 'X-Forwarded-For': '2001:db8:7:1:ffff::1' })).toBe(503)
     expect(await status('/', { 'X-Forwarded-For': '2001:db8:7:2::1' })).toBe(200)
   })
@@ -195,8 +216,8 @@ describe('a client with many connections', () => {
 
   test('gives its places back when it goes away', async () => {
     const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
-    const connections = await send(many(4, '/slow'))
-    await expect.poll(() => begun.pages).toBe(4)
+    const connections = await send(many(8, '/slow'))
+    await expect.poll(() => begun.pages).toBe(8)
     expect(await status('/', GREEDY)).toBe(503)
     for (const { socket } of connections) socket.resetAndDestroy()
     await expect.poll(() => app.admission.pending).toBe(0)
@@ -221,10 +242,9 @@ describe('a client with many connections', () => {
   })
 
   test('is named once in the log where it may be a proxy that nobody has named', async () => {
-    const { logs, send, begun } = await site({ MAX_PENDING_RENDERS: '8', TRUST_PROXY: '' })
+    const { logs, send } = await site({ MAX_OPEN_STREAMS: '8', TRUST_PROXY: '' })
     const lines = () => logs.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))
-    await send([...many(3, '/slow', GREEDY), ...many(3, '/slow', HONEST)])
-    await expect.poll(() => begun.pages).toBe(4)
+    await send([...many(3, '/events', GREEDY), ...many(3, '/events', HONEST)])
     await expect.poll(() => lines().length).toBe(1)
     expect(lines()).toEqual([expect.objectContaining({ address: '127.0.0.1', level: 40 })])
   })

@@ -1,4 +1,4 @@
-import { readParameters } from './body/header-parameters.ts'
+import { readParameters } from './header-parameters.ts'
 
 const OF_BYTES = 'application/octet-stream'
 const ESSENCE = /^[^/]+\/[^/]+$/

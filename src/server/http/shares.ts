@@ -113,7 +113,7 @@ export function warnOfOneAddress(trustProxy: ProxyTrust, log: Pick<Logger, 'warn
     warned = true
     log.warn(
       { address },
-      'one address holds half of all places and gets no more; if it is a proxy, add it to TRUST_PROXY',
+      'one address has half of all that is in progress or waits, and is refused more: a proxy that TRUST_PROXY does not name, or one client with many requests',
     )
   }
 }

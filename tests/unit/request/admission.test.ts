@@ -26,6 +26,7 @@ function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'docume
   }
 }
 
+/** Whether it is let in at once. */
 const enters = (admission: Admission, ...request: Parameters<typeof fakeRequest>): boolean =>
   admission.enter(fakeRequest(...request).context) === undefined
 
@@ -34,15 +35,21 @@ function overload(admission: Admission): void {
   for (let sample = 0; sample < 50; sample += 1) admission.sample({ latenessMs: 4_000, utilization: 1 })
 }
 
-test('as many documents are admitted at once as there are places', () => {
+test('as many documents are admitted at once as there are places, and the next ones wait', async () => {
   const admission = createAdmission({ limit: 2 })
   const first = fakeRequest()
   expect(admission.enter(first.context)).toBeUndefined()
-  expect([enters(admission), enters(admission), enters(admission)]).toEqual([true, false, false])
-  expect(admission.pending).toBe(2)
+  expect(enters(admission)).toBe(true)
+  const [second, third] = [fakeRequest(), fakeRequest()]
+  const entering = [second, third].map(({ context }) => admission.enter(context))
+  expect([admission.pending, admission.waiting]).toEqual([2, 2])
   first.finish()
-  expect(admission.pending).toBe(1)
-  expect([enters(admission), enters(admission)]).toEqual([true, false])
+  expect(await entering[0]).toBeUndefined()
+  expect([admission.pending, admission.waiting]).toEqual([2, 1])
+  second.finish()
+  expect(await entering[1]).toBeUndefined()
+  third.finish()
+  expect([admission.pending, admission.waiting]).toEqual([1, 0])
 })
 
 test.for([
@@ -59,24 +66,45 @@ test.for([
 })
 
 describe('a refusal', () => {
-  test('asks those who were refused together to come back at different times', () => {
+  test('asks those who were refused together to come back at different times', async () => {
     const numbers = [0, 0.25, 0.5, 0.999]
     const admission = createAdmission({ limit: 1, random: () => numbers.shift() ?? 0 })
     expect(enters(admission)).toBe(true)
-    const headers = [1, 2, 3, 4].map(() => admission.enter(fakeRequest().context)?.headers)
+    const sheds = await Promise.all([1, 2, 3, 4].map(() => admission.enter(fakeRequest('prefetch').context)))
+    const headers = sheds.map((shed) => shed?.headers)
     expect(headers).toEqual([1, 2, 3, 4].map((seconds) => ['Retry-After', String(seconds)]))
   })
 
-  test('says in log and metrics why', () => {
+  test('says in log and metrics why', async () => {
     const admission = createAdmission({ limit: 1 })
     enters(admission)
-    const { context } = fakeRequest()
-    expect(admission.enter(context)?.reason).toBe('places')
+    const { context } = fakeRequest('prefetch')
+    expect(await admission.enter(context)).toMatchObject({ reason: 'places' })
     expect(context).toMatchObject({ shed: 'places', refusal: 'too many answers in progress' })
     overload(admission)
     const { context: prefetch } = fakeRequest('prefetch')
-    expect(admission.enter(prefetch)?.reason).toBe('load')
+    expect(await admission.enter(prefetch)).toMatchObject({ reason: 'load' })
     expect(prefetch).toMatchObject({ shed: 'load', refusal: 'too much load' })
+  })
+
+  test('of a document for load is sent a little later, so that asking again at once takes no time of others', async () => {
+    const delays: number[] = []
+    const admission = createAdmission({
+      limit: 1_000,
+      random: () => 0.5,
+      after(milliseconds, run) {
+        delays.push(milliseconds)
+        run()
+      },
+    })
+    overload(admission)
+    const shedOf = (kind: 'document' | 'data') => admission.enter(fakeRequest(kind).context)
+    const sheds = await Promise.all(Array.from({ length: 100 }, () => shedOf('document')))
+    const refused = sheds.filter((shed) => shed !== undefined)
+    expect(refused.length).toBeGreaterThan(80)
+    await Promise.all(refused.map((shed) => shed.delay()))
+    expect(delays).toEqual(refused.map(() => 350))
+    expect((await shedOf('data'))?.delay()).toBeUndefined()
   })
 })
 
@@ -106,29 +134,28 @@ describe('a client', () => {
   const admittedOf = (admission: Admission, address: string, asked: number): number =>
     Array.from({ length: asked }, () => enters(admission, 'document', address)).filter(Boolean).length
 
-  test('that is alone has half of the places, and each of the others still finds a quarter', () => {
+  test('that is alone has all places, and each of the others finds some of a further quarter', () => {
     const admission = createAdmission({ limit: 16 })
-    expect(admittedOf(admission, OFFICE, 100)).toBe(8)
-    expect(admittedOf(admission, '2001:db8:0:1::1', 100)).toBe(4)
-    expect(admittedOf(admission, '2001:db8:0:1::2', 1)).toBe(0)
-    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(4)
-    expect(admission.pending).toBe(16)
-    const { context } = fakeRequest('document', OFFICE)
-    expect(admission.enter(context)?.reason).toBe('places')
+    expect(admittedOf(admission, OFFICE, 100)).toBe(16)
+    expect(admittedOf(admission, '2001:db8:0:1::1', 3)).toBe(3)
+    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(1)
+    expect(admission.pending).toBe(20)
+    expect(admission.waiting).toBe(84 + 99)
   })
 
-  test('is told apart in log and metrics from a server that has no place left', () => {
+  test('is refused where it has half of all that wait, and the log says that it may be a proxy', async () => {
     const told: string[] = []
     const admission = createAdmission({ limit: 8, onGreedy: (client) => told.push(client) })
-    expect(admittedOf(admission, OFFICE, 4)).toBe(4)
+    expect(admittedOf(admission, OFFICE, 8 + 500)).toBe(8)
     expect(told).toEqual([])
     const { context } = fakeRequest('document', OFFICE)
-    expect(admission.enter(context)?.reason).toBe('client')
+    expect(await admission.enter(context)).toMatchObject({ reason: 'client' })
     expect(context).toMatchObject({ shed: 'client', refusal: 'too many answers in progress for one client' })
     expect(told).toEqual([OFFICE])
+    expect(admission.waiting).toBe(500)
   })
 
-  test('that fills its share leaves the instance ready, and several that fill all do not', () => {
+  test('that has all places leaves the instance ready, and several that have all do not', () => {
     const admission = createAdmission({ limit: 8 })
     admittedOf(admission, OFFICE, 100)
     expect(admission.isOverloaded).toBe(false)
@@ -136,7 +163,7 @@ describe('a client', () => {
     expect([admission.load.overloaded, admission.isOverloaded]).toEqual([true, false])
     const calm = createAdmission({ limit: 8 })
     for (const address of [OFFICE, newAddress(), newAddress()]) admittedOf(calm, address, 100)
-    expect([calm.pending, calm.isOverloaded]).toEqual([8, true])
+    expect([calm.pending, calm.isOverloaded]).toEqual([10, true])
     const late = createAdmission({ limit: 1_000 })
     overload(late)
     expect(late.isOverloaded).toBe(true)

@@ -1,4 +1,4 @@
-import { readParameters } from './header-parameters.ts'
+import { readParameters } from '../header-parameters.ts'
 
 /** The kinds of bodies that actions accept. */
 export type BodyKind = 'urlencoded' | 'multipart' | 'json'

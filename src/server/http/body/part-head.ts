@@ -3,7 +3,7 @@ import { isUtf8 } from './body-kind.ts'
 import { decodeUtf8 } from './body-text.ts'
 import { checkFieldName } from './field-name.ts'
 import { sentType } from '../media-type.ts'
-import { readParameters } from './header-parameters.ts'
+import { readParameters } from '../header-parameters.ts'
 
 /** The parsed headers of a part. */
 export interface PartHead {

@@ -4,7 +4,7 @@ import type { RequestContext } from '../context.ts'
 import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
 import { createRenderTurns, type RenderTurns } from './render-turns.ts'
 import { classBelow, classOf, type RequestClass } from './request-class.ts'
-import { createShares, type ShareRefusal } from '../../http/shares.ts'
+import { createPlaceQueue, type PlaceQueue, type PlaceRefusal } from './place-queue.ts'
 import type { ShedReason } from '../request-kind.ts'
 
 /** A refusal: 503. */
@@ -12,6 +12,8 @@ export interface Shed {
   readonly reason: ShedReason
   /** `Retry-After`: 1 to 4 seconds, random, so that refused clients do not return together. */
   readonly headers: HeaderList
+  /** Waits before the refusal is sent: whoever asks again at once would take the time of those that are let in. */
+  delay(): Promise<void> | undefined
 }
 
 /**
@@ -20,10 +22,11 @@ export interface Shed {
  */
 export interface Admission {
   /**
-   * Takes a place for as long as the answer is in progress.
-   * @returns the refusal if there is none, noted in the context for log and metrics.
+   * Takes a place for as long as the answer is in progress, and waits for one if all are taken: see `place-queue.ts`.
+   * @returns `undefined` at once if there is a place; the refusal if there is none in time, noted in the context for log
+   * and metrics.
    */
-  enter(context: RequestContext): Shed | undefined
+  enter(context: RequestContext): Shed | undefined | Promise<Shed | undefined>
   /**
    * Waits for a turn to run loaders and to render. Call it when a request arrives, and again after its loaders: while
    * they waited, others had their turns.
@@ -44,7 +47,7 @@ export interface Admission {
    * next instance.
    */
   readonly isOverloaded: boolean
-  /** How many of those wait for their turn. */
+  /** Requests that wait for a place, or with a place for their turn. */
   readonly waiting: number
 }
 
@@ -53,10 +56,14 @@ export interface AdmissionOptions {
   /** Places, at least 1. */
   readonly limit: number
   readonly turns?: RenderTurns
+  /** Default: that many, of this process. */
+  readonly places?: PlaceQueue
   /** 0 to 1. */
   readonly random?: () => number
-  /** Called with a client that is refused while it holds half of the places. */
+  /** Called with a client that is refused while half of the requests that wait for a place are its own. */
   readonly onGreedy?: ((client: string) => void) | undefined
+  /** Calls back after some milliseconds. */
+  readonly after?: (milliseconds: number, run: () => void) => void
 }
 
 /** Up to this number of answers in progress, no client counts as greedy. */
@@ -71,7 +78,13 @@ const REASONS: Readonly<Record<ShedReason, string>> = {
   wait: 'waited too long for its turn',
 }
 
-const SHED_REASONS: Readonly<Record<ShareRefusal, ShedReason>> = { full: 'places', client: 'client' }
+const SHED_REASONS: Readonly<Record<PlaceRefusal, ShedReason>> = { full: 'places', client: 'client', late: 'wait' }
+
+/** Of a document that is refused for load. */
+const LEAST_DELAY_MS = 200
+const DELAY_SPREAD_MS = 300
+/** Above this number of delayed refusals, the others are sent at once. */
+const MOST_DELAYED = 1_000
 
 /** Admits everybody until there is no place, or `sample` reports lateness. */
 export function createAdmission({
@@ -79,11 +92,13 @@ export function createAdmission({
   turns = createRenderTurns(),
   random = Math.random,
   onGreedy,
+  places = createPlaceQueue({ limit, onGreedy }),
+  after = (milliseconds, run) => void setTimeout(run, milliseconds),
 }: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
   /** Refusals of a class are spread evenly: a debt grows by the refused share, and each refusal pays one. */
   const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
-  const places = createShares({ most: () => limit, onGreedy })
+  const delay = createDelay(random, after)
   let load = NO_LOAD
 
   return {
@@ -91,13 +106,13 @@ export function createAdmission({
       const client = clientKey(context.clientAddress.address)
       const requestClass = classOf(context)
       if (load.pressure > 0 && isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)) {
-        return shed(context, 'load')
+        return shed(context, 'load', requestClass === 'document')
       }
       if (requestClass === 'prefetch' && places.taken >= prefetchLimit) return shed(context, 'places')
-      const refusal = places.take(client)
-      if (refusal !== undefined) return shed(context, SHED_REASONS[refusal])
-      context.onFinish(() => places.give(client))
-      return undefined
+      const verdict = places.take({ client, isGone: () => isGone(context) })
+      return verdict instanceof Promise
+        ? verdict.then((refusal) => entered(refusal, client, context))
+        : entered(verdict, client, context)
     },
     turn(context, loaded = false) {
       if (loaded && context.turn === turns.number) return undefined
@@ -105,7 +120,7 @@ export function createAdmission({
         requestClass: classOf(context),
         client: clientKey(context.clientAddress.address),
         loaded,
-        isGone: () => context.aborted?.cause === 'gone',
+        isGone: () => isGone(context),
       })
       if (!(turn instanceof Promise)) {
         context.turn = turns.number
@@ -127,11 +142,17 @@ export function createAdmission({
       return places.taken
     },
     get isOverloaded() {
-      return places.taken >= limit || (load.overloaded && !places.isOneClients)
+      return places.isFull || (load.overloaded && !places.isOneClients)
     },
     get waiting() {
-      return turns.waiting
+      return places.waiting + turns.waiting
     },
+  }
+
+  function entered(refusal: PlaceRefusal | undefined, client: string, context: RequestContext): Shed | undefined {
+    if (refusal !== undefined) return shed(context, SHED_REASONS[refusal])
+    context.onFinish(() => places.give(client))
+    return undefined
   }
 
   /**
@@ -152,9 +173,33 @@ export function createAdmission({
     return true
   }
 
-  function shed(context: RequestContext, reason: ShedReason): Shed {
+  function shed(context: RequestContext, reason: ShedReason, isDelayed = false): Shed {
     context.shed = reason
     context.refusal = REASONS[reason]
-    return { reason, headers: ['Retry-After', String(1 + Math.floor(random() * RETRY_SPREAD_SECONDS))] }
+    const headers = ['Retry-After', String(1 + Math.floor(random() * RETRY_SPREAD_SECONDS))]
+    return { reason, headers, delay: () => (isDelayed ? delay() : undefined) }
+  }
+}
+
+/** Whether nobody waits for the answer any more. */
+function isGone({ aborted }: RequestContext): boolean {
+  return aborted?.cause === 'gone'
+}
+
+/** Delays of refusals; `undefined` above their bound. */
+function createDelay(
+  random: () => number,
+  after: NonNullable<AdmissionOptions['after']>,
+): () => Promise<void> | undefined {
+  let delayed = 0
+  return () => {
+    if (delayed >= MOST_DELAYED) return undefined
+    delayed += 1
+    return new Promise((resolve) => {
+      after(LEAST_DELAY_MS + random() * DELAY_SPREAD_MS, () => {
+        delayed -= 1
+        resolve()
+      })
+    })
   }
 }

@@ -94,8 +94,11 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const declared = named ?? namedInBody(body, registry)
     if (declared?.id === undefined) return refuse(hasIdField(body) || page.takesForms === true ? 404 : 405)
     // Not earlier: slow senders must not take places of pages. Uploads take none, because they need their time.
-    const shed = declared.definition.upload === undefined ? admission.enter(context) : undefined
-    if (shed !== undefined) return refuse(503)
+    const shed = declared.definition.upload === undefined ? await admission.enter(context) : undefined
+    if (shed !== undefined) {
+      await shed.delay()
+      return refuse(503)
+    }
     held.run()
     const { id, name } = declared
     context.actionName = name
@@ -186,7 +189,7 @@ async function showTooLarge(
   if (called?.declared.id === undefined) return undefined
   const { declared, received, hasPlace } = called
   const outcome = await tooLargeInput(declared, received, thrown, context)
-  if (outcome === undefined || (!hasPlace && admission.enter(context) !== undefined)) return undefined
+  if (outcome === undefined || (!hasPlace && (await admission.enter(context)) !== undefined)) return undefined
   context.refusal = thrown.message
   dropBody(context.req, context.res)
   return { kind: 'finished', id: called.declared.id, call: { outcome, revalidate: [] }, received }

@@ -32,7 +32,7 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
   const page = findDataPage(parts, context)
   if (page === undefined) return
   const { admission } = parts
-  const shed = admission.enter(context) ?? (await admission.turn(context))
+  const shed = (await admission.enter(context)) ?? (await admission.turn(context))
   if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
   await sendPageData(parts, page, context)
 }

@@ -36,7 +36,18 @@ export interface PageParts {
  * so it references none.
  */
 export function servePage(parts: PageParts, page: MatchedPage, context: RequestContext): Promise<void> | undefined {
-  const shed = parts.admission.enter(context)
+  const entered = parts.admission.enter(context)
+  return entered instanceof Promise
+    ? entered.then((shed) => serveAdmitted(parts, shed, page, context))
+    : serveAdmitted(parts, entered, page, context)
+}
+
+function serveAdmitted(
+  parts: PageParts,
+  shed: Shed | undefined,
+  page: MatchedPage,
+  context: RequestContext,
+): Promise<void> | undefined {
   if (shed !== undefined) return answerBusy(parts, shed, page, context)
   const late = isLate(parts, page, context)
   if (late === false) return showPage(parts, page, context)
@@ -46,7 +57,7 @@ export function servePage(parts: PageParts, page: MatchedPage, context: RequestC
 /** A document that was rendered for another visitor is better than none. */
 function answerBusy(
   { documents }: PageParts,
-  { headers }: Shed,
+  { headers, delay }: Shed,
   page: MatchedPage,
   context: RequestContext,
 ): Promise<void> | undefined {
@@ -57,9 +68,13 @@ function answerBusy(
     context.refusal = undefined
     return sendKept(kept, context)
   }
-  const texts = textsOf(context)
-  sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, headers)
-  return undefined
+  const send = (): void => {
+    const texts = textsOf(context)
+    sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, headers)
+  }
+  const delayed = delay()
+  if (delayed === undefined) send()
+  return delayed?.then(send)
 }
 
 /** A rule may lead one URL to several pages. */
