@@ -88,7 +88,9 @@ async function locate(build: PluginBuild, args: OnResolveArgs): Promise<Located 
   if (args.path.startsWith('.')) return undefined
   const { file: path, suffix } = (isUrl && urlReadings(args.path).at(-1)) || { file: args.path, suffix: '' }
   const found = await lookUp(build, { ...args, path })
-  return found?.namespace === 'file' && isFile(found.path) ? { file: found.path, suffix } : undefined
+  // By a package's `exports`, `pkg/icon.svg` may be a script.
+  const isAsset = found?.namespace === 'file' && ASSET.test(found.path) && isFile(found.path)
+  return isAsset ? { file: found.path, suffix } : undefined
 }
 
 /** What a URL may name: authors write names of files as they are, tools write them encoded. */

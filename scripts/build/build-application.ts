@@ -41,6 +41,7 @@ import { createCssModules } from './css-modules.ts'
 import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
 import { ACTION_REFERENCES, describeFault, describeMessages } from './esbuild-messages.ts'
 import { requireOneReact } from './one-react.ts'
+import { lazyPackages } from './lazy-packages.ts'
 import { keepLookUps } from './look-up.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, precompress, weigh } from './precompress.ts'
@@ -104,8 +105,8 @@ export async function buildApplication(
   try {
     const assets = createAssetFiles(basePath)
     const modules = createCssModules(root, pluginsOf(customization, 'browser'))
-    const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules)]
-    const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
+    const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules), lazyPackages(root)]
+    const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
 
     const inspection = join(folder.staging, 'inspection')
     const facts = await readApplication(context, inspection, [keepLookUps().plugin, ...onServer])

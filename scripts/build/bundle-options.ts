@@ -191,7 +191,7 @@ export function nodeOptions(
       requiredHttp(),
       reactOfProject(context.root, context.runtime),
       ...plugins,
-      defaultImports(),
+      defaultImports(context.root),
     ],
   }
 }

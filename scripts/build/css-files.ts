@@ -1,8 +1,10 @@
+import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
-import type { OnLoadResult, Plugin } from 'esbuild'
+import type { OnLoadResult, OnResolveArgs, Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
 import { CSS_MODULE, inSource, type CssModules } from './css-modules.ts'
 import { isEsbuildFailure } from './esbuild-messages.ts'
+import { BARE, installedPackages, packageName, type InstalledPackages } from './installed-packages.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 
 /** Namespace of stylesheets in a script bundle's metafile: `css-file:<path in the project>`. */
@@ -10,6 +12,8 @@ export const CSS_FILE = 'css-file'
 
 /** Stylesheets, those included that a plugin of the project makes CSS of. */
 export const STYLE = /\.(?:css|scss|sass|less|styl|pcss)$/
+
+const NAMES_STYLE = /\.(?:css|scss|sass|less|styl|pcss)"/
 
 /**
  * Stylesheets as scripts see them: a module's class names without its rules. `buildStyles` bundles the rules, following
@@ -19,9 +23,14 @@ export function cssFiles(root: string, modules: CssModules): Plugin {
   return {
     name: 'css-files',
     setup(build) {
-      build.onResolve({ filter: STYLE }, async (args) => {
-        const found = isLookUp(args) ? undefined : await lookUp(build, args)
-        return found && { path: displayPath(root, found.path), namespace: CSS_FILE }
+      const state = { packages: installedPackages(root) }
+      build.onStart(() => void (state.packages = installedPackages(root)))
+      build.onResolve({ filter: /^[^./]|[.](?:css|scss|sass|less|styl|pcss)$/ }, async (args) => {
+        if (isLookUp(args) || args.kind === 'entry-point') return undefined
+        if (!STYLE.test(args.path) && !mayBeStyle(state.packages, args)) return undefined
+        const found = await lookUp(build, args)
+        if (found?.namespace !== 'file' || !STYLE.test(found.path)) return undefined
+        return { path: displayPath(root, found.path), namespace: CSS_FILE }
       })
       build.onLoad({ filter: /.*/, namespace: CSS_FILE }, ({ path }): Promise<OnLoadResult> | OnLoadResult => {
         const file = resolve(root, path)
@@ -30,6 +39,15 @@ export function cssFiles(root: string, modules: CssModules): Plugin {
       })
     },
   }
+}
+
+/** Whether a name without an ending can lead to a stylesheet: by what the package's manifest names. */
+function mayBeStyle(packages: InstalledPackages, { path, resolveDir }: OnResolveArgs): boolean {
+  if (isBuiltin(path) || !BARE.test(path)) return false
+  const folder = packages.find(resolveDir, packageName(path))
+  if (folder === undefined) return false
+  const { exports, main } = packages.manifest(folder)
+  return NAMES_STYLE.test(JSON.stringify([exports, main]))
 }
 
 async function describeModule(root: string, file: string, modules: CssModules): Promise<OnLoadResult> {

@@ -49,3 +49,11 @@ export function basePathDefine(basePath: string): Record<string, string> {
 export function aliasOf({ alias }: Customization = {}): Pick<EsbuildOptions, 'alias'> {
   return alias === undefined ? {} : { alias: { ...alias } }
 }
+
+/** What an alias puts in the place of a name, by esbuild's rules: of the whole, or of what is before a slash. */
+export function aliasFor(path: string, alias: Readonly<Record<string, string>> = {}): string | undefined {
+  const whole = alias[path]
+  if (whole !== undefined) return whole
+  const key = Object.keys(alias).find((one) => path.startsWith(`${one}/`))
+  return key === undefined ? undefined : `${alias[key]}${path.slice(key.length)}`
+}

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
 import type { RouteSources } from './inspect-application.ts'
+import { REQUIRED_PACKAGE } from './server-packages.ts'
+
 const METHOD = /^[A-Z]+$/
 
 /** For each member of the table that names a server module: the fault of its exports, if any. */
@@ -51,7 +53,9 @@ const STAR = /^[ \t]*export[ \t]*\*[ \t]*from[ \t]*(['"])(.+?)\1/gm
 
 /** `export *` from an external package adds no names: esbuild's chunk exports only the names that it knows. */
 function starFault(root: string, { inputs }: Metafile, source: string): string | undefined {
-  const packages = (inputs[source]?.imports ?? []).flatMap(({ path, external }) => (external === true ? path : []))
+  const packages = (inputs[source]?.imports ?? []).flatMap(({ path, external, original = path }) =>
+    external === true || path.startsWith(`${REQUIRED_PACKAGE}:`) ? original : [],
+  )
   if (packages.length === 0) return undefined
   const stars = [...readFileSync(join(root, source), 'utf8').matchAll(STAR)].map(([, , from = '']) => from)
   const lost = stars.find((from) => packages.includes(from))

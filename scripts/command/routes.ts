@@ -25,7 +25,7 @@ export async function routes(args: readonly string[]): Promise<void> {
     ...pluginsOf(options.customization, 'server'),
     createAssetFiles().plugin,
     cssFiles(root, createCssModules(root, pluginsOf(options.customization, 'browser'))),
-    serverPackages(root),
+    serverPackages(options),
   ]
   const facts = await readApplication({ ...options, mode: 'production', defines: {} }, folder.path, plugins)
   console.log(routeList(facts, `${displayPath(root, app)}/`))

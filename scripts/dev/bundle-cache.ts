@@ -8,7 +8,7 @@ import { contentHash } from '../build/content-hash.ts'
 import { pluginsOf, type Customization } from '../build/customization.ts'
 import { pluginClaims } from '../build/plugin-claims.ts'
 import { isPackageFile } from '../build/runtime.ts'
-import { fileStamp, packageStamp } from './package-stamp.ts'
+import { fileStamp, packageStamp } from '../build/package-stamp.ts'
 
 /** A file of a bundle. */
 export type BundleFile = Pick<OutputFile, 'path' | 'contents' | 'hash'>
@@ -41,7 +41,7 @@ const DIGEST_BYTES = 32
 const ENTRY_NAME = /^[0-9a-f]{64}(?:\.[\w-]+)?$/ // the second part is that of an unfinished one
 
 /** esbuild's namespaces of inputs that have no file. */
-const WITHOUT_FILE = /^(?:started|required|entry):/
+const WITHOUT_FILE = /^(?:started|required|required-package|entry):/
 
 /**
  * @param folder of the entries; without one, nothing is kept.

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { createRequire, registerHooks } from 'node:module'
+import { extname, join, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 /** Module formats of files, as esbuild tells them from their text. */
@@ -52,11 +52,21 @@ export function commonJsEntries(root: string): Plugin {
   }
 }
 
-/** A package that cannot be loaded here keeps its default export only. */
+const SCRIPT = /\.(?:[cm]?js|json|node)$/
+
+/** A package that cannot be loaded here keeps its default export only. What it requires besides scripts is left out. */
 function exportedNames(load: () => unknown): readonly string[] {
+  const hooks = registerHooks({
+    load: (url, context, next) =>
+      url.startsWith('file:') && !SCRIPT.test(url) && extname(url) !== ''
+        ? { format: 'commonjs', source: '', shortCircuit: true }
+        : next(url, context),
+  })
   try {
     return Object.keys(load() ?? {})
   } catch {
     return []
+  } finally {
+    hooks.deregister()
   }
 }

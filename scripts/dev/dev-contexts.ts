@@ -5,12 +5,13 @@ import { browserOptions, nodeOptions, type BundleContext } from '../build/bundle
 import { cssFiles } from '../build/css-files.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { pluginsOf } from '../build/customization.ts'
+import { lazyPackages } from '../build/lazy-packages.ts'
 import { keepLookUps, type KeptLookUps } from '../build/look-up.ts'
 import { closedEnv } from '../build/public-env.ts'
 import { inspectionOptions } from '../build/read-application.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { createServerWall, type ServerWall } from '../build/server-wall.ts'
-import { packageStamp } from './package-stamp.ts'
+import { packageStamp } from '../build/package-stamp.ts'
 import { linkedOptions, linkRuntime } from './server-runtime.ts'
 import { createSpareInspection, type SpareInspection } from './spare-inspection.ts'
 
@@ -61,8 +62,8 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const [browserLookUps, serverLookUps] = [keepLookUps(), keepLookUps()]
   const [links, inspectionLinks] = [linkRuntime(context), linkRuntime(context)]
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
-  const shared = [assets.plugin, cssFiles(root, modules)]
-  const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(root)]
+  const shared = [assets.plugin, cssFiles(root, modules), lazyPackages(root)]
+  const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
   const ofBrowser = pluginsOf(customization, 'browser')
   const browserPlugins = [browserLookUps.plugin, closedEnv(root, readable), ...ofBrowser, ...shared, wall.plugin]
   const entries = { application: 'millrace:app', actions: 'millrace:actions' }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { displayPath } from '../build/build-options.ts'
+import { cssFiles } from '../build/css-files.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import { checkSyntax } from './check-syntax.ts'
@@ -180,12 +181,14 @@ function createWarningsPrinter(print: (text: string) => void): (generation: DevG
 /** Keeps the former bundle where the sources import the same files of packages. */
 async function vendorsOf(
   options: VendorOptions,
-  { browser }: DevGeneration,
+  { browser, assets, modules }: DevGeneration,
   former: Adopted | undefined,
 ): Promise<Pick<Adopted, 'vendors' | 'packages'>> {
   const imported = importedPackageFiles(options.root, browser)
   const packages = JSON.stringify([...imported].toSorted())
-  return former?.packages === packages ? former : { vendors: await bundleVendors(imported, options), packages }
+  if (former?.packages === packages) return former
+  const plugins = [assets.plugin, cssFiles(options.root, modules)]
+  return { vendors: await bundleVendors(imported, { ...options, plugins }), packages }
 }
 
 function sourcesOf(root: string, known: DevGeneration | undefined): readonly string[] {

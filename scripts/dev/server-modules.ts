@@ -3,14 +3,16 @@ import { pathToFileURL } from 'node:url'
 import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { CSS_FILE } from '../build/css-files.ts'
 import { nodeOptions } from '../build/bundle-options.ts'
+import { LAZY_PACKAGE } from '../build/lazy-packages.ts'
 import { isPackageFile } from '../build/runtime.ts'
+import { REQUIRED_PACKAGE } from '../build/server-packages.ts'
 import type { DevContexts } from './dev-contexts.ts'
 import { entryName, linkApplication, linkedOptions } from './server-runtime.ts'
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
 /** Made by the build, and the same wherever it is part of: it keeps no state. */
-const COPIED = new RegExp(`^(?:${CSS_FILE}|asset-url|action-modules|required):`)
+const COPIED = new RegExp(`^(?:${CSS_FILE}|asset-url|action-modules|required|${REQUIRED_PACKAGE}|${LAZY_PACKAGE}):`)
 
 /** The application's own modules for Node, each in a file of its own. */
 export type ServerModules = ReadonlyMap<string, OutputFile>

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { PUBLIC_PATH } from '../build/build-options.ts'
 import { basePathDefine } from '../build/customization.ts'
 import { reactOfProject } from '../build/one-react.ts'
@@ -26,8 +26,13 @@ export interface VendorOptions {
   /** The application's, for the runtime's modules. */
   readonly basePath?: string | undefined
   readonly bundles: BundleCache
+  /** For stylesheets and assets that packages import. */
+  readonly plugins?: readonly Plugin[]
   onWork(work: 'packages'): void
 }
+
+/** A module that the build has made: it has no file. */
+const MADE = /^[a-z][a-z-]+:/
 
 const DEV_CLIENT = runtimeModule(OWN_RUNTIME, 'client/dev/entry.ts')
 
@@ -38,7 +43,7 @@ export function importedPackageFiles(root: string, { inputs }: Metafile): Readon
     if (isPackageFile(resolve(root, key))) continue
     for (const { path, external } of imports) {
       const file = resolve(root, path)
-      if (!external && isPackageFile(file)) files.set(file, inputs[path]?.format ?? 'cjs')
+      if (!external && !MADE.test(path) && isPackageFile(file)) files.set(file, inputs[path]?.format ?? 'cjs')
     }
   }
   return files
@@ -51,16 +56,19 @@ export function importedPackageFiles(root: string, { inputs }: Metafile): Readon
  */
 export async function bundleVendors(
   packages: ReadonlyMap<string, 'cjs' | 'esm'>,
-  { root, basePath = '', bundles, onWork }: VendorOptions,
+  { root, basePath = '', bundles, plugins = [], onWork }: VendorOptions,
 ): Promise<VendorBundle> {
   const bundle = await bundles.through(['browser', [...packages], basePath], () => {
     onWork('packages')
-    return buildVendors(root, basePath, packages)
+    return buildVendors({ root, basePath, plugins }, packages)
   })
   return vendorsOf(root, bundle)
 }
 
-function buildVendors(root: string, basePath: string, packages: ReadonlyMap<string, 'cjs' | 'esm'>): Promise<Bundle> {
+function buildVendors(
+  { root, basePath, plugins }: Required<Pick<VendorOptions, 'root' | 'plugins'>> & { readonly basePath: string },
+  packages: ReadonlyMap<string, 'cjs' | 'esm'>,
+): Promise<Bundle> {
   const entries = [...packages].map(([file, format]) => ({
     in: format === 'cjs' ? `cjs-entry:${file}` : file,
     out: packagePath(file).replace(/\W+/g, '-'),
@@ -79,7 +87,7 @@ function buildVendors(root: string, basePath: string, packages: ReadonlyMap<stri
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     define: { 'process.env.NODE_ENV': '"development"', ...basePathDefine(basePath) },
-    plugins: [reactOfProject(root), commonJsEntries(root)],
+    plugins: [reactOfProject(root), commonJsEntries(root), ...plugins],
   })
 }
 

@@ -20,7 +20,7 @@ export interface FixtureProject extends AsyncDisposable {
 }
 
 /**
- * Copies the fixture.
+ * Copies the fixture. Where files are in `node_modules`, this project's packages are in the folder above.
  * @param name the project's own folder inside a temporary one.
  */
 export async function copyProject(
@@ -30,7 +30,8 @@ export async function copyProject(
   const temp = await makeTempDir('build')
   const root = join(temp.path, name)
   await cp(FIXTURE, root, { recursive: true, filter: (source) => source !== join(FIXTURE, 'dist') })
-  await symlink(PACKAGES, join(root, 'node_modules'))
+  const hasPackages = Object.keys(files).some((file) => file.startsWith('node_modules/'))
+  await symlink(PACKAGES, join(hasPackages ? temp.path : root, 'node_modules'))
 
   const project: FixtureProject = {
     options: {

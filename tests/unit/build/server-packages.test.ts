@@ -3,25 +3,35 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
+import { LOOSE, packFiles } from './fake-packages.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
 const FIXTURE_MANIFEST = resolve(import.meta.dirname, '../../fixtures/build-project/package.json')
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
-/** A package in the application's own folder. */
+/** An installed package of ES modules. */
 function pack(name: string, manifest: object, code: string): Record<string, string> {
+  return packFiles(name, { type: 'module', main: 'index.js', ...manifest }, { 'index.js': code })
+}
+
+/** An `app.ts` that prints an expression when it is evaluated. */
+function printing(imports: string, expression: string): Record<string, string> {
   return {
-    [`src/app/node_modules/${name}/package.json`]: JSON.stringify({
-      name,
-      type: 'module',
-      main: 'index.js',
-      ...manifest,
-    }),
-    [`src/app/node_modules/${name}/index.js`]: code,
+    'src/app/app.ts': `${imports}
+      import { defineApp } from 'millrace/server'
+      import { Document } from './document.tsx'
+      import { routes } from './routes.ts'
+      console.log(JSON.stringify(${expression}))
+      export default defineApp({ routes, document: Document })`,
   }
+}
+
+async function serverCode(project: FixtureProject): Promise<string> {
+  const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
+  return (await Promise.all(scripts.map((file) => project.read(`dist/server/${file}`)))).join('\n')
 }
 
 /** The fixture's package.json with other dependencies. */
@@ -56,9 +66,8 @@ test('the built server imports packages of either format from where they are ins
       export default defineApp({ routes, document: Document })`,
   })
   await buildApplication(project.options, {})
-  const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
-  const code = (await Promise.all(scripts.map((file) => project.read(`dist/server/${file}`)))).join('\n')
-  expect(code).toContain('from"pino"')
+  const code = await serverCode(project)
+  expect(code).toContain('__require("pino")')
   expect(code).toContain('from"jose"')
   expect(await firstLine(project)).toBe('packages function function')
 })
@@ -81,9 +90,7 @@ test('a dependency of the project is left to Node, unless it is built on React, 
       export const loader = () => [plain, built, kit, onKit]`,
   })
   await buildApplication(project.options, {})
-  const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
-  const texts = await Promise.all(scripts.map((file) => readFile(join(project.options.out, 'server', file), 'utf8')))
-  const code = texts.join('\n')
+  const code = await serverCode(project)
   expect(code).toContain('from"plain"')
   expect(code).not.toContain('code of plain')
   expect(code).toContain('code of built')
@@ -93,8 +100,8 @@ test('a dependency of the project is left to Node, unless it is built on React, 
 })
 
 const TAG = {
-  'src/app/node_modules/tag/package.json': JSON.stringify({ name: 'tag', peerDependencies: { react: '*' } }),
-  'src/app/node_modules/tag/index.js': `Object.defineProperty(exports, '__esModule', { value: true })
+  'node_modules/tag/package.json': JSON.stringify({ name: 'tag', peerDependencies: { react: '*' } }),
+  'node_modules/tag/index.js': `Object.defineProperty(exports, '__esModule', { value: true })
     exports.named = require('react').version && 'named'
     exports.default = 'the default of tag'`,
 }
@@ -123,7 +130,211 @@ test('a runtime that has a React beside it, as where it is a link, gets that of 
     'src/server/node_modules/react/index.js': `exports.createElement = () => 'another React'`,
   })
   await buildApplication(project.options, {})
-  const scripts = (await project.list('dist/server')).filter((file) => file.endsWith('.js'))
-  const texts = await Promise.all(scripts.map((file) => readFile(join(project.options.out, 'server', file), 'utf8')))
-  expect(texts.join('\n')).not.toContain('another React')
+  expect(await serverCode(project)).not.toContain('another React')
+})
+
+test.for(['dependencies', 'devDependencies'] as const)(
+  'CommonJS in %s has its names, its default and its files as in a bundle',
+  async (list) => {
+    await using project = await copyProject({
+      ...LOOSE,
+      'package.json': await manifest({ [list]: { loose: '*' } }),
+      ...printing(
+        `import whole, { start } from 'loose'
+         import * as all from 'loose'
+         import deep from 'loose/deep'
+         import plugin, { named } from 'loose/plugin'
+         const lazy = await import('loose')`,
+        `[start(), whole.start(), all.start(), deep(), plugin, named, lazy.start()]`,
+      ),
+    })
+    const { warnings } = await buildApplication(project.options, {})
+    expect(warnings).toBe('')
+    const values = ['started', 'started', 'started', 'deep', 'plugin', 'named', 'started']
+    expect(await firstLine(project)).toBe(JSON.stringify(values))
+    const code = await serverCode(project)
+    expect(code.includes('__require("loose/deep")')).toBe(list === 'dependencies')
+  },
+)
+
+test('a package has one copy with a host, whatever conditions its manifest has', async () => {
+  const thing = (kind: string): string => `class Thing {}; ${kind} { Thing }`
+  await using project = await copyProject({
+    ...packFiles(
+      'dual',
+      { exports: { import: './index.mjs', require: './index.cjs' } },
+      { 'index.mjs': thing('export'), 'index.cjs': thing('module.exports =') },
+    ),
+    ...packFiles('old', { exports: { require: './index.cjs' } }, { 'index.cjs': thing('module.exports =') }),
+    ...packFiles(
+      'odd',
+      { exports: { import: './a.cjs', require: './b.cjs' } },
+      { 'a.cjs': thing('module.exports ='), 'b.cjs': thing('module.exports =') },
+    ),
+    'package.json': await manifest({ dependencies: { dual: '*', old: '*', odd: '*' } }),
+    ...printing(
+      `import { Thing as Dual } from 'dual'
+       import { Thing as Old } from 'old'
+       import { Thing as Odd } from 'odd'
+       import { createRequire } from 'node:module'
+       const host = (name: string) => import(name)
+       const load = createRequire(import.meta.url)`,
+      `[(await host('dual')).Thing === Dual, load('old').Thing === Old, (await host('odd')).default.Thing === Odd]`,
+    ),
+  })
+  await buildApplication(project.options, {})
+  expect(await firstLine(project)).toBe('[true,true,true]')
+})
+
+test('what Node cannot load becomes part of the bundle, on both sides', async () => {
+  const style = { 'style.css': '.from-a-package { color: teal }' }
+  await using project = await copyProject({
+    ...LOOSE,
+    ...packFiles(
+      'endless',
+      { type: 'module', main: 'index.js' },
+      { 'index.js': `export { part } from './part'`, 'part.js': `export const part = 'part'` },
+    ),
+    ...packFiles(
+      'named',
+      { type: 'module', main: 'index.js' },
+      { 'index.js': `import { start } from 'loose'; export const named = start()` },
+    ),
+    ...packFiles(
+      'styled',
+      { type: 'module', main: 'index.js' },
+      { 'index.js': `import './style.css'; export const styled = 'styled'`, ...style },
+    ),
+    ...packFiles(
+      'styled-old',
+      { main: 'index.js' },
+      { 'index.js': `require('./old.css'); exports.old = 'old'`, 'old.css': '.from-an-old-package { color: red }' },
+    ),
+    ...packFiles(
+      'on-styled',
+      { type: 'module', main: 'index.js' },
+      { 'index.js': `export { styled as onStyled } from 'styled'` },
+    ),
+    ...packFiles('written', { main: 'index.jsx' }, { 'index.jsx': `export const written = () => <b>written</b>` }),
+    'package.json': await manifest({
+      dependencies: {
+        loose: '*',
+        endless: '*',
+        named: '*',
+        styled: '*',
+        'styled-old': '*',
+        'on-styled': '*',
+        written: '*',
+      },
+    }),
+    ...printing(
+      `import { part } from 'endless'
+       import { named } from 'named'
+       import { styled } from 'styled'
+       import { old } from 'styled-old'
+       import { onStyled } from 'on-styled'
+       import { written } from 'written'`,
+      `[part, named, styled, old, onStyled, typeof written]`,
+    ),
+    'src/app/home-page.tsx': `
+      import { styled } from 'styled'
+      import { old } from 'styled-old'
+      export default () => <p>{styled}{old}</p>`,
+  })
+  const { manifest: assets, warnings } = await buildApplication(project.options, {})
+  expect(warnings).toBe('')
+  expect(await firstLine(project)).toBe('["part","started","styled","old","styled","function"]')
+  const styles = assets.segments['/']?.['page']?.styles ?? []
+  const texts = await Promise.all(styles.map((path) => project.read(`dist/public/${path.split('/').at(-1)}`)))
+  expect(texts.join('')).toContain('.from-a-package')
+  expect(texts.join('')).toContain('.from-an-old-package')
+})
+
+test('a name without an ending may be a stylesheet, and one with an ending a script', async () => {
+  await using project = await copyProject({
+    ...packFiles(
+      'looks',
+      {
+        exports: { './css': './looks.css', './theme.css': './theme.js', './icon.svg': './icon.js' },
+        sideEffects: false,
+      },
+      {
+        'looks.css': '.looks { color: teal }',
+        'theme.js': `exports.theme = 'theme'`,
+        'icon.js': `exports.icon = 'icon'`,
+      },
+    ),
+    'src/app/home-page.tsx': `
+      import 'looks/css'
+      import { theme } from 'looks/theme.css'
+      import { icon } from 'looks/icon.svg'
+      export default () => <p>{theme}{icon}</p>`,
+    ...printing(`import { theme } from 'looks/theme.css'; import { icon } from 'looks/icon.svg'`, `[theme, icon]`),
+  })
+  const { manifest: assets, warnings } = await buildApplication(project.options, {})
+  expect(warnings).toBe('')
+  expect(await firstLine(project)).toBe('["theme","icon"]')
+  const [style] = assets.segments['/']?.['page']?.styles ?? []
+  expect(await project.read(`dist/public/${style?.split('/').at(-1)}`)).toContain('.looks')
+})
+
+describe('what must not be bundled', () => {
+  const reader = `const { readFileSync } = require('node:fs')
+    exports.text = readFileSync(require('node:path').join(__dirname, 'data.txt'), 'utf8')`
+
+  test.for([
+    ['has files of its own', 'reader', { 'index.js': reader, 'data.txt': 'its data' }, 'its data'],
+    ['is patched by OpenTelemetry', 'ioredis', { 'index.js': `exports.text = __filename` }, 'node_modules/ioredis/'],
+    [
+      'has an add-on',
+      'addon',
+      {
+        'index.js': `try { require('./build/addon.node') } catch (error) { exports.text = error.code }`,
+        'build/addon.node': 'no library',
+      },
+      'ERR_DLOPEN_FAILED',
+    ],
+  ] as const)('%s: it stays outside, and the build says where to list it', async ([, name, files, text]) => {
+    await using project = await copyProject({
+      ...packFiles(name, { main: 'index.js' }, files),
+      'package.json': await manifest({ devDependencies: { [name]: '*' } }),
+      ...printing(`import { text } from '${name}'`, `[text]`),
+    })
+    const { warnings } = await buildApplication(project.options, {})
+    expect(warnings).toContain(`${name} cannot be part of the server's bundle`)
+    expect(warnings).toContain('"dependencies" of package.json')
+    expect(await serverCode(project)).toContain(`__require("${name}")`)
+    expect(await firstLine(project)).toContain(text)
+  })
+
+  test('is found through the packages that need it, where nothing else can find it', async () => {
+    await using project = await copyProject({
+      ...packFiles(
+        'kit',
+        { main: 'index.js', peerDependencies: { react: '*' }, dependencies: { inner: '*' } },
+        {
+          'index.js': `exports.text = require('inner').text`,
+          'node_modules/inner/package.json': JSON.stringify({ name: 'inner', main: 'lib/index.js' }),
+          'node_modules/inner/lib/index.js': reader,
+          'node_modules/inner/lib/data.txt': 'data of inner',
+        },
+      ),
+      'package.json': await manifest({ dependencies: { kit: '*' } }),
+      ...printing(`import { text } from 'kit'`, `[text]`),
+    })
+    const { warnings } = await buildApplication(project.options, {})
+    expect(warnings).toBe('')
+    expect(await firstLine(project)).toBe('["data of inner"]')
+  })
+})
+
+test('an alias leads to the package that it names', async () => {
+  await using project = await copyProject({
+    ...LOOSE,
+    'package.json': await manifest({ dependencies: { loose: '*' } }),
+    ...printing(`import { start } from 'tight'; import deep from 'tight/deep'`, `[start(), deep()]`),
+  })
+  const customization = { alias: { tight: 'loose' } }
+  await buildApplication({ ...project.options, customization }, {})
+  expect(await firstLine(project)).toBe('["started","deep"]')
 })

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { Plugin } from 'esbuild'
+import { displayPath } from './build-options.ts'
+import { isLookUp, lookUp } from './look-up.ts'
+import { isPackageFile } from './runtime.ts'
+
+/** Namespace of modules that stand for a CommonJS package in `import()`. */
+export const LAZY_PACKAGE = 'lazy-package'
+
+const ES_SYNTAX =
+  /(?:^|[;}\s])(?:export\s*(?:[{*]|default\b|(?:const|let|var|function|class|async)\s)|import\s*["'{*\w])/
+
+/**
+ * Gives `import()` of a CommonJS package its names. Between chunks, esbuild hands over the default export alone. A namespace
+ * with a `then` is what that resolves to.
+ * @param root the project.
+ */
+export function lazyPackages(root: string): Plugin {
+  return {
+    name: 'lazy-packages',
+    setup(build) {
+      build.onResolve({ filter: /^[^./#]/ }, async (args) => {
+        if (args.kind !== 'dynamic-import' || isLookUp(args) || isPackageFile(args.importer)) return undefined
+        const found = await lookUp(build, args)
+        if (found?.namespace !== 'file' || found.external || !isCommonJs(found.path)) return undefined
+        const { path, resolveDir } = args
+        return { path: displayPath(root, found.path), namespace: LAZY_PACKAGE, pluginData: { path, resolveDir } }
+      })
+      build.onLoad({ filter: /.*/, namespace: LAZY_PACKAGE }, ({ pluginData: { path, resolveDir } }) => ({
+        contents: `import * as all from ${JSON.stringify(path)}\nexport const then = (resolve) => resolve(all)\n`,
+        loader: 'js',
+        resolveDir,
+      }))
+    },
+  }
+}
+
+function isCommonJs(file: string): boolean {
+  if (!isPackageFile(file)) return false
+  const ending = extname(file)
+  return ending === '.cjs' || (ending === '.js' && !ES_SYNTAX.test(readFileSync(file, 'utf8')))
+}
