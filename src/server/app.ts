@@ -10,6 +10,7 @@ import { createAppLife, type AppLife } from './process/app-life.ts'
 import type { ServerCaches } from './process/metrics/cache-metrics.ts'
 import { measuredOf } from './process/metrics/open-metrics.ts'
 import type { Readiness } from './process/readiness.ts'
+import { warmModules, type WarmModules } from './process/warm-modules.ts'
 import { createTelemetry, type Telemetry } from './process/telemetry/telemetry.ts'
 import type { Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/relay/policy-relay.ts'
@@ -50,8 +51,8 @@ export interface MillraceApp extends Express {
   readonly life: AppLife
   /** Options of `createServer` that make requests cheaper; the application works without them as well. */
   readonly messageClasses: MessageClasses
-  /** Loads every module of the table, so that no visitor waits for one. */
-  warm(): Promise<void>
+  /** Loads every module of the table, so that no visitor waits for one; see `warmModules`. */
+  warm(): Promise<WarmModules>
   /** Whether an upgrade request leads to an external rewrite; call `upgrade` only then. */
   shouldUpgrade(req: IncomingMessage): boolean
   /** Handles an upgrade request like every request, middleware included, and tunnels it if it leads to a rewrite. */
@@ -116,9 +117,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     log,
     onGreedy,
     messageClasses,
-    warm: async () => {
-      await modules.load(Object.values(definition.routes).flatMap((segment) => Object.values(segment)))
-    },
+    warm: () => warmModules(parts.table, modules, log),
     shouldUpgrade: rules.shouldUpgrade,
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
       // Until a handler takes over the connection, nothing else handles a visitor's reset.

@@ -35,6 +35,53 @@ test('a server says that it is starting until its first page could be rendered, 
   await expect.poll(async () => (await ready()).text, { timeout: 10_000 }).toBe('ready\n')
 })
 
+test.for([
+  ['/', 'page'],
+  ['/', 'loader'],
+  ['/(site)', 'layout'],
+  ['/other', 'page'],
+  ['/other', 'loader'],
+  ['/feed', 'handler'],
+] as const)('a module that cannot be loaded, %s %s, makes its own routes fail and is logged', async ([key, member]) => {
+  const broken = { [member]: () => Promise.reject(new Error('no such export')) }
+  const { app, logs } = tinyApp({
+    routes: {
+      '/': { layout: page(({ children }: { children: React.ReactNode }) => <div>{children}</div>) },
+      '/(site)': {},
+      '/(site)/home': { page: page(() => <p>works</p>) },
+      [key === '/' ? '/(home)' : key]: { ...(member !== 'handler' && { page: page(() => null) }), ...broken },
+    } as Parameters<typeof tinyApp>[0]['routes'],
+  })
+  onTestFinished(() => app.dispose())
+  await using server = await listeningOn(createServer(app))
+  await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
+  expect((await request(app).get('/readyz')).text).toBe('ready\n')
+  const path = key === '/(site)' ? '/home' : key
+  expect((await request(app).get(path)).status).toBe(500)
+  if (key !== '/(site)') await request(app).get('/home').expect(200)
+  expect(logs.find(({ msg }) => msg === 'a module of the table cannot be loaded')).toMatchObject({ member })
+})
+
+test.for(['layout', 'layoutLoader', 'guard'] as const)(
+  'without the %s of the root no server is ready',
+  async (member) => {
+    const { app, logs } = tinyApp({
+      routes: {
+        '/': {
+          layout: page(({ children }: { children: React.ReactNode }) => <div>{children}</div>),
+          page: page(() => null),
+          [member]: () => Promise.reject(new Error('no such export')),
+        },
+      },
+    })
+    onTestFinished(() => app.dispose())
+    await using server = await listeningOn(createServer(app))
+    await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
+    app.readiness.markDraining()
+    expect(logs.find(({ msg }) => msg === 'not ready yet')).toMatchObject({ err: { message: 'no such export' } })
+  },
+)
+
 test('in development the server is ready at once, without modules and without the home page', async () => {
   vi.stubEnv('NODE_ENV', 'development')
   onTestFinished(() => void vi.unstubAllEnvs())

@@ -7,12 +7,12 @@ import { traceHeader } from '../../shared/reports/trace-header.ts'
 import type { Config } from '../config/config.ts'
 import { someHost } from '../http/public-origins.ts'
 import type { Readiness } from './readiness.ts'
+import type { WarmModules } from './warm-modules.ts'
 
 /** The parts of an application that the warm-up uses. */
 export interface WarmableApp {
   readonly readiness: Readiness
-  /** Loads every module of the table. */
-  warm(): Promise<void>
+  warm(): Promise<WarmModules>
 }
 
 const PROBE_PATH = withBasePath('/') // any answer below 500 shows that the whole stack renders
@@ -27,7 +27,8 @@ interface ProbeTarget {
 
 /**
  * Renders a real page through the socket, the guard and React, and then marks the server ready. Retries in the background:
- * a page that fails now may work when a dependency is back. In development nothing is loaded before a page asks for it:
+ * a page that fails now may work when a dependency is back. A module that cannot be loaded is another matter: it makes its
+ * own routes fail, and keeps the server from being ready only where no page works without it. In development nothing is loaded before a page asks for it:
  * the server starts after each save, and the home page may be broken or slow.
  * @returns resolves after the first try.
  */
@@ -57,8 +58,9 @@ export async function warmUpPrivately(app: WarmableApp, server: Server, config: 
 
 async function canRender(app: WarmableApp, target: ProbeTarget, log: Logger): Promise<boolean> {
   try {
-    await app.warm()
+    const { homeFails } = await app.warm()
     const status = await requestStatus(target)
+    if (homeFails) return true
     if (status >= 500) log.warn({ status }, 'the first page cannot be rendered yet')
     return status < 500
   } catch (error) {
