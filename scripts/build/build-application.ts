@@ -18,6 +18,7 @@ import type { BundleAnalysis } from './analyze-bundle.ts'
 import { assetManifest, browserModules } from './asset-manifest.ts'
 import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
+import { checkEvaluation } from './check-evaluation.ts'
 import { checkLinks } from './dead-links.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
@@ -105,7 +106,7 @@ export async function buildApplication(
   try {
     const assets = createAssetFiles(basePath)
     const modules = createCssModules(root, pluginsOf(customization, 'browser'))
-    const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules), lazyPackages(root)]
+    const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
     const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
 
     const inspection = join(folder.staging, 'inspection')
@@ -119,6 +120,10 @@ export async function buildApplication(
       buildServer(context, onServer),
     ])
     checkServerModules(root, server.metafile, sources)
+    const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
+    await folder.write(within('server', serverFiles))
+    const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, sources)
+    evaluated.catch(() => undefined) // awaited below; other faults come first
     requireOneReact(server.metafile)
     checkLinks(context, [browser.metafile, server.metafile], facts)
     const entry = metafileKey(root, browserEntry(context))
@@ -132,7 +137,6 @@ export async function buildApplication(
     const outputs = byName([...served, ...styles.outputFiles, ...(reports?.outputFiles ?? [])])
     const maps = new Map(outputs.filter(([name]) => name.endsWith('.map')))
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
-    const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
     const tables = { sources, groups, styles, reports: reports?.assets, basePath }
     const parts = { metafile: browser.metafile, entry, valueDecoder, ...tables }
@@ -148,7 +152,6 @@ export async function buildApplication(
 
     await folder.write(within('public', new Map(publicFiles.flatMap((file) => [...compressedForms(file)]))))
     await folder.write(within('maps', nameBrowserMaps(maps)))
-    await folder.write(within('server', serverFiles))
     await folder.write(
       new Map([
         ['server/main.js', SERVER_MAIN],
@@ -157,6 +160,7 @@ export async function buildApplication(
       ]),
     )
     const names = publicFiles.flatMap((file) => [...compressedForms(file).keys()])
+    await evaluated
     await folder.keepFormer({ buildId: manifest.buildId, names, now: Date.now(), keepMs })
     await folder.publish()
 

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
+import type { BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
-import { isPackageFile } from './runtime.ts'
+import { isOfRuntime, isPackageFile } from './runtime.ts'
 
 /** Namespace of modules that stand for a CommonJS package in `import()`. */
 export const LAZY_PACKAGE = 'lazy-package'
@@ -14,18 +15,22 @@ const ES_SYNTAX =
 /**
  * Gives `import()` of a CommonJS package its names. Between chunks, esbuild hands over the default export alone. A namespace
  * with a `then` is what that resolves to.
- * @param root the project.
  */
-export function lazyPackages(root: string): Plugin {
+export function lazyPackages(context: Pick<BundleContext, 'root' | 'app' | 'runtime'>): Plugin {
   return {
     name: 'lazy-packages',
     setup(build) {
       build.onResolve({ filter: /^[^./#]/ }, async (args) => {
-        if (args.kind !== 'dynamic-import' || isLookUp(args) || isPackageFile(args.importer)) return undefined
+        if (args.kind !== 'dynamic-import' || isLookUp(args)) return undefined
+        if (isPackageFile(args.importer) || isOfRuntime(context, args.importer)) return undefined
         const found = await lookUp(build, args)
         if (found?.namespace !== 'file' || found.external || !isCommonJs(found.path)) return undefined
         const { path, resolveDir } = args
-        return { path: displayPath(root, found.path), namespace: LAZY_PACKAGE, pluginData: { path, resolveDir } }
+        return {
+          path: displayPath(context.root, found.path),
+          namespace: LAZY_PACKAGE,
+          pluginData: { path, resolveDir },
+        }
       })
       build.onLoad({ filter: /.*/, namespace: LAZY_PACKAGE }, ({ pluginData: { path, resolveDir } }) => ({
         contents: `import * as all from ${JSON.stringify(path)}\nexport const then = (resolve) => resolve(all)\n`,

@@ -30,6 +30,14 @@ export function runtimeModule({ folder, compiled }: Runtime, source: string): st
   return join(folder, compiled ? source.replace(/\.tsx?$/, '.js') : source)
 }
 
+/** Whether a file is a module of the runtime: an application of this repository is inside of the same folder. */
+export function isOfRuntime(
+  { app, runtime = OWN_RUNTIME }: { readonly app: string; readonly runtime?: Runtime | undefined },
+  file: string,
+): boolean {
+  return file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep)
+}
+
 /** Whether a path is that of a package's file. This package counts even if `node_modules` only has a link to it. */
 export function isPackageFile(file: string): boolean {
   return file.includes(NODE_MODULES) || (OWN_RUNTIME.compiled && file.startsWith(PACKAGE_FOLDER + sep))

@@ -11,7 +11,7 @@ import { createModuleLinker } from './module-linker.ts'
 import { isInstrumented } from './outside-packages.ts'
 import { packageStamp } from './package-stamp.ts'
 import { reachedModule, requiredModule } from './required-package.ts'
-import { OWN_RUNTIME } from './runtime.ts'
+import { isOfRuntime } from './runtime.ts'
 
 /** Namespace of modules that are what Node's `require` gives. */
 export const REQUIRED_PACKAGE = 'required-package'
@@ -171,7 +171,8 @@ interface Importers {
   chainTo(folder: string, name: string, importer: string): readonly string[] | undefined
 }
 
-function createImporters({ root, app, runtime = OWN_RUNTIME }: Context, packages: InstalledPackages): Importers {
+function createImporters(context: Context, packages: InstalledPackages): Importers {
+  const { root } = context
   const ofRuntime = new Set<string>()
   const chains = new Map<string, readonly string[]>()
 
@@ -189,9 +190,8 @@ function createImporters({ root, app, runtime = OWN_RUNTIME }: Context, packages
 
   return {
     originOf(importer) {
-      const isRuntimes = importer.startsWith(runtime.folder + sep) && !importer.startsWith(app + sep)
       const owner = packageFolder(importer)
-      return isRuntimes || (owner !== undefined && ofRuntime.has(owner)) ? 'runtime' : 'application'
+      return isOfRuntime(context, importer) || (owner !== undefined && ofRuntime.has(owner)) ? 'runtime' : 'application'
     },
     note(folder, name, importer, origin) {
       if (origin === 'runtime') ofRuntime.add(folder)

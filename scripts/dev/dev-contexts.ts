@@ -62,7 +62,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const [browserLookUps, serverLookUps] = [keepLookUps(), keepLookUps()]
   const [links, inspectionLinks] = [linkRuntime(context), linkRuntime(context)]
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
-  const shared = [assets.plugin, cssFiles(root, modules), lazyPackages(root)]
+  const shared = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
   const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
   const ofBrowser = pluginsOf(customization, 'browser')
   const browserPlugins = [browserLookUps.plugin, closedEnv(root, readable), ...ofBrowser, ...shared, wall.plugin]

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { basename, join, resolve, sep } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { nodeOptions, type BundleContext } from '../build/bundle-options.ts'
 import { contentHash, shortHash } from '../build/content-hash.ts'
 import { isLookUp, keepLookUps, lookUp } from '../build/look-up.ts'
 import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../build/one-react.ts'
-import { isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
+import { isOfRuntime, isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
 import { displayPath } from '../build/build-options.ts'
 import type { Bundle, BundleCache, BundleFile } from './bundle-cache.ts'
 import { commonJsEntries, formatsOf } from './commonjs-entries.ts'
@@ -84,8 +84,8 @@ export function linkApplication(context: BundleContext): Plugin {
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
-function isRuntimes({ app, runtime = OWN_RUNTIME }: BundleContext, file: string): boolean {
-  return isPackageFile(file) || (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep))
+function isRuntimes(context: BundleContext, file: string): boolean {
+  return isPackageFile(file) || isOfRuntime(context, file)
 }
 
 /**
