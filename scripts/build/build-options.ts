@@ -68,8 +68,8 @@ export async function locateApplication(
   values: { readonly app?: string; readonly out?: string },
   cwd: string = process.cwd(),
 ): Promise<BuildOptions> {
+  const root = projectFolder(values, cwd)
   const named = values.app === undefined ? undefined : realPath(resolve(cwd, values.app))
-  const root = projectOf(named ?? realPath(cwd)) ?? realPath(cwd)
   const { app = 'src/app', out = 'dist', basePath, ...customization } = await loadConfig(root)
   return {
     root,
@@ -78,6 +78,11 @@ export async function locateApplication(
     ...(basePath === undefined ? {} : { basePath }),
     customization,
   }
+}
+
+/** The nearest folder with a `package.json`, above the application that is named or the working folder. */
+export function projectFolder({ app }: { readonly app?: string }, cwd: string = process.cwd()): string {
+  return projectOf(realPath(app === undefined ? cwd : resolve(cwd, app))) ?? realPath(cwd)
 }
 
 /** Bundlers name sources by their real paths. */

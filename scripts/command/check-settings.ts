@@ -1,13 +1,16 @@
-/** A process of its own, since modules that Node has loaded stay: whether a project's settings can be used. */
-import { readConfig } from '../../src/server/config/config.ts'
-import { loadConfig } from '../build/load-config.ts'
+/** A process of its own, since modules that Node has loaded stay: whether `millrace dev` could start with a project's settings. */
+import { writeSync } from 'node:fs'
 import { loadEnvFiles } from './env-files.ts'
+import { readDevSettings } from './dev-options.ts'
 
 try {
   loadEnvFiles(process.cwd())
-  await loadConfig(process.argv[2] ?? process.cwd())
-  readConfig(process.env)
+  await readDevSettings(process.argv.slice(2))
+  // Not the exit code: a config may end this process.
+  writeSync(1, 'usable')
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
 }
+// A plugin of the config may have opened something.
+process.exit()

@@ -2,9 +2,10 @@ import { BuildFault } from '../build/build-fault.ts'
 import { ConfigError } from '../../src/server/config/config.ts'
 import { MissingToolError } from './installed-tool.ts'
 import { loadEnvFiles } from './env-files.ts'
+import { takeRestartMark } from './restart-mark.ts'
 
-/** @param ofFiles names of the variables from `.env` files. */
-type Command = (args: readonly string[], ofFiles: ReadonlySet<string>) => Promise<void>
+/** @param env the environment without the values from `.env` files. */
+type Command = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>
 
 /**
  * Each command loads only its own code: `serve` nothing of the build, and `build` nothing of the development server.
@@ -20,15 +21,18 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 /** Runs a command of `millrace`; prints users' mistakes without a stack, and sets the exit code. */
 export async function runCommand(name: string, args: readonly string[]): Promise<void> {
+  const port = takeRestartMark(process.env)
+  const env = { ...process.env }
   try {
-    const ofFiles = loadEnvFiles(process.cwd())
+    loadEnvFiles(process.cwd())
     const command = await COMMANDS[name]?.()
-    await command?.(args, ofFiles)
+    await command?.(args, env)
   } catch (error) {
     const fault = await faultOf(error)
     if (fault === undefined) throw error
     console.error(fault)
-    process.exitCode = 1
+    if (port === undefined) process.exitCode = 1
+    else await (await import('./settings-wait.ts')).waitForSettings({ args, env, port, error, fault })
   }
 }
 

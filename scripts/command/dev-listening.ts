@@ -35,23 +35,28 @@ export function listeningTexts(
   return texts
 }
 
+/** A port that is taken, or an address that this machine does not have. */
+export class ListenFault extends BuildFault {}
+
 /** A failure to listen that the user can mend; `undefined` for any other error. */
-export function listenFault(error: unknown, host = 'localhost'): BuildFault | undefined {
+export function listenFault(error: unknown, host = 'localhost'): ListenFault | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined
-  if (error.code === 'EADDRINUSE') return new BuildFault(`${error.message}: name another port with PORT=<n>.`)
+  if (error.code === 'EADDRINUSE') return new ListenFault(`${error.message}: name another port with PORT=<n>.`)
   const isWrong = error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN'
-  return isWrong ? new BuildFault(`--host ${host} is not an address of this machine (${error.message}).`) : undefined
+  return isWrong ? new ListenFault(`--host ${host} is not an address of this machine (${error.message}).`) : undefined
 }
 
 /**
  * The server's process would only print that its port is taken, at each save.
- * @throws {BuildFault} if a debugger's port is taken.
+ * @throws {ListenFault} if a debugger's port is taken.
  */
 export async function checkInspectorPort({ host, port }: InspectorAddress): Promise<void> {
   const probe = createServer().listen(port, host)
   await once(probe, 'listening').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new BuildFault(`The debugger cannot use ${host}:${port} (${reason}): name another one with --inspect <port>.`)
+    throw new ListenFault(
+      `The debugger cannot use ${host}:${port} (${reason}): name another one with --inspect <port>.`,
+    )
   })
   await new Promise((resolve) => probe.close(resolve))
 }

@@ -1,8 +1,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { BuildFault } from '../build/build-fault.ts'
-import { APP_ARGUMENT } from '../build/build-options.ts'
-import type { Arguments } from '../build/read-arguments.ts'
+import { APP_ARGUMENT, checkBuildOptions, locateApplication, type BuildOptions } from '../build/build-options.ts'
+import { readArguments, type Arguments } from '../build/read-arguments.ts'
+import { readConfig } from '../../src/server/config/config.ts'
 import { ownCertificate, readCertificate, type Certificate } from '../dev/certificate.ts'
 import type { InspectorAddress } from '../dev/inspector-port.ts'
 import { networkAddresses } from '../dev/local-hosts.ts'
@@ -21,6 +22,34 @@ export const DEV_ARGUMENTS = {
 } as const
 
 type DevArguments = Arguments<typeof DEV_ARGUMENTS>
+
+/** What `millrace dev` reads once: its arguments, the environment, and the project's config. */
+export interface DevSettings {
+  readonly options: BuildOptions
+  readonly port: number
+  readonly host: string | undefined
+  readonly allowHosts: readonly string[]
+  readonly certificate: Certificate | undefined
+  readonly inspector: InspectorAddress | undefined
+  readonly pollMs: number | undefined
+}
+
+/**
+ * Reads the settings.
+ * @throws {BuildFault} where there is no application, or an option or the config is wrong; {ConfigError} on a wrong variable.
+ */
+export async function readDevSettings(args: readonly string[]): Promise<DevSettings> {
+  const values = readArguments(args, DEV_ARGUMENTS)
+  const inspector = inspectorOf(values)
+  const allowHosts = allowedHosts(values)
+  const pollMs = pollOf(values, process.env)
+  delete process.env['MILLRACE_POLL'] // the server refuses names that it does not know
+  const options = await locateApplication(values)
+  checkBuildOptions(options)
+  const { port } = readConfig(process.env)
+  const certificate = await certificateOf(values, allowHosts)
+  return { options, port, host: values.host, allowHosts, certificate, inspector, pollMs }
+}
 
 const INSPECTOR = /^(?:(\[[\da-f:.]+\]|[\w.-]+):)?(\d{1,5})$/i
 

@@ -1,69 +1,56 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { subscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { stop as stopEsbuild } from 'esbuild'
-import { locateApplication } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
-import { readArguments } from '../build/read-arguments.ts'
-import { readConfig } from '../../src/server/config/config.ts'
 import { startDevServer, type DevServer } from '../dev/dev-server.ts'
 import { checkInspectorPort, listenFault, listeningTexts } from './dev-listening.ts'
-import { allowedHosts, certificateOf, DEV_ARGUMENTS, inspectorOf, pollOf } from './dev-options.ts'
+import { readDevSettings } from './dev-options.ts'
+import { replaceProcess, trackChildren } from './replace-process.ts'
 import { watchSettings } from './settings-watch.ts'
 
 /**
  * `millrace dev`: serves an application from its sources, on this machine only unless told. Saving a file refreshes open pages,
  * and what fails is shown in them.
- * @param ofFiles names of the variables from `.env` files.
+ * @param env the environment without the values from `.env` files.
  * @throws {BuildFault} where there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong
  * variable.
  */
-export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>): Promise<void> {
+export async function dev(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   process.env['NODE_ENV'] = 'development'
-  const values = readArguments(args, DEV_ARGUMENTS)
-  const inspector = inspectorOf(values)
-  const allowHosts = allowedHosts(values)
-  const pollMs = pollOf(values, process.env)
-  const options = await locateApplication(values)
-  const { root, app } = options
-  const { port } = readConfig(process.env)
   const started = performance.now()
-  const certificate = await certificateOf(values, allowHosts)
-  const listening = { host: values.host, certificate, inspector }
+  const { options, ...listening } = await readDevSettings(args)
+  const { root, app } = options
+  const { inspector, host, port, pollMs } = listening
   if (inspector !== undefined) await checkInspectorPort(inspector)
   const children = trackChildren()
+  const print = (text: string): void => console.log(text)
   const starting = startDevServer({
     ...options,
     ...listening,
     out: join(root, 'node_modules/.cache/millrace-dev', contentHash(app).slice(0, 8)),
     cache: join(root, 'node_modules/.cache/millrace-packages'),
-    port,
-    allowHosts,
-    pollMs,
     env: process.env,
     session: randomUUID(),
     onListening(server) {
       const time = Math.round(performance.now() - started)
-      console.log(`Millrace (development) is listening on ${server.url}, after ${time} ms.`)
-      for (const text of listeningTexts(server, listening)) console.log(text)
+      print(`Millrace (development) is listening on ${server.url}, after ${time} ms.`)
+      for (const text of listeningTexts(server, listening)) print(text)
     },
-    print: (text) => console.log(text),
+    print,
   })
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofFiles.has(name)))
   const unwatch = watchSettings({
+    args,
     root,
     cwd: process.cwd(),
     env,
-    print: (text) => console.log(text),
+    print,
     pollMs,
-    restart: () => void startAgain(starting, children, env),
+    otherwise: 'The settings from before stay in use.',
+    restart: () => void startAgain(starting, children, env, port),
   })
   const server = await starting.catch((error: unknown) => {
     unwatch()
-    throw listenFault(error, values.host) ?? error
+    throw listenFault(error, host) ?? error
   })
   const stop = async (): Promise<void> => {
     unwatch()
@@ -74,36 +61,19 @@ export async function dev(args: readonly string[], ofFiles: ReadonlySet<string>)
   process.once('SIGTERM', () => void stop())
 }
 
-const EXIT_LIMIT_MS = 2_000 // esbuild ends in a few
-
-/** Processes that this one has started and that have not ended. */
-function trackChildren(): ReadonlySet<ChildProcess> {
-  const children = new Set<ChildProcess>()
-  subscribe('child_process', (message) => {
-    const { process: child } = message as { readonly process: ChildProcess }
-    children.add(child)
-    child.once('exit', () => children.delete(child))
-  })
-  return children
-}
-
-/**
- * Replaces this process, since Node cannot load a config's modules again. Open pages reload with the next server.
- * @param children must have ended before: the next program does not know them, and could not collect their exit.
- */
+/** Open pages reload with the next server. */
 async function startAgain(
   starting: Promise<DevServer>,
   children: ReadonlySet<ChildProcess>,
   env: NodeJS.ProcessEnv,
+  port: number,
 ): Promise<void> {
   if (process.execve === undefined) {
     console.log('This platform cannot restart a process: end this command, and start it again.')
     return
   }
-  const server = await starting
+  const server = await starting.catch(() => undefined)
+  if (server === undefined) return // this command says why, and ends
   await server.close()
-  await stopEsbuild()
-  const ends = [...children].map((child) => once(child, 'exit'))
-  await Promise.race([Promise.all(ends), delay(EXIT_LIMIT_MS)])
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env)
+  await replaceProcess(env, port, children)
 }

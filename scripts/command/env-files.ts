@@ -7,11 +7,9 @@ export const ENV_FILES = ['.env.local', '.env'] as const
 
 /**
  * Reads the variables of a project's `.env` files into this process's environment.
- * @returns names of the variables that have their value from a file.
  * @throws {BuildFault} in one line, for a file that cannot be read.
  */
-export function loadEnvFiles(folder: string): ReadonlySet<string> {
-  const before = new Set(Object.keys(process.env))
+export function loadEnvFiles(folder: string): void {
   for (const name of ENV_FILES) {
     const file = join(folder, name)
     if (!existsSync(file)) continue
@@ -21,5 +19,4 @@ export function loadEnvFiles(folder: string): ReadonlySet<string> {
       throw new BuildFault(`${name} could not be read: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  return new Set(Object.keys(process.env).filter((name) => !before.has(name)))
 }

@@ -20,45 +20,73 @@ export function waitingDocuments(settled: () => string): WaitingDocuments {
       response.once('close', () => waiting.delete(response))
     },
     async answer() {
+      const page = waitingPage({ title: 'The development server restarts', text: '', settled: settled() })
       const unanswered = [...waiting].filter(({ headersSent }) => !headersSent)
-      await Promise.all(unanswered.map((response) => answerRestart(response, settled())))
+      await Promise.all(unanswered.map((response) => sendUnavailable(response, page)))
     },
   }
 }
 
-function answerRestart(response: ServerResponse, settled: string): Promise<void> {
-  response.writeHead(503, {
-    'Content-Type': 'text/html; charset=utf-8',
+const UNAVAILABLE = 503
+const RETRY_MS = 250
+
+/** Answers while there is no server. Resolves when it is sent. */
+export function sendUnavailable(
+  response: ServerResponse,
+  body: string,
+  type: 'text/html' | 'text/plain' = 'text/html',
+): Promise<void> {
+  response.writeHead(UNAVAILABLE, {
+    'Content-Type': `${type}; charset=utf-8`,
+    'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     Connection: 'close',
   })
   return new Promise((resolve) => {
     response.once('close', resolve)
-    response.end(restartPage(settled))
+    response.end(body)
   })
 }
 
-const RETRY_MS = 250
+/** What a page shows while it waits. */
+export interface WaitingPage {
+  /** Why there is no server. */
+  readonly title: string
+  /** Details; may be empty. */
+  readonly text: string
+  /** URL path to ask for. Until a server is there, its answer is 503, with the newest details. */
+  readonly settled: string
+}
 
-function restartPage(settled: string): string {
+/** A page that loads itself again once a development server answers, or has other details to tell. */
+export function waitingPage({ title, text, settled }: WaitingPage): string {
+  const details = text === '' ? '' : `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>\n`
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<title>Development server: restarting</title>
+<title>${title}</title>
+<style>
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem; padding: 0 1rem }
+pre { overflow-wrap: anywhere; white-space: pre-wrap }
+</style>
 <script type="module">
-const again = () => fetch(${JSON.stringify(settled)}).then(
-  () => location.reload(),
-  () => setTimeout(again, ${RETRY_MS}),
-)
-setTimeout(again, ${RETRY_MS})
+const shown = document.querySelector('pre')?.textContent ?? ''
+const wait = () => setTimeout(ask, ${RETRY_MS})
+async function ask() {
+  const answer = await fetch(${JSON.stringify(settled)}).catch(() => undefined)
+  const isSame = answer?.status === ${UNAVAILABLE} && (await answer.text()) === shown
+  if (answer === undefined || isSame) wait()
+  else location.reload()
+}
+wait()
 </script>
 </head>
 <body>
-<p>The development server restarts. This page loads again when it answers.</p>
-</body>
+<p>${title}. This page loads again when it answers.</p>
+${details}</body>
 </html>
 `
 }

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { makeLinkedProject, startDevCommand, writeFiles } from '../../support/linked-project.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
-vi.setConfig({ testTimeout: 120_000 }) // for hangs only
+vi.setConfig({ testTimeout: 300_000 }) // for hangs only
 
 const CONFIG = `import { defineConfig } from 'millrace/build'
 import { edition } from './settings/edition.ts'
@@ -78,4 +78,67 @@ export default function Page() {
   expect([answer.status, answer.headers.get('Cache-Control')]).toEqual([503, 'no-store'])
   expect(await answer.text()).toContain('fetch("/_m/dev/settled")')
   await expect.poll(() => textAt(dev.origin), { timeout: 30_000 }).toBe('Answered')
+})
+
+/** What a save may leave, each of which ends a command that starts with it. */
+const BROKEN: readonly (readonly [file: string, text: string, told: string])[] = [
+  ['millrace.config.ts', `throw new Error('no config today')\n`, 'no config today'],
+  ['millrace.config.ts', 'export default {\n', 'millrace.config.ts could not be loaded'],
+  ['millrace.config.ts', 'export default { basePath: 5 }\n', 'basePath'],
+  ['millrace.config.ts', `export default { app: 'nowhere' }\n`, 'nowhere is no application'],
+  ['settings/edition.ts', 'export const other = 1\n', 'edition'],
+  ['.env', 'LOG_LEVEL=loud\n', 'LOG_LEVEL'],
+  ['.env', 'PORT=none\n', 'PORT'],
+]
+
+/** Printed once for each fault. */
+const WAITS = /when the settings are mended|from before stay in use/g
+
+test('settings that are saved broken during a restart are told once, and waited for', async () => {
+  await using temp = await makeTempDir('settings')
+  const root = await makeLinkedProject(join(temp.path, 'project'), {
+    'millrace.config.ts': CONFIG,
+    'settings/edition.ts': `export const edition = '0'\n`,
+    'src/app/counter-page.tsx': PAGE,
+  })
+  await using dev = await startDevCommand(root)
+  const shown = async (edition: string): Promise<void> => {
+    await expect.poll(() => textAt(dev.origin), { timeout: 60_000 }).toBe(`Edition ${edition}, title `)
+  }
+  const printed = (part: RegExp): number => dev.output().match(part)?.length ?? 0
+  await shown('0')
+  for (const [index, [file, broken, told]] of BROKEN.entries()) {
+    const restarts = printed(/starting again/g)
+    const edition = `export const edition = '${index + 1}'\n`
+    await writeFiles(root, { 'settings/edition.ts': edition })
+    await expect.poll(() => printed(/starting again/g), { timeout: 60_000, interval: 5 }).toBe(restarts + 1)
+    await writeFiles(root, { [file]: broken })
+    await expect.poll(() => printed(WAITS), { timeout: 60_000 }).toBe(index + 1)
+    expect(dev.output().split('starting again').at(-1)).toContain(told)
+    if (file === '.env') await rm(join(root, file))
+    else await writeFiles(root, { 'millrace.config.ts': CONFIG, 'settings/edition.ts': edition })
+    await shown(String(index + 1))
+  }
+  expect(printed(WAITS)).toBe(BROKEN.length)
+  expect(dev.isRunning()).toBe(true)
+})
+
+test('a config that ends its process, and one that is deleted and put back, leave the server', async () => {
+  await using temp = await makeTempDir('settings')
+  const root = await makeLinkedProject(join(temp.path, 'project'), {
+    'millrace.config.ts': CONFIG.replace('EDITION: edition', `EDITION: 'first'`),
+    'settings/edition.ts': `export const edition = ''\n`,
+    'src/app/counter-page.tsx': PAGE,
+  })
+  await using dev = await startDevCommand(root)
+  const shown = async (text: string): Promise<void> => {
+    await expect.poll(() => textAt(dev.origin), { timeout: 60_000 }).toBe(text)
+  }
+  await shown('Edition first, title ')
+  await writeFiles(root, { 'millrace.config.ts': 'process.exit()\n' })
+  await expect.poll(dev.output, { timeout: 60_000 }).toContain('ended the process that loaded it')
+  await rm(join(root, 'millrace.config.ts'))
+  await writeFiles(root, { 'millrace.config.ts': CONFIG.replace('EDITION: edition', `EDITION: 'second'`) })
+  await shown('Edition second, title ')
+  expect(dev.isRunning()).toBe(true)
 })
