@@ -4,13 +4,7 @@
  */
 import { basePath } from '../../shared/base-path.ts'
 import { observePage } from '../inspect/observe-page.ts'
-import {
-  DEV_BUILD_TIMING,
-  DEV_EVENTS_PATH,
-  DEV_SETTLED_PATH,
-  type DevMessage,
-  type RenewedModule,
-} from './dev-messages.ts'
+import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, type DevMessage, type RenewedModule } from './dev-messages.ts'
 import { explain, openInEditor } from './dev-requests.ts'
 import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
@@ -19,11 +13,13 @@ import { checkPage } from './page-checks.ts'
 import { watchFailures } from './page-failures.ts'
 import { createPanelSetting } from './panel-setting.ts'
 import { createPanel } from './panel.ts'
+import { createPageReload } from './page-reload.ts'
 import { createRefetch, type Refetch } from './refetch.ts'
 import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
-const page = createRefetch()
+const { found, reload, reloadOnceServed } = createPageReload(window)
+const page = createRefetch(reload)
 const observer = observePage(window)
 const notices = createNotices(document, openInEditor)
 const checks = checkPage(window, notices)
@@ -34,6 +30,7 @@ connect(
 )
 const panel = createPanel(window, createPanelSetting(window), observer)
 findInsight(window, (insight, router) => {
+  found(router)
   page.found(insight)
   observer.watchCache(insight.known, insight.subscribe)
   observer.watchCalls(router)
@@ -119,7 +116,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
   events.addEventListener('message', ({ data }: MessageEvent<string>) => receive(JSON.parse(data) as DevMessage))
   // Firefox logs an event stream that a navigation cuts as an error on the console.
   addEventListener('pagehide', () => events.close())
-  addEventListener('pageshow', ({ persisted }) => persisted && location.reload())
+  addEventListener('pageshow', ({ persisted }) => persisted && reload())
 }
 
 /** The build is infinite if the browser does not tell: such a page never counts as outdated. */
@@ -134,13 +131,4 @@ function documentBuild(): { session: string; build: number } {
 /** The development server is gone, and with it the reader of its failures. */
 function gone(): void {
   // The event stream connects again by itself.
-}
-
-/**
- * A server that restarts meanwhile would leave the browser's own error page, and nothing there to load the next one. The
- * event stream tells of the next server.
- */
-async function reloadOnceServed(): Promise<void> {
-  const answer = await fetch(basePath() + DEV_SETTLED_PATH).catch(() => undefined)
-  if (answer !== undefined) location.reload()
 }

@@ -19,7 +19,8 @@ export interface Refetch {
 /** Everything that the router holds; see `matchesTarget`. */
 const ALL = ['/*']
 
-export function createRefetch(reload: () => void = () => location.reload()): Refetch {
+/** @param reload loads the document again. */
+export function createRefetch(reload: () => void): Refetch {
   const state: { insight?: RouterInsight } = {}
   return {
     found(insight) {

@@ -3,7 +3,7 @@ import type { KnownRoutes } from '../core/data/known-routes.ts'
 import type { Prefetcher } from '../core/prefetch/prefetcher.ts'
 import type { RouteStore } from '../core/data/route-store.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
-import type { Router } from '../react/router-types.ts'
+import type { BoundaryRouter, Router } from '../react/router-types.ts'
 
 /** Read access to the parts of the client router. */
 export interface RouterInsight {
@@ -17,7 +17,7 @@ export interface RouterInsight {
 }
 
 /** A router that can be inspected. Separate from `Router`, which the server's compiler sees without DOM types. */
-export interface InspectedRouter extends Router {
+export interface InspectedRouter extends Router, Pick<BoundaryRouter, 'leaving'> {
   /** Set once, when the parts are created. */
   insight?: RouterInsight
 }

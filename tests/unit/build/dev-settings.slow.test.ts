@@ -88,7 +88,6 @@ const BROKEN: readonly (readonly [file: string, text: string, told: string])[] =
   ['millrace.config.ts', `export default { app: 'nowhere' }\n`, 'nowhere is no application'],
   ['settings/edition.ts', 'export const other = 1\n', 'edition'],
   ['.env', 'LOG_LEVEL=loud\n', 'LOG_LEVEL'],
-  ['.env', 'PORT=none\n', 'PORT'],
 ]
 
 /** Printed once for each fault. */
