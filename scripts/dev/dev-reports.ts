@@ -111,7 +111,8 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       if (error !== undefined) serverFailed(error, factsOf(line))
       else if (line.loaders !== undefined) return slowLoaders(line.loaders)
       else if (line.changed !== undefined && line.loader !== undefined) return changedValue(line.loader, line.changed)
-      else if (line.requestId !== undefined && line.status !== undefined) answered(line.requestId, line.status)
+      else if (line.requestId !== undefined && line.status !== undefined)
+        answered(line.requestId, line.lateStatus ?? line.status)
       lines.print(line)
     },
     explain(report) {

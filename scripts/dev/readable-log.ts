@@ -1,19 +1,29 @@
+import { inspect, type InspectOptions } from 'node:util'
 import { ROUTE_DATA_PREFIX } from '../../src/shared/protocol/route-data.ts'
 import type { FailureFacts, ThrownError } from './dev-failures.ts'
 import type { LoaderRun } from './loader-waterfall.ts'
 import { terminalText } from './terminal-text.ts'
+
+/** An error in a log line. */
+interface LoggedError extends ThrownError {
+  readonly cause?: LoggedError
+}
 
 /** A line of the server's log. */
 export interface LogLine {
   /** pino's: 30 is info, 50 is error. */
   readonly level: number
   readonly msg?: string
-  readonly err?: ThrownError
+  readonly err?: LoggedError
   readonly method?: string
   /** Path and query. */
   readonly url?: string
   readonly route?: string | null
   readonly status?: number
+  /** Of a refusal or failure in an answer that had begun with `status`. */
+  readonly lateStatus?: number
+  /** `document`, `data`, `prefetch`, `action`, ... */
+  readonly kind?: string
   readonly durationMs?: number
   readonly requestId?: string
   readonly digest?: string
@@ -21,6 +31,8 @@ export interface LogLine {
   readonly loader?: string
   /** The action that has failed. */
   readonly action?: string
+  /** Of a failure in a request that nobody has clicked for yet. */
+  readonly prefetch?: boolean
   /** Of a request with slow loaders. */
   readonly loaders?: readonly LoaderRun[]
   /** A value of the loader that is another one in the browser. */
@@ -54,28 +66,85 @@ export function errorOf({ level, err }: LogLine): ThrownError | undefined {
 }
 
 /** What a line says about the request of its failure. */
-export function factsOf({ requestId, method, url, route, loader, action, digest }: LogLine): FailureFacts {
+export function factsOf({ requestId, method, url, route, loader, action, digest, prefetch }: LogLine): FailureFacts {
   if (requestId === undefined || method === undefined || url === undefined) return { digest }
   // The URL is the page's, also of a request for its data.
   const page = route?.startsWith(ROUTE_DATA_PREFIX) === true ? route.slice(ROUTE_DATA_PREFIX.length) : route
   const known = Object.entries({ route: page, loader, action }).filter(([, value]) => typeof value === 'string')
-  return { digest, request: { id: requestId, method, url, ...Object.fromEntries(known) } }
+  const facts = { id: requestId, method, url, ...Object.fromEntries(known) }
+  return { digest, request: prefetch === true ? { ...facts, prefetch } : facts }
 }
 
 /**
  * A readable log line.
  * @param shorten makes an error's stack readable.
  */
-export function readableLine(
-  { level, msg, err, method, url, route, status, durationMs }: LogLine,
-  shorten: (stack: string) => string = (stack) => stack,
-): string {
+export function readableLine(line: LogLine, shorten: (stack: string) => string = (stack) => stack): string {
+  const { level, msg = '', err, method, url, prefetch = false } = line
+  const start = (LEVELS[level] ?? String(level)).padEnd(5)
+  if (isRequest(line)) return terminalText(`${start} ${requestText(line)}`)
+  const isFailure = err !== undefined && method !== undefined && url !== undefined
+  const said = isFailure ? `${method} ${url}${prefetch ? ', prefetch,' : ''} ${msg}` : msg
+  const fields = fieldsText(line, isFailure ? OF_FAILURES : OF_LINES, shorten)
+  const text = [start, said, fields].filter((part) => part !== '').join(' ')
+  return terminalText(err === undefined ? text : `${text}\n${errorText(err, shorten)}`)
+}
+
+/** The line of an answer, which no application writes. */
+function isRequest({ msg, err, method, status, durationMs }: LogLine): boolean {
+  return (
+    msg === undefined && err === undefined && method !== undefined && status !== undefined && durationMs !== undefined
+  )
+}
+
+/** The status of a data request is that of what has failed: the answer itself may have begun before. */
+function requestText({ method, url, route, status, lateStatus, durationMs, kind = 'other' }: LogLine): string {
   const asked = route === null || url === undefined ? [url ?? '', route ?? '(no route)'] : [url]
-  const answered = [...asked.filter((part) => part !== ''), String(status ?? ''), `${durationMs ?? '?'} ms`]
-  const request = method === undefined ? [] : [method, ...(err === undefined ? answered : [url ?? ''])]
-  const said = [...request, ...(msg === undefined ? [] : [msg])].join(' ')
-  const line = `${(LEVELS[level] ?? String(level)).padEnd(5)} ${said}`
-  return terminalText(err === undefined ? line : `${line}\n${shorten(err.stack ?? err.message ?? '')}`)
+  const parts = [method, ...asked.filter((part) => part !== ''), lateStatus ?? status, `${durationMs} ms`]
+  const notes = [...(kind === 'other' ? [] : [kind]), ...(lateStatus === undefined ? [] : [`begun with ${status}`])]
+  return [parts.join(' '), ...notes].join(', ')
+}
+
+const OF_LINES: ReadonlySet<string> = new Set(['level', 'time', 'worker', 'msg', 'err', 'requestId', 'traceId'])
+
+/** Of a failure that the runtime has caught; the overlay has all of it. */
+const OF_FAILURES: ReadonlySet<string> = new Set([
+  ...OF_LINES,
+  ...['digest', 'place', 'method', 'url', 'route', 'loader', 'action', 'prefetch'],
+])
+
+const MOST_FIELDS = 4_000 // characters
+const INSPECTED: InspectOptions = { depth: 4, breakLength: 100, maxArrayLength: 20, maxStringLength: 1_000 }
+
+/** What an application has logged beside its message. */
+function fieldsText(line: LogLine, hidden: ReadonlySet<string>, shorten: (stack: string) => string): string {
+  const fields = Object.entries(line).filter(([name]) => !hidden.has(name))
+  if (fields.length === 0) return ''
+  const shown = fields.map(([name, value]) => [name, withErrors(value, shorten)])
+  const text = inspect(Object.fromEntries(shown), INSPECTED)
+  return text.length > MOST_FIELDS ? `${text.slice(0, MOST_FIELDS)} …` : text
+}
+
+/** Puts a text in the place of each described error: its stack, on lines of its own. */
+function withErrors(value: unknown, shorten: (stack: string) => string, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return value
+  if (isDescribedError(value)) return { [inspect.custom]: () => errorText(value, shorten) }
+  if (Array.isArray(value)) return value.map((item: unknown) => withErrors(item, shorten, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withErrors(one, shorten, depth + 1)]))
+}
+
+const MOST_DEPTH = 4
+
+/** As `describeThrown` makes it on the server. */
+function isDescribedError(value: object): value is LoggedError {
+  const { type, message, stack } = value as ThrownError
+  return typeof type === 'string' && typeof message === 'string' && typeof stack === 'string'
+}
+
+/** An error and its causes. */
+function errorText({ stack, message = '', cause }: LoggedError, shorten: (stack: string) => string): string {
+  const text = shorten(stack ?? message)
+  return cause === undefined ? text : `${text}\nCaused by: ${errorText(cause, shorten)}`
 }
 
 /** Prints the server's log. */

@@ -26,6 +26,7 @@ import { createServerReporter } from './reports/sdk/server-reporter.ts'
 import { createAdmission } from './request/admission/admission.ts'
 import { limitVisitors } from './request/admission/visitor-limits.ts'
 import { createRequestJudge } from './request/judge-request.ts'
+import { describeErrors } from './request/logged-errors.ts'
 import {
   requestLogInDevelopment,
   requestLogThrough,
@@ -195,7 +196,8 @@ function createLogs({ log: given, logDestination, worker }: CreateAppOptions, { 
   if (given !== undefined) return { log: given, requestLog: requestLogThrough(given) }
   const destination = logDestination ?? pino.destination(1)
   const base = worker === undefined ? null : { worker }
-  const log = pino({ level: logLevel, base, serializers: { err: keepDescribed } }, destination)
+  const formatters = { log: describeErrors }
+  const log = pino({ level: logLevel, base, formatters, serializers: { err: keepDescribed } }, destination)
   if (process.env['NODE_ENV'] === 'development') return { log, requestLog: requestLogInDevelopment(log) }
   return { log, requestLog: requestLogTo(destination, log, worker) }
 }
@@ -284,7 +286,7 @@ function keptFilesOf(former: string | undefined, config: Pick<Config, 'assetsDir
   })
 }
 
-/** Errors are described where they are logged; pino's own serializer would treat the description as an error. */
+/** Errors are described before; pino's own serializer would treat the description as an error. */
 function keepDescribed(described: unknown): unknown {
   return described
 }

@@ -231,6 +231,37 @@ browserTest('a loader’s failure tells its request, folds other frames, and is 
   await leave(page)
 })
 
+browserTest(
+  'a loader that fails after its answer has begun is shown with its own status, once for one click and not for a prefetch',
+  async ({ visit, project }) => {
+    const page = await visit('/', [/500/, /no shelf/])
+    await untilAlive(page)
+    await page.getByRole('link', { name: 'Shelf' }).hover()
+    const prefetched = /^error GET \/shelves\/13, prefetch, uncaught failure/
+    await expect.poll(() => project.printed.filter((line) => prefetched.test(line)).length).toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Shelf' }).click()
+    const overlay = page.locator(OVERLAY)
+    await overlay.getByText('no shelf today').first().waitFor()
+    await page.getByText('Failed on the server', { exact: true }).waitFor()
+    const lines = (): readonly string[] => project.printed.filter((line) => line.includes('GET /shelves/13 '))
+    expect(lines().find((line) => line.includes('begun with 200'))).toMatch(
+      /^info  GET \/shelves\/13 500 \S+ ms, prefetch/,
+    )
+    await overlay.getByText('500', { exact: true }).waitFor()
+    expect(await overlay.innerText()).not.toContain('times')
+    const log = project.printed.join('\n')
+    expect(log).toContain("info  looking { shelf: '13', size: { width: 4 } }")
+    expect(log).toContain('Caused by: Error: no ladder')
+
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Alt+Shift+M')
+    const panel = page.getByRole('complementary', { name: 'Client router' })
+    await panel.getByRole('tab', { name: /Requests/ }).click()
+    await panel.getByText('500, begun with 200').first().waitFor()
+    await leave(page)
+  },
+)
+
 browserTest('the overlay fits a narrow screen, and its colours can be read, light and dark', async ({ visit }) => {
   const page = await visit('/orders/13', [/500/], { viewport: { width: 390, height: 844 } })
   const overlay = page.locator(OVERLAY)

@@ -46,6 +46,8 @@ export interface DevRequest {
   readonly loader?: string
   /** The action that has failed: file and name, or its id. */
   readonly action?: string
+  /** Nobody has asked for the page yet. */
+  readonly prefetch?: true
 }
 
 /** A failure for the overlay. */
@@ -61,6 +63,8 @@ export interface DevFailure {
   /** Identifies a failure of the server, in its log and its answers. */
   readonly digest?: string
   readonly request?: DevRequest
+  /** Set by the page: what has caused the request there. The router retries, and all retries have the same cause. */
+  readonly cause?: string
 }
 
 /** Subject of a warning. */

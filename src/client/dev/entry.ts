@@ -4,7 +4,13 @@
  */
 import { basePath } from '../../shared/base-path.ts'
 import { observePage } from '../inspect/observe-page.ts'
-import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, type DevMessage, type RenewedModule } from './dev-messages.ts'
+import {
+  DEV_BUILD_TIMING,
+  DEV_EVENTS_PATH,
+  type DevFailure,
+  type DevMessage,
+  type RenewedModule,
+} from './dev-messages.ts'
 import { explain, openInEditor } from './dev-requests.ts'
 import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
@@ -15,12 +21,15 @@ import { createPanelSetting } from './panel-setting.ts'
 import { createPanel } from './panel.ts'
 import { createPageReload } from './page-reload.ts'
 import { createRefetch, type Refetch } from './refetch.ts'
+import { createRequestFailures } from './request-failures.ts'
 import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
 const { found, reload, reloadOnceServed } = createPageReload(window)
 const page = createRefetch(reload)
 const observer = observePage(window)
+const overlay = createOverlay(document, openInEditor)
+const failures = createRequestFailures(overlay.show)
 const notices = createNotices(document, openInEditor)
 const checks = checkPage(window, notices)
 connect(
@@ -32,6 +41,7 @@ const panel = createPanel(window, createPanelSetting(window), observer)
 findInsight(window, (insight, router) => {
   found(router)
   page.found(insight)
+  failures.found(insight, router)
   observer.watchCache(insight.known, insight.subscribe)
   observer.watchCalls(router)
   checks.found(insight, router)
@@ -39,7 +49,6 @@ findInsight(window, (insight, router) => {
 })
 
 function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Refetch): void {
-  const overlay = createOverlay(document, openInEditor)
   const state = { ...documentBuild(), updates: Promise.resolve() }
   const onThrown = watchFailures(window, {
     failed: (complaint) => void explain(complaint).then(overlay.show, gone),
@@ -84,6 +93,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         if (document.documentElement.hasAttribute('data-millrace-failed')) void reloadOnceServed()
         else if (overlay.has('server')) refetchPage()
         overlay.clear('build', 'server')
+        failures.clear()
         notices.set('requests', [])
         state.build = message.build
         break
@@ -95,6 +105,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         break
       case 'refresh':
         overlay.clear('server')
+        failures.clear()
         refetchPage()
         break
       case 'reload':
@@ -102,7 +113,8 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         break
       case 'failure':
         if (message.isFirst === true) overlay.clear('build')
-        overlay.show(message.failure)
+        failures.add(message.failure)
+        if (message.failure.request !== undefined) observer.answered(message.failure.request)
         break
       case 'warnings':
         notices.set('build', message.warnings)

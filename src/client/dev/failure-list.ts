@@ -16,7 +16,7 @@ const MOST_LISTED = 10 // a failure in a loop must not fill the page
 
 /**
  * Adds a failure. A failed build replaces all others, which may be its consequences. An equal failure is counted,
- * whichever side saw it; news of the same request only adds to it.
+ * whichever side saw it; news of the same request, or of its retries, only adds to it.
  * @returns the new list, and the index of the failure in it.
  */
 export function addFailure(
@@ -30,7 +30,7 @@ export function addFailure(
     const next = [...kept, { failure, sides: [failure.kind], count: 1 }].slice(-MOST_LISTED)
     return { list: next, index: next.length - 1 }
   }
-  const isNews = known.failure.request !== undefined && known.failure.request.id === failure.request?.id
+  const isNews = isOfRequest(known.failure, failure)
   const merged: ListedFailure = {
     failure: richer(known.failure, failure),
     sides: [...new Set([...known.sides, failure.kind])],
@@ -46,6 +46,12 @@ export function clearFailures(list: readonly ListedFailure[], sides: readonly Si
     const kept = listed.sides.filter((side) => !sides.includes(side))
     return kept.length === 0 ? [] : [{ ...listed, sides: kept }]
   })
+}
+
+/** Whether the newer failure is of the same request, or of one with the same cause. */
+function isOfRequest({ request, cause }: DevFailure, latest: DevFailure): boolean {
+  if (request === undefined || latest.request === undefined) return false
+  return request.id === latest.request.id || (cause !== undefined && cause === latest.cause)
 }
 
 function isSame(one: DevFailure, other: DevFailure): boolean {
@@ -64,6 +70,6 @@ function placeOf({ frames }: DevFailure): string | undefined {
 function richer(former: DevFailure, latest: DevFailure): DevFailure {
   const [main, other] =
     placeOf(former) === undefined && placeOf(latest) !== undefined ? [latest, former] : [former, latest]
-  const request = latest.request ?? former.request
-  return { ...other, ...main, ...(request === undefined ? {} : { request }) }
+  const { request = former.request, cause = former.cause } = latest
+  return { ...other, ...main, ...(request === undefined ? {} : { request }), ...(cause === undefined ? {} : { cause }) }
 }

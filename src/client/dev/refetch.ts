@@ -1,4 +1,5 @@
 import type { RouterInsight } from '../inspect/router-insight.ts'
+import { showsFallback } from './request-failures.ts'
 
 /** Fetches the data of the page on screen again, after the server has changed. */
 export interface Refetch {
@@ -32,12 +33,11 @@ export function createRefetch(reload: () => void): Refetch {
         reload()
         return false
       }
-      const { page, view, fallback } = router.screen
-      const showsFallback = page.failure !== undefined || view.outcome?.kind === 'error' || fallback !== undefined
+      const isFailed = showsFallback({ router })
       router.forget(ALL)
       // New data alone does not reset an error boundary.
-      if (showsFallback) router.refresh()
-      return showsFallback
+      if (isFailed) router.refresh()
+      return isFailed
     },
     recover() {
       const router = state.insight?.router

@@ -5,6 +5,7 @@ import {
   readTiming,
   type DocumentFacts,
   type DroppedEntry,
+  type FailedAnswer,
   type ObservedCall,
   type PageFacts,
 } from './page-facts.ts'
@@ -17,6 +18,8 @@ export interface PageObserver {
   watchCache(known: Pick<KnownRoutes, 'cache' | 'stateOf'>, subscribe: (listener: () => void) => () => void): () => void
   /** Records calls of actions. Changes the router that it is given: for development only. */
   watchCalls(router: Pick<Router, 'call'>): void
+  /** Records the status of what has failed in a request for a page, or its data; without one, nothing. */
+  answered(request: { readonly url: string; readonly status?: number }): void
   /** Records a hydration error after which React rendered again. */
   recovered(message: string): void
   /** Calls back after each record. */
@@ -39,6 +42,7 @@ export function observePage(window: Window & typeof globalThis, now: () => numbe
   const calls: ObservedCall[] = []
   const dropped: DroppedEntry[] = []
   const recovered: string[] = []
+  const failures: FailedAnswer[] = []
   const state: { content?: DocumentFacts | undefined } = {}
   const listeners = new Set<() => void>()
   const changed = (): void => listeners.forEach((listener) => listener())
@@ -69,6 +73,7 @@ export function observePage(window: Window & typeof globalThis, now: () => numbe
         calls,
         dropped,
         recovered,
+        failures,
         actionNames: (window as NamedActions).millraceActionNames ?? {},
         content: contentOf(load?.decodedBodySize ?? 0),
       }
@@ -105,6 +110,11 @@ export function observePage(window: Window & typeof globalThis, now: () => numbe
           changed()
         }
       }
+    },
+    answered({ url, status }) {
+      if (status === undefined) return
+      add(failures, { page: url, status, at: now() }, MAX_RECORDS)
+      changed()
     },
     recovered(message) {
       add(recovered, message, MAX_RECORDS)

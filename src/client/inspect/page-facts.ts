@@ -36,6 +36,16 @@ export interface ObservedCall {
   failed?: string
 }
 
+/** A request for data that has failed on the server, after its answer had begun. Known in development alone. */
+export interface FailedAnswer {
+  /** Path and query of the page. */
+  readonly page: string
+  /** Of the failure; the answer itself has another one. */
+  readonly status: number
+  /** When the server has told, in milliseconds since the epoch. */
+  readonly at: number
+}
+
 /** An entry that has left the route cache. */
 export interface DroppedEntry {
   readonly key: string
@@ -68,6 +78,7 @@ export interface PageFacts {
   /** Start of the document, in milliseconds since the epoch. */
   readonly startedAt: number
   readonly document: ObservedRequest | undefined
+  readonly failures: readonly FailedAnswer[]
   readonly requests: readonly ObservedRequest[]
   readonly calls: readonly ObservedCall[]
   readonly dropped: readonly DroppedEntry[]

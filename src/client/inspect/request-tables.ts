@@ -1,5 +1,5 @@
 import type { Journal, RequestRecord } from '../core/data/journal.ts'
-import type { PageFacts, ObservedRequest } from './page-facts.ts'
+import type { FailedAnswer, PageFacts, ObservedRequest } from './page-facts.ts'
 import {
   bytes,
   code,
@@ -24,7 +24,7 @@ interface Line {
 }
 
 /** The part of the page's facts that the tables use. */
-type Measured = Pick<PageFacts, 'startedAt' | 'document' | 'requests'>
+type Measured = Pick<PageFacts, 'startedAt' | 'document' | 'requests'> & Partial<Pick<PageFacts, 'failures'>>
 
 /** Two requests with a longer pause between them, in ms, have no common cause. */
 const GROUP_GAP_MS = 1000
@@ -35,6 +35,9 @@ const SAME_START_MS = 100
 const MOST_FILES = 40 // a development page loads a file for each module
 
 const COLUMNS = ['Page', 'Status', 'Purpose', 'Took', 'Time line', 'Start', 'Size', 'On the server']
+
+/** Milliseconds from the end of an answer until the development server has told of its failure. */
+const TOLD_WITHIN_MS = 1000
 
 /** How a request ends that nothing needs any more. Source: `RouteCancelled`. */
 const CANCELLED = 'Route cancelled'
@@ -52,10 +55,11 @@ export function requestTable(
   const lines = requests.map((record): Line => {
     const { href, startedAt, endedAt } = record
     const timing = timings.get(record)
+    const failure = failureOf(record, measured?.failures)
     return {
       name: href,
-      status: statusOf(record),
-      tone: toneOf(record),
+      status: failure === undefined ? statusOf(record) : `${failure.status}, begun with ${record.status}`,
+      tone: failure === undefined ? toneOf(record) : 'bad',
       purpose: timing?.kind === 'action' ? 'action' : record.prefetch ? 'prefetch' : 'needed',
       startedAt,
       endedAt,
@@ -107,6 +111,14 @@ export function matchTimings(
     if (match && record.endedAt !== undefined && free.delete(match)) found.set(record, match)
   }
   return found
+}
+
+/** The failure of an answer that had begun before, with another status. */
+function failureOf(record: RequestRecord, failures: readonly FailedAnswer[] = []): FailedAnswer | undefined {
+  const { href, startedAt, endedAt = Infinity, status } = record
+  return failures.find(
+    (one) => one.page === href && one.status !== status && one.at >= startedAt && one.at <= endedAt + TOLD_WITHIN_MS,
+  )
 }
 
 function lineOf(timing: ObservedRequest): Line {

@@ -8,6 +8,21 @@ import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
 export type RequestKind =
   'document' | 'data' | 'prefetch' | 'action' | 'resource' | 'asset' | 'health' | 'relay' | 'other'
 
+/** What tells the kind of a request. */
+export interface KindFacts {
+  readonly kind: Exclude<RequestKind, 'data' | 'prefetch' | 'action'>
+  readonly data: DataRequest | undefined
+  readonly action: ActionTarget | undefined
+  readonly prefetch: boolean
+}
+
+export function kindOf({ kind, data, action, prefetch }: KindFacts): RequestKind {
+  if (action !== undefined) return 'action'
+  if (data === undefined && kind !== 'document') return kind
+  if (prefetch) return 'prefetch'
+  return data === undefined ? 'document' : 'data'
+}
+
 /** Set for requests on speculation. */
 export type RequestPurpose = 'prefetch'
 

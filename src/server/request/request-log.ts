@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { RequestContext } from './context.ts'
+import { kindOf, type KindFacts } from './request-kind.ts'
 
 /** The log line of one request. Never its headers or body, because they contain secrets; its URL in development alone. */
 export interface RequestLine {
@@ -21,8 +22,12 @@ export interface RequestLine {
   readonly refused: string | undefined
 }
 
+/** What only the log of development tells. */
+export type LoggedRequest = KindFacts &
+  Pick<RequestContext, 'lateStatus'> & { readonly req: { readonly url?: string | undefined } }
+
 /** Writes one line per request. */
-export type RequestLog = (line: RequestLine, req: { readonly url?: string | undefined }) => void
+export type RequestLog = (line: RequestLine, request: LoggedRequest) => void
 
 /** Writes through the logger; for loggers with their own format. */
 export function requestLogThrough(log: Logger): RequestLog {
@@ -40,9 +45,16 @@ function membersOf({ traceId, aborted, refused, ...line }: RequestLine): object 
 
 const MOST_URL = 300 // characters; a longer one is read by nobody
 
-/** Writes the URL too, for those who develop: one pattern answers many URLs. */
+/**
+ * Writes more for those who develop: the URL, because one pattern answers many, the kind of the request, and the status of
+ * what has failed after the answer had begun with another one.
+ */
 export function requestLogInDevelopment(log: Logger): RequestLog {
-  return (line, { url = '' }) => log.info({ ...membersOf(line), url: url.slice(0, MOST_URL) })
+  return (line, request) => {
+    const { lateStatus, req } = request
+    const late = lateStatus === undefined ? {} : { lateStatus }
+    log.info({ ...membersOf(line), url: (req.url ?? '').slice(0, MOST_URL), kind: kindOf(request), ...late })
+  }
 }
 
 /**

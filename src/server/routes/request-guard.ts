@@ -175,7 +175,7 @@ function watch(context: RequestContext, { requestLog, observe, telemetry }: Guar
       aborted: !context.switched && !res.writableFinished,
       refused: context.refusal,
     }
-    requestLog(line, req)
+    requestLog(line, context)
     if (context.switched) return
     observe?.(context, line)
     telemetry.observe(context, line)

@@ -194,6 +194,46 @@ describe('lines of the server', () => {
     ])
   })
 
+  const written = (line: object): string => readableLine(parseLogLine(JSON.stringify(line)) ?? { level: 0 })
+
+  test('tell documents, data, prefetches and actions apart, and the status of what has failed late', () => {
+    const of = (line: object) => written({ ...JSON.parse(asked), ...line })
+    expect([
+      of({ kind: 'document' }),
+      of({ kind: 'data' }),
+      of({ kind: 'prefetch' }),
+      of({ kind: 'action', method: 'POST' }),
+      of({ kind: 'data', lateStatus: 500 }),
+      of({ kind: 'other' }),
+    ]).toEqual([
+      'info  GET /mills/7?a=1 200 3.1 ms, document',
+      'info  GET /mills/7?a=1 200 3.1 ms, data',
+      'info  GET /mills/7?a=1 200 3.1 ms, prefetch',
+      'info  POST /mills/7?a=1 200 3.1 ms, action',
+      'info  GET /mills/7?a=1 500 3.1 ms, data, begun with 200',
+      'info  GET /mills/7?a=1 200 3.1 ms',
+    ])
+  })
+
+  test('show what an application logs beside a message, and errors in it with their stacks', () => {
+    expect(written({ level: 30, time: 1, requestId: 'r', msg: 'Signed in', user: 7, plan: { name: 'pro' } })).toBe(
+      "info  Signed in { user: 7, plan: { name: 'pro' } }",
+    )
+    expect(written({ level: 40, time: 1, method: 'GET', url: '/x' })).toBe("warn  { method: 'GET', url: '/x' }")
+    const cause = { type: 'Error', message: 'no socket', stack: 'Error: no socket\n    at connect' }
+    const error = { type: 'TypeError', message: 'no mail', stack: 'TypeError: no mail\n    at send', cause }
+    const nested = written({ level: 50, msg: 'Not sent', job: { tries: 3, error } })
+    expect(nested).toContain('error Not sent {')
+    for (const part of ['tries: 3', 'TypeError: no mail\n', 'at send', 'Caused by: Error: no socket', 'at connect']) {
+      expect(nested).toContain(part)
+    }
+    expect(written({ level: 50, msg: 'Not sent', err: error, to: 'ada' })).toBe(
+      `error Not sent { to: 'ada' }\n${error.stack}\nCaused by: ${cause.stack}`,
+    )
+    const long = { level: 30, list: Array.from({ length: 10_000 }, (_, index) => ({ index, text: 'x'.repeat(5_000) })) }
+    expect(written(long).length).toBeLessThan(5_000)
+  })
+
   test('hold no codes for the terminal, which a visitor may have put into an error', () => {
     const told = '\u001B]52;c;cm0gLXI=\u0007\u009B2J\r\u001B[31mred\u001B[0m\tmill\n'
     const err = { message: told, stack: `Error: ${told}    at x` }

@@ -45,6 +45,7 @@ const FACTS: PageFacts = {
   now: 1000,
   startedAt: 0,
   document: undefined,
+  failures: [],
   requests: [],
   calls: [],
   dropped: [],

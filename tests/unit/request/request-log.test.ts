@@ -4,6 +4,7 @@ import {
   requestLogInDevelopment,
   requestLogThrough,
   requestLogTo,
+  type LoggedRequest,
   type RequestLine,
 } from '../../../src/server/request/request-log.ts'
 
@@ -20,7 +21,14 @@ const LINE: RequestLine = {
 }
 
 /** Its URL is in no line of a server in production. */
-const REQUEST = { url: '/mills/7?token=secret' }
+const REQUEST: LoggedRequest = {
+  req: { url: '/mills/7?token=secret' },
+  kind: 'document',
+  data: undefined,
+  action: undefined,
+  prefetch: false,
+  lateStatus: undefined,
+}
 
 /** What both ways to write a line say, parsed. */
 function written(line: Partial<RequestLine>): readonly unknown[] {
@@ -61,12 +69,23 @@ test('nothing is written below the level of the log', () => {
   expect(lines).toEqual([])
 })
 
-test('a line in development has the start of the URL', () => {
+test('a line in development has the start of the URL, the kind, and the status of a late failure', () => {
   const lines: string[] = []
   const log = pino({ base: null }, { write: (text: string) => void lines.push(text) })
   const write = requestLogInDevelopment(log)
   write(LINE, REQUEST)
-  write(LINE, { url: `/${'x'.repeat(1_000)}` })
-  const urls = lines.map((text) => (JSON.parse(text) as { url: string }).url)
-  expect(urls).toEqual([REQUEST.url, `/${'x'.repeat(299)}`])
+  write(LINE, { ...REQUEST, req: { url: `/${'x'.repeat(1_000)}` } })
+  const data = { build: 'b' }
+  write(LINE, { ...REQUEST, data, lateStatus: 500 })
+  write(LINE, { ...REQUEST, data, prefetch: true })
+  write(LINE, { ...REQUEST, data, action: { id: 'a', form: '' } })
+  const written = lines.map((text) => JSON.parse(text) as { url: string; kind: string; lateStatus?: number })
+  expect(written.slice(0, 2).map(({ url }) => url)).toEqual([REQUEST.req.url, `/${'x'.repeat(299)}`])
+  expect(written.map(({ kind, lateStatus }) => [kind, lateStatus])).toEqual([
+    ['document', undefined],
+    ['document', undefined],
+    ['data', 500],
+    ['prefetch', undefined],
+    ['action', undefined],
+  ])
 })

@@ -1,6 +1,5 @@
 import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
-import type { RequestKind } from '../../request/request-kind.ts'
-import type { RequestContext } from '../../request/context.ts'
+import { kindOf, type KindFacts, type RequestKind } from '../../request/request-kind.ts'
 
 /** Labels of a request. No value comes from a visitor, so their number is bounded by the patterns of the route table. */
 export interface RequestLabels {
@@ -17,7 +16,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** Labels a finished request. */
 export function labelsOf(
-  context: Pick<RequestContext, 'kind' | 'data' | 'action' | 'prefetch'>,
+  context: KindFacts,
   { route, method, status }: { readonly route: string | null; readonly method: string; readonly status: number },
 ): RequestLabels {
   return {
@@ -26,13 +25,6 @@ export function labelsOf(
     method: METHODS.has(method) ? method : 'other',
     status: status === 0 ? 'none' : `${Math.floor(status / 100)}xx`,
   }
-}
-
-function kindOf({ kind, data, action, prefetch }: Parameters<typeof labelsOf>[0]): RequestKind {
-  if (action !== undefined) return 'action'
-  if (data === undefined && kind !== 'document') return kind
-  if (prefetch) return 'prefetch'
-  return data === undefined ? 'document' : 'data'
 }
 
 /** Data of a page counts under the page's route; `kind` tells them apart. */

@@ -54,10 +54,14 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
 }
 
 /** For the overlay. Elsewhere no log line has a URL, because URLs contain secrets. */
-function requestInDevelopment({ req }: RequestContext): { readonly method?: string; readonly url?: string } {
+function requestInDevelopment({ req, prefetch }: RequestContext): {
+  readonly method?: string
+  readonly url?: string
+  readonly prefetch?: true
+} {
   if (process.env['NODE_ENV'] !== 'development') return {}
   const { method = '', url = '' } = req
-  return { method, url: url.slice(0, MOST_URL) }
+  return { method, url: url.slice(0, MOST_URL), ...(prefetch ? { prefetch } : {}) }
 }
 
 const MOST_URL = 2_000 // characters; a longer one is not read by anybody
