@@ -46,6 +46,7 @@ export const COMMANDS = {
       APP,
       OUT,
       ['--analyze [text|json]', 'shows what is in the scripts of browsers, and why; json writes analysis.json'],
+      ['--quiet', 'prints no sizes: one line, for scripts such as npm test'],
     ],
     example: 'npx millrace build --out /srv/shop',
   },

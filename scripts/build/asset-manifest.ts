@@ -1,15 +1,18 @@
+import { posix } from 'node:path'
 import type { Metafile } from 'esbuild'
 import type { AssetManifest, ReportAssets, SegmentAssets } from '../../src/server/assets/manifest.ts'
 import { actionSegments } from './action-segments.ts'
-import { BuildFault } from './build-fault.ts'
 import { PUBLIC_PATH } from './build-options.ts'
 import { shapesChunksOnly } from './bundle-options.ts'
+import { EntryFault, entryPlace } from './entry-place.ts'
 import type { BuiltStyles } from './build-styles.ts'
 import type { RouteSources } from './inspect-application.ts'
 import type { StyleGroups } from './style-groups.ts'
 
 /** Sources of the manifest. */
 export interface ManifestParts {
+  /** The project. */
+  readonly root: string
   /** Of the browser's scripts. */
   readonly metafile: Metafile
   /** Key of the browser's entry in that metafile. */
@@ -37,19 +40,32 @@ export function browserModules(sources: RouteSources): readonly string[] {
 
 /**
  * Checks that modules of pages, layouts and fallbacks export a component.
- * @throws {BuildFault} for the first one that lacks it.
+ * @param root the project.
+ * @throws {EntryFault} for the first one that lacks it.
  */
-export function checkComponents({ outputs }: Metafile, sources: RouteSources): void {
+export function checkComponents(root: string, { inputs, outputs }: Metafile, sources: RouteSources): void {
   const chunks = Object.values(outputs).map(({ entryPoint, exports }) => [entryPoint, exports] as const)
   const exported = new Map(chunks)
   for (const [pattern, kinds] of Object.entries(sources)) {
     for (const [kind, source] of Object.entries(kinds)) {
       if (SERVER_KINDS.has(kind) || exported.get(source)?.includes('default') !== false) continue
-      throw new BuildFault(
-        `${source} has no default export, and is the ${kind} of '${pattern}': export its component by default.`,
+      throw new EntryFault(
+        `${source} has no default export, and is the ${kind} of '${pattern}': write export default function ${nameOf(source)}() { … }.`,
+        entryPlace(root, Object.keys(inputs), pattern, source),
       )
     }
   }
+}
+
+/** A name for the component of a module: `HomePage` for `src/app/home-page.tsx`. */
+function nameOf(source: string): string {
+  const words =
+    posix
+      .basename(source)
+      .split('.')[0]
+      ?.split(/[^a-z\d]+/i) ?? []
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return /^[A-Z]/.test(name) ? name : 'Page'
 }
 
 /**
@@ -58,9 +74,9 @@ export function checkComponents({ outputs }: Metafile, sources: RouteSources): v
  */
 export function assetManifest(
   buildId: string,
-  { metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
+  { root, metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
 ): AssetManifest {
-  checkComponents(metafile, sources)
+  checkComponents(root, metafile, sources)
   const publicPaths = (...keys: readonly (string | undefined)[]): string[] => publicPathsBelow(basePath, keys)
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
   const entryKey = outputs.get(entry) ?? ''

@@ -139,7 +139,7 @@ export async function buildApplication(
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
     const tables = { sources, groups, styles, reports: reports?.assets, basePath }
-    const parts = { metafile: browser.metafile, entry, valueDecoder, ...tables }
+    const parts = { root, metafile: browser.metafile, entry, valueDecoder, ...tables }
     const buildId = buildIdOf(files, serverFiles, reports === undefined ? new Map() : recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files, basePath) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }

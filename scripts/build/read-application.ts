@@ -97,7 +97,7 @@ export async function evaluateInspection(
   await writeFile(file, text)
   const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await inspection.evaluate(file)
   if ('sources' in report) {
-    checkTableModules(report.sources)
+    checkTableModules(context.root, displayPath(context.root, join(context.app, 'routes.ts')), report.sources)
     return report
   }
   if ('fault' in report) throw new BuildFault(report.fault)

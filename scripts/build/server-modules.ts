@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { BuildFault } from './build-fault.ts'
+import { EntryFault, entryPlace } from './entry-place.ts'
 import type { RouteSources } from './inspect-application.ts'
 import { REQUIRED_PACKAGE } from './server-packages.ts'
 
@@ -34,7 +34,7 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
  * Checks that each server module of the table has the required exports. A misspelled guard would never run.
  * @param root the project.
  * @param metafile of the server's bundle.
- * @throws {BuildFault} for the first faulty module.
+ * @throws {EntryFault} for the first faulty module.
  */
 export function checkServerModules(root: string, metafile: Metafile, sources: RouteSources): void {
   const exported = new Map(Object.values(metafile.outputs).map(({ entryPoint, exports }) => [entryPoint, exports]))
@@ -44,7 +44,9 @@ export function checkServerModules(root: string, metafile: Metafile, sources: Ro
       const judge = FAULTS[kind]
       if (names === undefined || judge === undefined) continue
       const fault = starFault(root, metafile, source) ?? judge(names)
-      if (fault !== undefined) throw new BuildFault(`${source}, the ${kind} of '${pattern}', ${fault}`)
+      if (fault === undefined) continue
+      const place = entryPlace(root, Object.keys(metafile.inputs), pattern, source)
+      throw new EntryFault(`${source}, the ${kind} of '${pattern}', ${fault}`, place)
     }
   }
 }

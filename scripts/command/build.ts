@@ -8,13 +8,19 @@ import { sizeTable } from '../build/size-table.ts'
 
 const PROGRESS_MS = 1_000 // what takes longer says that it is at work
 
-const ARGUMENTS = { ...APP_ARGUMENT, ...OUT_ARGUMENT, analyze: { value: 'text|json', alone: 'text' } } as const
+const ARGUMENTS = {
+  ...APP_ARGUMENT,
+  ...OUT_ARGUMENT,
+  analyze: { value: 'text|json', alone: 'text' },
+  quiet: { value: '' },
+} as const
 
 /** In the build's folder, beside `public`: no server sends it. */
 const ANALYSIS_FILE = 'analysis.json'
 
 /**
- * `millrace build`: a production build, with the size of each of its chunks and, if asked, what is in them.
+ * `millrace build`: a production build, with the size of each of its chunks and, if asked, what is in them. `--quiet` prints
+ * one line, and what is to be mended.
  * @throws {BuildFault} or esbuild's failure.
  */
 export async function build(args: readonly string[]): Promise<void> {
@@ -23,12 +29,14 @@ export async function build(args: readonly string[]): Promise<void> {
   const form = analysisForm(values.analyze)
   const options = await locateApplication(values)
   const shown = (path: string): string => relative(process.cwd(), path) || path
-  const progress = setTimeout(() => console.log(`Building ${shown(options.app)} …`), PROGRESS_MS)
+  const isQuiet = values.quiet !== undefined
+  const say = isQuiet ? () => undefined : console.log
+  const progress = setTimeout(() => say(`Building ${shown(options.app)} …`), PROGRESS_MS)
   try {
     const report = await buildApplication(options, process.env)
     const { sizes, warnings, manifest } = report
     if (warnings !== '') console.error(warnings)
-    console.log(sizeTable(sizes))
+    say(sizeTable(sizes))
     if (form === 'text') console.log(`\n${await analysisOf(report)}`)
     if (form === 'json') {
       const file = join(options.out, ANALYSIS_FILE)
@@ -36,7 +44,7 @@ export async function build(args: readonly string[]): Promise<void> {
       console.log(`\nWrote ${shown(file)}.`)
     }
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    console.log(`\nBuilt ${shown(options.out)} in ${seconds} s, build ${manifest.buildId}.`)
+    console.log(`${isQuiet ? '' : '\n'}Built ${shown(options.out)} in ${seconds} s, build ${manifest.buildId}.`)
   } finally {
     clearTimeout(progress)
   }

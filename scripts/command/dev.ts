@@ -7,6 +7,7 @@ import { checkInspectorPort, listenFault, listeningTexts } from './dev-listening
 import { readDevSettings } from './dev-options.ts'
 import { replaceProcess, trackChildren } from './replace-process.ts'
 import { watchSettings } from './settings-watch.ts'
+import { createTerminal } from './terminal.ts'
 
 /**
  * `millrace dev`: serves an application from its sources, on this machine only unless told. Saving a file refreshes open pages,
@@ -23,7 +24,7 @@ export async function dev(args: readonly string[], env: NodeJS.ProcessEnv): Prom
   const { inspector, host, port, pollMs } = listening
   if (inspector !== undefined) await checkInspectorPort(inspector)
   const children = trackChildren()
-  const print = (text: string): void => console.log(text)
+  const { print, status } = createTerminal(process.stdout)
   const starting = startDevServer({
     ...options,
     ...listening,
@@ -37,6 +38,7 @@ export async function dev(args: readonly string[], env: NodeJS.ProcessEnv): Prom
       for (const text of listeningTexts(server, listening)) print(text)
     },
     print,
+    status,
   })
   const unwatch = watchSettings({
     args,

@@ -57,6 +57,8 @@ export interface DevServerOptions extends BuildOptions {
   onListening?(server: Pick<DevServer, 'url' | 'networkUrls'>): void
   /** Prints a line. */
   print(text: string): void
+  /** Replaces the last line of a terminal; see `ProgressOutput`. */
+  readonly status?: ((text: string) => void) | undefined
   /** Called before each piece of work that may take a while. */
   readonly onWork?: OnWork
 }
@@ -71,7 +73,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   const bundles = createBundleCache(options.cache, options)
   const channel = createDevChannel(options.session, () => performance.now(), versionsOf(root))
-  const progress = createProgress(print, () => performance.now(), options.onWork)
+  const progress = createProgress(options, () => performance.now(), options.onWork)
   const build = createDevBuild({ ...options, bundles, onWork: progress.note }, env)
   const modules = createModuleServer(root, basePath)
   const idle = await bundleVendors(new Map(), { root, basePath, bundles, onWork: progress.note })

@@ -91,6 +91,7 @@ describe('an application from the archive alone', () => {
     const tested = await inShop('npm', 'test')
     requireSuccess(tested)
     expect(tested.out).toMatch(/^ℹ fail 0$/m)
+    expect(tested.out).not.toContain('brotli')
   })
 
   test('measures which of its sources the tests have run, in the lines of these files', async () => {

@@ -50,7 +50,28 @@ test('a module of the table that the build cannot follow stops it, and is named'
 
 test('a page without a default export stops the build', async () => {
   const fault = await buildFault({ 'src/app/lab/page.tsx': 'export const LabPage = () => null' })
-  expect(fault).toContain(`src/app/lab/page.tsx has no default export, and is the page of '/(lab)/lab'`)
+  const said =
+    "src/app/lab/page.tsx has no default export, and is the page of '/(lab)/lab': write export default function Page() { … }."
+  expect(fault).toMatch(/^.*\n {2}src\/app\/routes\.ts:\d+:\d+$/)
+  expect(fault.split('\n')[0]).toBe(said)
+})
+
+test('a faulty module of an entry is told with the place of that entry, of several that have the module', async () => {
+  const table = `import { defineRoutes } from 'millrace'
+export const routes = defineRoutes({
+  '/': { layout: () => import('./home-page.tsx'), page: () => import('./home-page.tsx') },
+  '/one': { page: () => import('./home-page.tsx'), loader: () => import('./it.server.ts') },
+  '/two': { layout: () => import('./home-page.tsx'), page: () => import('./home-page.tsx'), layoutLoader: () => import('./it.server.ts') },
+})
+`
+  const loads = { 'src/app/it.server.ts': 'export const search = 1' }
+  const fault = await buildFault({ 'src/app/routes.ts': table, ...loads })
+  expect(fault).toMatch(/the layoutLoader of '\/two', exports no loader: .*\n {2}src\/app\/routes\.ts:5:\d+$/)
+  const misnamed = await buildFault({
+    'src/app/routes.ts': table.replaceAll('it.server.ts', 'it.ts'),
+    'src/app/it.ts': 'export const loader = () => 1',
+  })
+  expect(misnamed).toMatch(/src\/app\/it\.ts is the loader of '\/one'.*\n {2}src\/app\/routes\.ts:4:\d+$/)
 })
 
 describe('a server module that would never run', () => {

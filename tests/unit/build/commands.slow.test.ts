@@ -61,6 +61,14 @@ test('a folder that is no application is named, in words and without a stack', a
   expect(await exitCode(child)).toBe(1)
 })
 
+test('build --quiet prints one line', async () => {
+  const out = join(temp.path, 'quiet')
+  const { child, errors, output } = run('build', {}, '--app', APP, '--out', out, '--quiet')
+  const said = await text(output)
+  expect(await exitCode(child), await errors).toBe(0)
+  expect(said).toMatch(/^Built quiet in [\d.]+ s, build [\da-f]{16}\.\n$/)
+})
+
 test('build --analyze json writes what is in the scripts beside the public files, and no others', async () => {
   const out = join(temp.path, 'analyzed')
   const { child, errors, output } = run('build', {}, '--app', APP, '--out', out, '--analyze', 'json')

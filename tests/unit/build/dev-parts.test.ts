@@ -230,7 +230,7 @@ describe('lines of the server', () => {
     expect(written({ level: 50, msg: 'Not sent', err: error, to: 'ada' })).toBe(
       `error Not sent { to: 'ada' }\n${error.stack}\nCaused by: ${cause.stack}`,
     )
-    const long = { level: 30, list: Array.from({ length: 10_000 }, (_, index) => ({ index, text: 'x'.repeat(5_000) })) }
+    const long = { level: 30, list: Array.from({ length: 500 }, (_, index) => ({ index, text: 'x'.repeat(5_000) })) }
     expect(written(long).length).toBeLessThan(5_000)
   })
 
