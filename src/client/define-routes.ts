@@ -1,19 +1,11 @@
-import type { IsRegistered } from '../shared/register.ts'
-import type { SegmentDefinition } from '../shared/route-definition.ts'
-import type { TypedSegment } from './module-types.ts'
-
-/**
- * For a registered table only `defineApp` checks the modules: their types depend on the table's keys, so the compiler
- * must know these without looking at the modules.
- */
-type Entry = IsRegistered extends true ? SegmentDefinition : TypedSegment
+import type { RouteDefinitions, SegmentDefinition } from '../shared/route-definition.ts'
 
 /**
  * Refuses unknown members of entries. A constraint alone allows them, and a guard with a misspelled name would never
  * run.
  */
 type WithoutStrangers<Routes> = {
-  readonly [Key in keyof Routes]: { readonly [Member in Exclude<keyof Routes[Key], keyof TypedSegment>]: never }
+  readonly [Key in keyof Routes]: { readonly [Member in Exclude<keyof Routes[Key], keyof SegmentDefinition>]: never }
 }
 
 /**
@@ -23,10 +15,10 @@ type WithoutStrangers<Routes> = {
  * boundaries apply to every pattern below its own. Write modules as `() => import('./file')`, so that each becomes a
  * separate chunk; the build removes server modules (`*.server.ts`) from the browser's bundle.
  *
- * The build and the server's start check the table; this function does not, because it also runs in the browser.
+ * The build and the server's start check the table; this function does not, because it also runs in the browser. That each
+ * module fits its entry is checked where `defineApp` takes the table: the compiler must know the keys without a look at the
+ * modules, whose types depend on them.
  */
-export function defineRoutes<const Routes extends Readonly<Record<string, Entry>>>(
-  routes: Routes & WithoutStrangers<Routes>,
-): Routes {
+export function defineRoutes<const Routes extends RouteDefinitions>(routes: Routes & WithoutStrangers<Routes>): Routes {
   return routes
 }

@@ -5,9 +5,10 @@ import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BrowserTextsOf, SayTexts } from '../shared/texts.ts'
 import { connectActions } from './actions/action-reference.ts'
 import { chainOf } from '../shared/route-chain.ts'
+import type { RouteDefinitions } from '../shared/route-definition.ts'
 import { withoutAction } from '../shared/protocol/action-search.ts'
 import { readHydrationData } from './core/data/read-hydration-data.ts'
-import type { DocumentProps, TypedSegment } from './module-types.ts'
+import type { DocumentProps } from './module-types.ts'
 import { ClientRoot } from './react/client-root.tsx'
 import { instanceKey } from './react/instance-key.ts'
 import { createModuleCache } from './react/module-cache.ts'
@@ -21,7 +22,7 @@ import type { Screen } from './react/router-types.ts'
 /** Options that an application's `client.tsx` passes. */
 export interface HydrateOptions {
   /** The same table as on the server. */
-  readonly routes: Readonly<Record<string, TypedSegment>>
+  readonly routes: RouteDefinitions
   /** The same document component that the server renders. */
   readonly document: ComponentType<DocumentProps>
   /**

@@ -1,5 +1,6 @@
 /** Public interface for pages, layouts and fallbacks of an application. Safe on the server and in the browser. */
 export type * from '../shared/register.ts'
+export type { EntryPattern, IsRegistered, RoutePattern, TableKey } from '../shared/registered-table.ts'
 export type { Href, LinkTarget } from '../shared/link-target.ts'
 export { defineRoutes } from './define-routes.ts'
 export { hydrate, type HydrateOptions } from './entry.tsx'

@@ -1,7 +1,6 @@
 import type { ComponentType, ReactNode } from 'react'
-import type { EntryPattern, RoutePattern } from '../shared/register.ts'
+import type { EntryPattern, RoutePattern } from '../shared/registered-table.ts'
 import type { Params } from '../shared/route-pattern.ts'
-import type { SegmentDefinition } from '../shared/route-definition.ts'
 import type { SchemaOutput } from '../shared/schema.ts'
 
 /** Exports of a segment's `*.server.ts`, as far as its page and layout depend on them. */
@@ -108,17 +107,6 @@ export interface FallbackModule {
 export interface ErrorModule {
   readonly default: ComponentType<ErrorProps>
   readonly metadata?: MetadataExport<FallbackMetadataProps & Partial<Pick<ErrorProps, 'reason' | 'status'>>>
-}
-
-/** `SegmentDefinition` with its modules typed for React; server modules stay opaque in the browser. */
-export interface TypedSegment extends SegmentDefinition {
-  readonly layout?: () => Promise<LayoutModule>
-  readonly page?: () => Promise<PageModule>
-  readonly loading?: () => Promise<FallbackModule>
-  readonly error?: () => Promise<ErrorModule>
-  readonly notFound?: () => Promise<FallbackModule>
-  readonly forbidden?: () => Promise<FallbackModule>
-  readonly unauthorized?: () => Promise<FallbackModule>
 }
 
 /** Props of the application's document component, which renders `<html>`, `<head>` and `<body>`. */

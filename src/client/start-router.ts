@@ -4,6 +4,7 @@ import type { HydrationState } from '../shared/protocol/hydration-data.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter, type CallStarter } from './actions/call-starter.ts'
+import type { RouteDefinitions } from '../shared/route-definition.ts'
 import type { SayTexts } from '../shared/texts.ts'
 import { createDraftStarter } from './core/page/draft-starter.ts'
 import { endInTime } from './core/data/end-in-time.ts'
@@ -30,7 +31,6 @@ import { createRouter, type RouterCore } from './core/navigation/router.ts'
 import { whenIdle } from './core/page/when-idle.ts'
 import { createSegmentFiles } from './core/page/segment-files.ts'
 import type { RouterInsight } from './inspect/router-insight.ts'
-import type { TypedSegment } from './module-types.ts'
 import { caughtFallback, type FallbackHost } from './react/caught-fallback.tsx'
 import type { ModuleCache } from './react/module-cache.ts'
 import type { RouteView } from './react/route-view.ts'
@@ -51,7 +51,7 @@ export interface StartedRouter extends LoadedRouter {
 /** Options of a client router. */
 export interface StartOptions {
   readonly window: Window & typeof globalThis
-  readonly routes: Readonly<Record<string, TypedSegment>>
+  readonly routes: RouteDefinitions
   readonly modules: ModuleCache
   /** Of the document. */
   readonly state: HydrationState

@@ -1,5 +1,5 @@
 import type { Href } from './link-target.ts'
-import type { RoutePattern } from './register.ts'
+import type { RoutePattern } from './registered-table.ts'
 import type { Params } from './route-pattern.ts'
 import { parsePattern } from './route-pattern.ts'
 import { encodeSegment } from './route-segment.ts'

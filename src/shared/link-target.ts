@@ -1,4 +1,4 @@
-import type { IsRegistered, RoutePattern } from './register.ts'
+import type { IsRegistered, RoutePattern } from './registered-table.ts'
 
 declare const CHECKED: unique symbol
 

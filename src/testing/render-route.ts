@@ -1,6 +1,6 @@
 import type { Params } from '../shared/route-pattern.ts'
 import type { ModuleLoader } from '../shared/route-definition.ts'
-import type { RoutePattern } from '../shared/register.ts'
+import type { RoutePattern } from '../shared/registered-table.ts'
 import { href, type HrefSearch } from '../shared/href.ts'
 import { createRouteTable, type Route } from '../shared/route-table.ts'
 import { createTestApp } from './create-test-app.ts'

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react'
-import type { DocumentProps, TypedSegment } from '../../src/client/module-types.ts'
+import type { DocumentProps } from '../../src/client/module-types.ts'
+import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
 import type { CreateAppOptions, MillraceApp } from '../../src/server/app.ts'
 import type { AppDefinition } from '../../src/server/api/define-app.ts'
 import { openTestApp } from '../../src/testing/open-test-app.ts'
@@ -17,7 +18,7 @@ export interface TinyApp {
 
 /** Options of `tinyApp`; what is left out is as plain as it can be. */
 export interface TinyAppOptions {
-  readonly routes: Readonly<Record<string, TypedSegment>>
+  readonly routes: RouteDefinitions
   readonly rules?: AppDefinition['rules']
   readonly middleware?: AppDefinition['middleware']
   readonly document?: ComponentType<DocumentProps>

@@ -1,6 +1,6 @@
 import { useCallback, useContext, useMemo } from 'react'
 import type { HrefSearch } from '../../shared/href.ts'
-import type { EntryPattern, RoutePattern, TableKey } from '../../shared/register.ts'
+import type { EntryPattern, RoutePattern, TableKey } from '../../shared/registered-table.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import { parsePattern } from '../../shared/route-pattern.ts'
 import type { LoaderData, SearchOf, ServerModuleShape } from '../module-types.ts'

@@ -2,9 +2,11 @@ import type { Env } from './define-env.ts'
 import type { ComponentType } from 'react'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
-import type { DocumentProps, TypedSegment } from '../../client/module-types.ts'
+import type { DocumentProps } from '../../client/module-types.ts'
+import type { RouteDefinitions } from '../../shared/route-definition.ts'
 import type { RuleSet } from '../../shared/rules/rule-types.ts'
 import type { TextsOf } from '../../shared/texts.ts'
+import type { CheckedRoutes } from './route-drift.ts'
 import type { RateLimit } from '../stores/rate-limits.ts'
 
 /** Argument of an application's `start`. */
@@ -40,10 +42,13 @@ export interface ReportOptions {
   readonly traceOrigins?: readonly string[]
 }
 
-/** Definition of an application. */
-export interface AppDefinition {
+/**
+ * Definition of an application.
+ * @typeParam Routes the type of its table.
+ */
+export interface AppDefinition<Routes = RouteDefinitions> {
   /** The table from `defineRoutes`. */
-  readonly routes: Readonly<Record<string, TypedSegment>>
+  readonly routes: Routes
   /** Renders `<html>` around everything. The browser's entry gets the same component. */
   readonly document: ComponentType<DocumentProps>
   /** Redirects, rewrites and headers in the format of Next.js. */
@@ -102,9 +107,12 @@ export interface AppDefinition {
   }
 }
 
-/** Defines the application: the default export of its `app.ts`. Checked by the build and by `createApp`. */
-export function defineApp(app: AppDefinition): AppDefinition {
-  return app
+/**
+ * Defines the application: the default export of its `app.ts`. Checked by the build and by `createApp`. The compiler checks
+ * that the modules of the table fit their entries: that a page has the loader and the params that it says, for example.
+ */
+export function defineApp<Routes extends RouteDefinitions>(app: AppDefinition<CheckedRoutes<Routes>>): AppDefinition {
+  return app as AppDefinition
 }
 
 /** Seconds for which browsers treat data as fresh; with 0 each navigation loads it again. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { EntryPattern } from '../../shared/register.ts'
+import type { EntryPattern } from '../../shared/registered-table.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import type { Schema } from '../../shared/schema.ts'
 import type { ReportInbox } from './report-inbox.ts'

@@ -12,10 +12,7 @@ describe('arrows of imports', () => {
     ['src/client/core/navigation/navigation.ts', `import { x } from '../../shared/href.ts'`],
     ['src/client/react/link.tsx', `import { useState } from 'react'`],
     ['src/server/api/define-app.ts', `import type { DocumentProps } from '../client/module-types.ts'`],
-    [
-      'src/server/api/define-app.ts',
-      `import { type DocumentProps, type TypedSegment } from '../client/module-types.ts'`,
-    ],
+    ['src/server/api/define-app.ts', `import { type DocumentProps, type PageModule } from '../client/module-types.ts'`],
     ['src/server/render/tree.tsx', `import { RouteTree } from '../../client/react/route-tree.tsx'`],
     ['src/server/app.ts', `import { createServer } from 'node:http'`],
     ['src/app/app.ts', `import { defineApp } from 'millrace/server'`],

@@ -1,10 +1,6 @@
-import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runCommand } from '../../../scripts/checks/run-command.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
+import { compileProgram } from '../../support/compile-program.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
 const COMPILER_TIMEOUT_MS = 120_000 // for hangs only: it is one run, which takes some seconds
 const MOST_LINES = 10
 
@@ -147,33 +143,12 @@ declare const remove: Action<unknown, readonly [number], void>
 export type Actions = [typeof sign, typeof remove]
 `
 
-/** Messages by file, each with its lines. */
-async function compile(files: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, readonly string[]>> {
-  await using temp = await makeTempDir('registered')
-  const folder = await realpath(temp.path)
-  for (const name of ['package.json', 'node_modules', 'src']) await symlink(join(ROOT, name), join(folder, name))
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, 'app', name)), { recursive: true })
-    await writeFile(join(folder, 'app', name), text)
-  }
-  const ambient = [join(ROOT, 'types.d.ts'), join(ROOT, 'src/server/reports/delivery/undici-pool.d.ts')]
-  const config = { extends: join(ROOT, 'src/app/tsconfig.json'), include: ['app/**/*'], files: ambient }
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  const { output } = await runCommand('tsc', ['-p', folder, '--pretty', 'false'], { cwd: folder, output: 'collect' })
-  const messages = new Map<string, string[]>()
-  for (const fault of output.trimEnd().split(/\n(?!\s)/)) {
-    const [, file = fault] = /^app\/([^(]+)\(/.exec(fault) ?? []
-    if (fault !== '') messages.set(file, [...(messages.get(file) ?? []), ...fault.split('\n')])
-  }
-  return messages
-}
-
 describe('with its table registered, an application', { timeout: COMPILER_TIMEOUT_MS }, () => {
   const found: { messages: ReadonlyMap<string, readonly string[]> } = { messages: new Map() }
 
   beforeAll(async () => {
     const slips = SLIPS.map(([line], index) => [`slip-${index}.tsx`, `${SLIP_HEAD}${line}\n`] as const)
-    found.messages = await compile({ ...SOUND, ...Object.fromEntries(slips) })
+    found.messages = await compileProgram({ ...SOUND, ...Object.fromEntries(slips) })
   }, COMPILER_TIMEOUT_MS)
 
   it('compiles where its patterns and links are right, and its types make no circle', () => {
@@ -188,13 +163,13 @@ describe('with its table registered, an application', { timeout: COMPILER_TIMEOU
 
   it('does not compile when a route is renamed and its links are not', async () => {
     const renamed = ROUTES.replace('/mills/new', '/mills/add')
-    const messages = await compile({ ...SOUND, 'routes.ts': renamed })
+    const messages = await compileProgram({ ...SOUND, 'routes.ts': renamed })
     expect(messages.get('memo.tsx')?.join('\n')).toContain('"/mills/new"')
   })
 
   it('compiles without it, whatever its links say', async () => {
     const unregistered = ROUTES.replace(/^declare module.*$/m, '')
-    const messages = await compile({
+    const messages = await compileProgram({
       ...SOUND,
       'routes.ts': unregistered,
       'slip.tsx': `${SLIP_HEAD}export const link = <Link href={text}>{href('/none/[id]', { id: text })}</Link>\n`,

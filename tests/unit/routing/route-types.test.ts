@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import { defineRoutes } from '../../../src/client/define-routes.ts'
 import type { PageProps } from '../../../src/client/module-types.ts'
+import { defineApp } from '../../../src/server/api/define-app.ts'
 import type { GuardArgs, HandlerArgs } from '../../../src/server/api/loader-types.ts'
 import type { Params } from '../../../src/shared/route-pattern.ts'
 import { href } from '../../../src/shared/href.ts'
@@ -22,7 +23,7 @@ export const mistakes = () => [
   // @ts-expect-error the member is written layoutLoader, and this one would never run
   defineRoutes({ '/lab': { layout: () => load(Page), layoutloader: () => load(Page) } }),
   // @ts-expect-error a page is a component
-  defineRoutes({ '/lab': { page: () => load('page') } }),
+  defineApp({ routes: defineRoutes({ '/lab': { page: () => load('page') } }), document: Page }),
 ]
 
 const Page = () => null
