@@ -3,16 +3,15 @@ import type { Metafile } from 'esbuild'
 import type { AssetManifest, ReportAssets, SegmentAssets } from '../../src/server/assets/manifest.ts'
 import { actionSegments } from './action-segments.ts'
 import { PUBLIC_PATH } from './build-options.ts'
+import { entryPlace } from './entry-places.ts'
 import { shapesChunksOnly } from './bundle-options.ts'
-import { EntryFault, entryPlace } from './entry-place.ts'
+import { BuildFault } from './build-fault.ts'
 import type { BuiltStyles } from './build-styles.ts'
 import type { RouteSources } from './inspect-application.ts'
 import type { StyleGroups } from './style-groups.ts'
 
 /** Sources of the manifest. */
 export interface ManifestParts {
-  /** The project. */
-  readonly root: string
   /** Of the browser's scripts. */
   readonly metafile: Metafile
   /** Key of the browser's entry in that metafile. */
@@ -40,18 +39,23 @@ export function browserModules(sources: RouteSources): readonly string[] {
 
 /**
  * Checks that modules of pages, layouts and fallbacks export a component.
- * @param root the project.
- * @throws {EntryFault} for the first one that lacks it.
+ * @param context the folders of project and application.
+ * @param metafile of the browser's bundle.
+ * @throws {BuildFault} for the first one that lacks it.
  */
-export function checkComponents(root: string, { inputs, outputs }: Metafile, sources: RouteSources): void {
+export function checkComponents(
+  context: { readonly root: string; readonly app: string },
+  { outputs }: Metafile,
+  sources: RouteSources,
+): void {
   const chunks = Object.values(outputs).map(({ entryPoint, exports }) => [entryPoint, exports] as const)
   const exported = new Map(chunks)
   for (const [pattern, kinds] of Object.entries(sources)) {
     for (const [kind, source] of Object.entries(kinds)) {
       if (SERVER_KINDS.has(kind) || exported.get(source)?.includes('default') !== false) continue
-      throw new EntryFault(
+      throw new BuildFault(
         `${source} has no default export, and is the ${kind} of '${pattern}': write export default function ${nameOf(source)}() { … }.`,
-        entryPlace(root, Object.keys(inputs), pattern, source),
+        entryPlace(context, pattern, kind),
       )
     }
   }
@@ -70,13 +74,11 @@ function nameOf(source: string): string {
 
 /**
  * Lists the files that a browser needs for each module of the table, besides the entry and its imports.
- * @throws {BuildFault} if a module lacks the component that the table promises.
  */
 export function assetManifest(
   buildId: string,
-  { root, metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
+  { metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
 ): AssetManifest {
-  checkComponents(root, metafile, sources)
   const publicPaths = (...keys: readonly (string | undefined)[]): string[] => publicPathsBelow(basePath, keys)
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
   const entryKey = outputs.get(entry) ?? ''

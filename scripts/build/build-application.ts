@@ -15,7 +15,7 @@ import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { ConfigError, readKeepAssetsDays } from '../../src/server/config/config.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
 import type { BundleAnalysis } from './analyze-bundle.ts'
-import { assetManifest, browserModules } from './asset-manifest.ts'
+import { assetManifest, browserModules, checkComponents } from './asset-manifest.ts'
 import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
 import { checkEvaluation } from './check-evaluation.ts'
@@ -55,6 +55,7 @@ import { serverPackages } from './server-packages.ts'
 import { chunkNotes, sizeSections } from './size-report.ts'
 import type { SizeSection } from './size-table.ts'
 import { groupStyles } from './style-groups.ts'
+import { checkDrift } from './table-drift.ts'
 
 /** Result of a finished build. */
 export interface BuildReport {
@@ -119,7 +120,9 @@ export async function buildApplication(
       facts.hasReports ? buildReports(context) : undefined,
       buildServer(context, onServer),
     ])
-    checkServerModules(root, server.metafile, sources)
+    checkServerModules(context, server.metafile, sources)
+    checkComponents(context, browser.metafile, sources)
+    checkDrift(context, sources)
     const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
     await folder.write(within('server', serverFiles))
     const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, sources)

@@ -2,6 +2,7 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatMessages, type BuildFailure, type Message, type Note } from 'esbuild'
 import { BuildFault } from './build-fault.ts'
+import { placeText } from './source-place.ts'
 
 /** esbuild's namespace for the references that browsers get instead of a module with actions. */
 export const ACTION_REFERENCES = 'action-references'
@@ -33,7 +34,8 @@ function isInSource({ location }: Note): boolean {
  * @returns `undefined` if the cause is a defect of the build itself, for which a stack is useful.
  */
 export async function describeFault(thrown: unknown): Promise<string | undefined> {
-  if (thrown instanceof BuildFault) return thrown.message
+  if (thrown instanceof BuildFault)
+    return thrown.place === undefined ? thrown.message : `${placeText(thrown.place)}: ${thrown.message}`
   return isEsbuildFailure(thrown) ? describeMessages(thrown.errors, 'error') : undefined
 }
 

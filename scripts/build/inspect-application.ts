@@ -25,7 +25,11 @@ export interface ApplicationFacts {
 }
 
 /** Result for the parent process. */
-export type InspectionReport = ApplicationFacts | { readonly fault: string } | { readonly failure: string }
+export type InspectionReport =
+  | ApplicationFacts
+  /** With the entry of the table whose fault it is, if it is one's. */
+  | { readonly fault: string; readonly key?: string; readonly member?: string }
+  | { readonly failure: string }
 
 /** Messages to the parent process: the report is the last one. */
 export type InspectionMessage =
@@ -36,6 +40,12 @@ export type InspectionMessage =
 /** Thrown here for faults that the shared checks cannot know. */
 class ApplicationFault extends Error {
   override readonly name = 'ApplicationFault'
+  readonly entry: { readonly key: string; readonly member: string } | undefined
+
+  constructor(message: string, entry?: { readonly key: string; readonly member: string }) {
+    super(message)
+    this.entry = entry
+  }
 }
 
 /** Errors whose messages the application's author can understand. */
@@ -69,9 +79,17 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
       ? { sources, rules: describeRules(app.rules), hasReports: app.reports !== false }
       : { fault }
   } catch (error) {
-    if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message }
+    if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message, ...entryOf(error) }
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }
+}
+
+/** The entry that a fault is about. Of two that conflict, the second one. */
+function entryOf(error: Error): { readonly key?: string; readonly member?: string } {
+  if (error instanceof ApplicationFault) return error.entry ?? {}
+  const key =
+    'patterns' in error && Array.isArray(error.patterns) ? (error.patterns as readonly unknown[]).at(-1) : undefined
+  return typeof key === 'string' ? { key } : {}
 }
 
 function describeRules({ redirects = [], rewrites = [], headers = [] }: RuleSet = {}): ApplicationFacts['rules'] {
@@ -110,6 +128,7 @@ async function readSources(routes: RouteDefinitions): Promise<Record<string, Seg
         throw new ApplicationFault(
           `Route table: '${pattern}': ${kind} must be written as () => import('./file') in a file named routes.ts, ` +
             'so that the build finds its chunk.',
+          { key: pattern, member: kind },
         )
       }
       ofPattern[kind] = source

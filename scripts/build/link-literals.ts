@@ -1,4 +1,5 @@
-import { parseSync } from 'oxc-parser'
+import { importedNames, isNode, nameOf, nodesOf, parseModule, type SyntaxNode as Node } from './syntax-tree.ts'
+import { positionOf } from './source-place.ts'
 
 /** A text in a module that says where a link leads. */
 export interface LinkLiteral {
@@ -10,14 +11,6 @@ export interface LinkLiteral {
   /** From 1, in UTF-16 units. */
   readonly column: number
 }
-
-interface Node {
-  readonly type: string
-  readonly start: number
-  readonly [member: string]: unknown
-}
-
-const ENTRIES = new Set(['millrace', 'millrace/server'])
 
 /** Functions of the package whose first argument is a target or a pattern. */
 const CALLS: Readonly<Record<string, LinkLiteral['kind']>> = {
@@ -40,9 +33,9 @@ const TARGETS: Readonly<Record<string, string>> = { Link: 'href', Form: 'action'
 export function linkLiterals(file: string, text: string): readonly LinkLiteral[] {
   // Most modules of a server have no link, and parsing is what costs.
   if (!text.includes('millrace')) return []
-  const { program, errors } = parseSync(file, text)
-  if (errors.length > 0) return []
-  const nodes = [...nodesOf(program as unknown as Node)]
+  const program = parseModule(file, text)
+  if (program === undefined) return []
+  const nodes = [...nodesOf(program)]
   const imported = importedNames(nodes)
   const declared = nodes.flatMap(declaredNames)
   const navigators = nodes.flatMap((node) => navigatorOf(node, imported))
@@ -54,36 +47,7 @@ export function linkLiterals(file: string, text: string): readonly LinkLiteral[]
   }
   return nodes
     .flatMap((node) => targetsOf(node, meaning))
-    .map(({ kind, node, text: target }) => {
-      const before = text.slice(0, node.start)
-      return { kind, text: target, line: before.split('\n').length, column: node.start - before.lastIndexOf('\n') }
-    })
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-}
-
-function* nodesOf(node: Node): Generator<Node> {
-  yield node
-  for (const member of Object.values(node)) {
-    for (const child of Array.isArray(member) ? (member as unknown[]) : [member])
-      if (isNode(child)) yield* nodesOf(child)
-  }
-}
-
-/** Local names of imports from the package, with the names that it exports them by. */
-function importedNames(nodes: readonly Node[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>()
-  for (const node of nodes) {
-    if (node.type !== 'ImportDeclaration' || !ENTRIES.has(String((node['source'] as Node)['value']))) continue
-    for (const specifier of node['specifiers'] as readonly Node[]) {
-      if (specifier.type !== 'ImportSpecifier') continue
-      const { imported, local } = specifier as unknown as { imported: Node; local: Node }
-      names.set(nameOf(local) ?? '', nameOf(imported) ?? '')
-    }
-  }
-  return names
+    .map(({ kind, node, text: target }) => ({ kind, text: target, ...positionOf(text, node.start) }))
 }
 
 /** Names that a node binds, other than by an import. */
@@ -197,9 +161,4 @@ function literalsOf(value: unknown, kind: LinkLiteral['kind']): readonly Target[
     default:
       return []
   }
-}
-
-function nameOf(value: unknown): string | undefined {
-  if (!isNode(value)) return undefined
-  return value.type === 'Identifier' || value.type === 'JSXIdentifier' ? String(value['name']) : undefined
 }

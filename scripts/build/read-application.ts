@@ -5,6 +5,7 @@ import { checkActionNames } from './action-faults.ts'
 import { actionModules } from './action-modules.ts'
 import { BuildFault } from './build-fault.ts'
 import { displayPath } from './build-options.ts'
+import { entryPlace } from './entry-places.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import type { ApplicationFacts } from './inspect-application.ts'
@@ -97,10 +98,13 @@ export async function evaluateInspection(
   await writeFile(file, text)
   const { report, source = displayPath(context.root, join(context.app, 'app.ts')) } = await inspection.evaluate(file)
   if ('sources' in report) {
-    checkTableModules(context.root, displayPath(context.root, join(context.app, 'routes.ts')), report.sources)
+    checkTableModules(context, report.sources)
     return report
   }
-  if ('fault' in report) throw new BuildFault(report.fault)
+  if ('fault' in report) {
+    const { fault, key, member } = report
+    throw new BuildFault(fault, key === undefined ? undefined : entryPlace(context, key, member))
+  }
   throw new BuildFault(`${source} could not be evaluated:\n${withoutInternals(report.failure)}`)
 }
 

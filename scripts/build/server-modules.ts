@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { EntryFault, entryPlace } from './entry-place.ts'
+import { BuildFault } from './build-fault.ts'
+import { entryPlace } from './entry-places.ts'
 import type { RouteSources } from './inspect-application.ts'
 import { REQUIRED_PACKAGE } from './server-packages.ts'
 
@@ -32,11 +33,15 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
 
 /**
  * Checks that each server module of the table has the required exports. A misspelled guard would never run.
- * @param root the project.
+ * @param context the folders of project and application.
  * @param metafile of the server's bundle.
- * @throws {EntryFault} for the first faulty module.
+ * @throws {BuildFault} for the first faulty module.
  */
-export function checkServerModules(root: string, metafile: Metafile, sources: RouteSources): void {
+export function checkServerModules(
+  { root, app }: { readonly root: string; readonly app: string },
+  metafile: Metafile,
+  sources: RouteSources,
+): void {
   const exported = new Map(Object.values(metafile.outputs).map(({ entryPoint, exports }) => [entryPoint, exports]))
   for (const [pattern, kinds] of Object.entries(sources)) {
     for (const [kind, source] of Object.entries(kinds)) {
@@ -45,8 +50,7 @@ export function checkServerModules(root: string, metafile: Metafile, sources: Ro
       if (names === undefined || judge === undefined) continue
       const fault = starFault(root, metafile, source) ?? judge(names)
       if (fault === undefined) continue
-      const place = entryPlace(root, Object.keys(metafile.inputs), pattern, source)
-      throw new EntryFault(`${source}, the ${kind} of '${pattern}', ${fault}`, place)
+      throw new BuildFault(`${source}, the ${kind} of '${pattern}', ${fault}`, entryPlace({ root, app }, pattern, kind))
     }
   }
 }

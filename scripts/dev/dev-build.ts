@@ -124,7 +124,7 @@ export function createDevBuild(
     const startedAt = Date.now()
     const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, onWork }
     const parts = await buildParts(contexts, kept, folders)
-    checkComponents(root, parts.browser.metafile, parts.inspection.sources)
+    checkComponents({ root, app }, parts.browser.metafile, parts.inspection.sources)
     last?.serverFiles.close()
     const known = isPlain ? { former: last.graph, changed: affected } : undefined
     state.last = {

@@ -1,7 +1,6 @@
 import type { Message } from 'esbuild'
 import type { DevFailure, DevFrame, DevRequest, DevWarning } from '../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { EntryFault } from '../build/entry-place.ts'
 import { isEsbuildFailure, readable } from '../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type OwnerOf, type RawFrame } from './stack-frames.ts'
 
@@ -38,11 +37,11 @@ const NO_SOURCES: FrameSources = { isSource: () => false }
 /** Converts a failed build for the overlay; one entry per message of the compiler. */
 export function buildFailures(root: string, thrown: unknown): readonly DevFailure[] {
   if (isEsbuildFailure(thrown)) return thrown.errors.map((message) => compilerFailure(root, readable(message, root)))
-  if (thrown instanceof EntryFault) {
+  if (thrown instanceof BuildFault) {
     const frames = thrown.place === undefined ? [] : [{ name: '', own: true, ...thrown.place }]
-    return [{ kind: 'build', message: thrown.summary, frames }]
+    const excerpt = excerptOf(root, frames)
+    return [{ kind: 'build', message: thrown.message, frames, ...(excerpt === undefined ? {} : { excerpt }) }]
   }
-  if (thrown instanceof BuildFault) return [{ kind: 'build', message: thrown.message, frames: [] }]
   const error = thrown instanceof Error ? thrown : { message: String(thrown) }
   return [{ kind: 'build', message: error.message, frames: framesOf(root, error, NO_SOURCES) }]
 }

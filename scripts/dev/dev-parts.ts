@@ -95,7 +95,7 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
     'sources' in facts.value
       ? facts.value
       : (early ?? (await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })))
-  checkServerModules(context.root, server.value.metafile, inspection.sources)
+  checkServerModules(context, server.value.metafile, inspection.sources)
   const groups = groupsOf(context, browser.value.metafile, inspection.sources)
   const areSame =
     plain !== undefined &&

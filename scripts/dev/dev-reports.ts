@@ -4,7 +4,7 @@ import { buildWarnings, thrownFailure, type FailureFacts, type ThrownError } fro
 import { createDevSources, type SourceOptions } from './dev-sources.ts'
 import type { Updates } from './dev-updates.ts'
 import { createWarningPrinter } from './dev-warnings.ts'
-import { createLinkWarnings } from './link-warnings.ts'
+import { createTableWarnings } from './table-warnings.ts'
 import { describeSlowLoaders, drawWaterfall, type LoaderRun } from './loader-waterfall.ts'
 import type { ModuleServer } from './module-server.ts'
 import type { PageReport } from './page-requests.ts'
@@ -42,7 +42,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
   const { current, isSource } = updates
   const sources = createDevSources(options, modules, updates)
   const printer = createWarningPrinter(print)
-  const linkWarnings = createLinkWarnings()
+  const tableWarnings = createTableWarnings(root)
   const failed = new Map<string, DevFailure>()
   const named = (frames: readonly RawFrame[]) => describeFrames(root, frames, isSource, sources.ownerOf)
   const lines = createLinePrinter(print, (stack) => foldStack(stack, named))
@@ -132,9 +132,9 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       const now = current()
       if (now === undefined) return
       lines.forget()
-      const links = linkWarnings(now.generation)
-      printer.current(links)
-      channel.warn([...buildWarnings(root, now.generation.warnings), ...links])
+      const faults = tableWarnings(now.generation)
+      printer.current(faults)
+      channel.warn([...buildWarnings(root, now.generation.warnings), ...faults])
     },
   }
 }

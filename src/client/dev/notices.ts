@@ -124,6 +124,7 @@ const TITLES: Readonly<Record<DevWarning['kind'], string>> = {
   link: 'Dead link',
   react: 'React',
   slow: 'Slow loaders',
+  table: 'Module that does not fit its entry',
   title: 'Page without a title',
   value: 'Value that changes on its way to the browser',
 }

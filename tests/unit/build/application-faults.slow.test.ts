@@ -23,6 +23,7 @@ test('two patterns that cannot stand together stop the build; both are named, an
   )
   expect(fault).toContain(`'/lab/[id]'`)
   expect(fault).toContain(`'/lab/[name]'`)
+  expect(fault).toMatch(/^src\/app\/routes\.ts:2:\d+: /)
   expect(fault).not.toMatch(/^\s+at /m)
 })
 
@@ -45,15 +46,14 @@ export default defineApp({ routes: { ...routes, '/extra': { page: () => import('
 
 test('a module of the table that the build cannot follow stops it, and is named', async () => {
   const fault = await buildFault(routes(`'/': { page: async () => ({ default: () => null }) }`))
-  expect(fault).toContain(`Route table: '/': page must be written as () => import('./file')`)
+  expect(fault).toContain(`src/app/routes.ts:2:45: Route table: '/': page must be written as () => import('./file')`)
 })
 
 test('a page without a default export stops the build', async () => {
   const fault = await buildFault({ 'src/app/lab/page.tsx': 'export const LabPage = () => null' })
-  const said =
-    "src/app/lab/page.tsx has no default export, and is the page of '/(lab)/lab': write export default function Page() { … }."
-  expect(fault).toMatch(/^.*\n {2}src\/app\/routes\.ts:\d+:\d+$/)
-  expect(fault.split('\n')[0]).toBe(said)
+  expect(fault).toMatch(
+    /^src\/app\/routes\.ts:5:61: src\/app\/lab\/page\.tsx has no default export, and is the page of '\/\(lab\)\/lab': write export default function Page\(\) \{ … \}\.$/,
+  )
 })
 
 test('a faulty module of an entry is told with the place of that entry, of several that have the module', async () => {
@@ -66,12 +66,26 @@ export const routes = defineRoutes({
 `
   const loads = { 'src/app/it.server.ts': 'export const search = 1' }
   const fault = await buildFault({ 'src/app/routes.ts': table, ...loads })
-  expect(fault).toMatch(/the layoutLoader of '\/two', exports no loader: .*\n {2}src\/app\/routes\.ts:5:\d+$/)
+  expect(fault).toMatch(/^src\/app\/routes\.ts:5:\d+: .*the layoutLoader of '\/two', exports no loader: /)
   const misnamed = await buildFault({
     'src/app/routes.ts': table.replaceAll('it.server.ts', 'it.ts'),
     'src/app/it.ts': 'export const loader = () => 1',
   })
-  expect(misnamed).toMatch(/src\/app\/it\.ts is the loader of '\/one'.*\n {2}src\/app\/routes\.ts:4:\d+$/)
+  expect(misnamed).toMatch(/^src\/app\/routes\.ts:4:\d+: .*src\/app\/it\.ts is the loader of '\/one'/)
+})
+
+test('a page with the loader of another one stops the build, at the line of its entry', async () => {
+  const fault = await buildFault({
+    'src/app/lab/page.tsx': `import type { PageProps } from 'millrace'
+export default function Lab({ data }: PageProps<'/lab', typeof import('./lab.server.ts')>) { return data.lab }`,
+    'src/app/lab/lab.server.ts': `export const loader = () => ({ lab: 'Lab' })`,
+    ...routes(
+      `'/': { page: () => import('./home-page.tsx') },\n '/lab': { page: () => import('./lab/page.tsx'), loader: () => import('./home.server.ts') }`,
+    ),
+  })
+  expect(fault).toContain(
+    `src/app/routes.ts:3:12: '/lab' page: src/app/lab/page.tsx takes the data of src/app/lab/lab.server.ts`,
+  )
 })
 
 describe('a server module that would never run', () => {
@@ -101,6 +115,7 @@ describe('a server module that would never run', () => {
     ['handler', `export * from 'cookie'`, `has export * from 'cookie'`],
   ] as const)('%s: %s', async ([kind, code, complaint]) => {
     const fault = await buildFault(withModule(kind, code))
+    expect(fault).toMatch(/^src\/app\/routes\.ts:2:\d+: /)
     expect(fault).toContain(`src/app/it.server.ts, the ${kind} of '/it', ${complaint}`)
   })
 
@@ -123,7 +138,7 @@ describe('a server module that would never run', () => {
 test('a loader that has no name of the server stops the build, before anything of it is handed out', async () => {
   const entry = `'/': { page: () => import('./home-page.tsx'), loader: () => import('./secrets.ts') }`
   const fault = await buildFault({ ...routes(entry), 'src/app/secrets.ts': 'export const loader = () => ({})' })
-  expect(fault).toContain(`src/app/secrets.ts is the loader of '/', and its code would reach the browser`)
+  expect(fault).toContain(`src/app/routes.ts:2:84: src/app/secrets.ts is the loader of '/', and its code would reach`)
   expect(fault).toContain('.server.ts')
 })
 
