@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { COMMANDS, helpOf, overview } from './help.js'
-
-const OLDEST_NODE = 24
+import { isNodeNewEnough, OLDEST_NODE } from './node-version.js'
 
 const [name = '--help', ...args] = process.argv.slice(2)
 const help = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
@@ -27,15 +26,11 @@ if (name === '--help' || name === '-h') {
 } else if (!isNodeNewEnough()) {
   fail(
     `millrace ${name} needs Node ${OLDEST_NODE} or newer, and this is ${process.version}. ` +
-      'Install one from https://nodejs.org, or run the npm script of the project, which has its own.',
+      'Install one from https://nodejs.org, or give the project its own: npm install --save-dev node',
   )
 } else {
   const { runCommand } = await import('millrace/internal/command')
   await runCommand(name, args)
-}
-
-function isNodeNewEnough() {
-  return Number(process.versions.node.split('.')[0]) >= OLDEST_NODE
 }
 
 /** @param {string} fault */

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { COMMANDS } from './help.js'
+import { isNodeNewEnough } from './node-version.js'
 
 const PACKAGE = resolve(import.meta.dirname ?? fileURLToPath(new URL('.', import.meta.url)), '..')
 
@@ -126,6 +127,8 @@ async function filesOf(template, { name, millrace }) {
     files.set(renamed(relative(root, path)), text)
   }
   const manifest = JSON.parse(files.get('package.json'))
+  // Two thirds of an installation, so it is there only for those who could not run the scripts without it.
+  if (isNodeNewEnough()) delete manifest.devDependencies.node
   for (const group of [manifest.dependencies, manifest.devDependencies]) {
     for (const key of Object.keys(group)) group[key] = key === 'millrace' ? millrace : rangeOf(key, versions)
   }
