@@ -90,7 +90,11 @@ function renameImports(root: string, vendored: Readonly<Record<VendorSide, Set<s
           return { path: `millrace/internal/packages/${fileName(path)}`, external: true }
         }
         const from = relative(root, importer).split(sep).join('/')
-        vendored[from.startsWith('src/client/') ? 'browser' : 'node'].add(path)
+        if (!from.startsWith('src/client/')) {
+          vendored.node.add(path)
+          return { path: `millrace/internal/packages/${fileName(path)}`, external: true }
+        }
+        vendored.browser.add(path)
         const file = posix.relative(dirname(from), `vendor/${fileName(path)}.js`)
         return { path: file.startsWith('.') ? file : `./${file}`, external: true }
       })

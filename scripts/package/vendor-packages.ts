@@ -15,7 +15,8 @@ export interface VendoredPackages {
 }
 
 /**
- * Bundles packages for each side, only the parts that the modules import, with their licences.
+ * Bundles packages for each side, only the parts that the modules import, with their licences: for browsers into `vendor`, where
+ * an application's build finds them, and for Node into `packages`, from where the server loads them.
  * @param root the project's folder.
  * @throws {Error} for a package without a licence text; esbuild's failure.
  */
@@ -38,7 +39,7 @@ async function bundleSide(root: string, side: VendorSide, { files, vendored }: C
     ...SIDES[side],
     entryPoints: [...entries.keys()].map((name) => ({ in: `vendor:${name}`, out: name })),
     absWorkingDir: root,
-    outdir: join(root, 'lib/vendor'),
+    outdir: join(root, 'lib', FOLDERS[side]),
     bundle: true,
     splitting: true,
     write: false,
@@ -57,13 +58,21 @@ async function bundleSide(root: string, side: VendorSide, { files, vendored }: C
   return { files: outputFiles.map(({ path, text }) => [path.slice(folder.length), text] as const), metafile }
 }
 
+const FOLDERS: Readonly<Record<VendorSide, string>> = { browser: 'vendor', node: 'packages' }
+
 const SIDES: Readonly<Record<VendorSide, BuildOptions>> = {
   // The application's own build decides which React runs.
   browser: { platform: 'browser', define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' } },
   node: {
     platform: 'node',
-    // As in Node's own copy of undici: without its second, experimental parser.
-    define: { esbuildDetection: '"millrace"' },
+    define: {
+      // As in Node's own copy of undici: without its second, experimental parser.
+      esbuildDetection: '"millrace"',
+      // As in the bundle around them: a server in development may host a build.
+      'process.env.NODE_ENV': '"production"',
+      // The error service's SDK patches nothing here, so it does not need its patches.
+      __SENTRY_CHANNEL_INJECTION__: 'false',
+    },
     // Bundled CommonJS packages still `require` Node's own modules.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   },
@@ -88,8 +97,9 @@ function takenNames(files: ReadonlyMap<string, string>): ReadonlyMap<string, Rea
 }
 
 // In esbuild's format.
-const STATIC = /^(?:import|export) ([^;"']*?) ?from "[./]*vendor\/([^"]+)\.js";$/gm
-const DYNAMIC = /(?:\{([^{}]*)\} = await )?import\("[./]*vendor\/([^"]+)\.js"\)/g
+const STATIC = /^(?:import|export) ([^;"']*?) ?from "(?:[./]*vendor|millrace\/internal\/packages)\/([^"]+?)(?:\.js)?";$/gm
+const DYNAMIC =
+  /(?:\{([^{}]*)\} = await )?import\("(?:[./]*vendor|millrace\/internal\/packages)\/([^"]+?)(?:\.js)?"\)/g
 
 /** The imported names of a clause: `import a, { b as c }` imports `default` and `b`. */
 function namesOf(clause: string): readonly string[] {
