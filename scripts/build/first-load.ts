@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
+import { literally } from './path-filter.ts'
 import { statesRoutes } from './routes-file.ts'
 import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
@@ -28,12 +29,15 @@ export function firstLoad({
     name: 'first-load',
     async setup(building) {
       const files = await staticImports(root, entry)
-      building.onResolve({ filter: /^\.{1,2}\/|^millrace(?:$|\/)/ }, async (args) => {
-        const { path, kind, importer, namespace } = args
+      const names = new Set([...files, clientIndex].map((file) => literally(basename(file))))
+      const filter = new RegExp(`^\\.{1,2}/(?:.*/)?(?:${[...names].join('|')})$|^millrace(?:$|/)`)
+      building.onResolve({ filter }, async (args) => {
+        const { path, kind, importer, namespace, resolveDir } = args
         if (isLookUp(args) || kind !== 'import-statement' || files.has(importer)) return undefined
         const isElsewhere = namespace === 'file' && !importer.startsWith(runtime.folder + sep)
         if (path.startsWith('.') && isElsewhere) return undefined
-        const found = await lookUp(building, args)
+        // The runtime's own modules name files exactly.
+        const found = path.startsWith('.') ? { path: resolve(resolveDir, path) } : await lookUp(building, args)
         if (found === undefined) return undefined
         if (files.has(found.path)) return { path: 'all', namespace: NAMESPACE }
         if (found.path !== clientIndex) return undefined

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { transform, type Loader, type PartialMessage, type Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
+import { OWN_SCRIPT } from './path-filter.ts'
 import { isPackageFile } from './runtime.ts'
 
 /** Placeholders for the environment while a source is checked, by expression. */
@@ -34,7 +35,7 @@ export function closedEnv(root: string, defines: Readonly<Record<string, string>
   return {
     name: 'closed-env',
     setup(build) {
-      build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, async ({ path }) => {
+      build.onLoad({ filter: OWN_SCRIPT, namespace: 'file' }, async ({ path }) => {
         if (isPackageFile(path)) return undefined
         const text = await readFile(path, 'utf8')
         if (!/\benv\b/.test(text)) return undefined

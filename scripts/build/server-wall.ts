@@ -1,11 +1,12 @@
 import { isBuiltin } from 'node:module'
 import { join, resolve, sep } from 'node:path'
 import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild'
-import { loadReferences } from './action-references.ts'
+import { loadReferences, withoutReferences } from './action-references.ts'
 import { ACTION_REFERENCES } from './esbuild-messages.ts'
 import { actionModule } from './action-modules.ts'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
+import { literally } from './path-filter.ts'
 import { statesRoutes } from './routes-file.ts'
 import { isPackageFile, OWN_RUNTIME, type Runtime } from './runtime.ts'
 
@@ -52,6 +53,8 @@ export function createServerWall({
   runtime = OWN_RUNTIME,
 }: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): ServerWall {
   const importers = new Map<string, Set<string>>()
+  /** Forbidden files that an import reached by another name, with the rule. */
+  const loaded = new Map<string, string>()
   const violations: Violation[] = []
   const imported = (file: string, by: string): void =>
     void importers.set(file, (importers.get(file) ?? new Set()).add(by))
@@ -61,16 +64,21 @@ export function createServerWall({
     setup(build) {
       build.onStart(() => {
         importers.clear()
+        loaded.clear()
         violations.length = 0
       })
       build.onEnd(({ metafile }) => {
-        if (violations.length === 0) return
+        if (violations.length === 0 && loaded.size === 0) return
         for (const [key, { imports }] of Object.entries(metafile?.inputs ?? {})) {
-          if (isPackageFile(resolve(root, key)))
-            for (const { path } of imports) imported(resolve(root, path), resolve(root, key))
+          const importer = resolve(root, withoutReferences(key))
+          for (const { path } of imports) imported(resolve(root, withoutReferences(path)), importer)
+        }
+        for (const [file, rule] of loaded) {
+          const [importer = file] = importers.get(file) ?? []
+          violations.push({ importer, culprit: displayPath(root, file), rule })
         }
       })
-      build.onResolve({ filter: /.*/ }, async (args): Promise<OnResolveResult | undefined> => {
+      build.onResolve({ filter: LEADS_OUT }, async (args): Promise<OnResolveResult | undefined> => {
         if (isLookUp(args) || args.kind === 'entry-point' || staysInPackages(runtime, args)) return undefined
         const { path, kind } = args
         const importer = args.namespace === ACTION_REFERENCES ? join(root, args.importer) : args.importer
@@ -86,7 +94,6 @@ export function createServerWall({
 
         const rule = serverOnly(runtime, found.path)
         if (rule === undefined) {
-          imported(found.path, importer)
           const { namespace, suffix, external, sideEffects } = found
           return { path: found.path, namespace, suffix, external, sideEffects }
         }
@@ -95,17 +102,20 @@ export function createServerWall({
           return { path: INERT, namespace: NAMESPACE }
         }
         if (actionModule(app, found.path) !== undefined) {
-          imported(found.path, importer)
           return { path: displayPath(root, found.path), namespace: ACTION_REFERENCES }
         }
         return refuse(displayPath(root, found.path), rule)
       })
       build.onLoad({ filter: /.*/, namespace: ACTION_REFERENCES }, ({ path }) => loadReferences({ root, app }, path))
-      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
-        // CommonJS for a forbidden module: any named import then works, and only the wall's message is shown.
-        contents: path === INERT ? 'export {}' : 'module.exports = {}',
-        loader: 'js',
-      }))
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) =>
+        path === INERT ? { contents: 'export {}', loader: 'js' } : FORBIDDEN,
+      )
+      build.onLoad({ filter: serverFiles(runtime), namespace: 'file' }, ({ path }) => {
+        const rule = serverOnly(runtime, path)
+        if (rule === undefined) return undefined
+        loaded.set(path, rule)
+        return FORBIDDEN
+      })
     },
   }
 
@@ -125,16 +135,32 @@ export function createServerWall({
   }
 }
 
-/** Names that can lead a package's file to server code: the runtime's, an alias inside of a package, `*.server.*` modules. */
-const LEADS_OUT = /^millrace|^#|\.server(?:\.|$)/
+/** CommonJS: any named import of it works, so that only the wall's message is shown. */
+const FORBIDDEN = { contents: 'module.exports = {}', loader: 'js' } as const
+
+/**
+ * Names that can lead to server code: of packages, of builtins, of `*.server.*` modules. esbuild follows all others without a
+ * question, which takes it a tenth of a millisecond each, and finished bundles have ten thousand. A server module that they reach
+ * nevertheless, over a link or a manifest, is found when it is loaded.
+ */
+const LEADS_OUT = /^[^./]|\.server(?:\.|$)/
+
+/** The same for imports of packages' files, which name other packages. */
+const LEADS_OUT_OF_PACKAGE = /^millrace|^#|\.server(?:\.|$)/
 
 /**
  * Whether an import cannot lead to server code, without asking esbuild where it leads: it reads whole folders for each
- * question, and a library of icons has thousands of files in one. The bundle's list of files is checked afterwards.
+ * question, and a library of icons has thousands of files in one.
  */
 function staysInPackages({ folder }: Runtime, { path, importer }: OnResolveArgs): boolean {
   if (!isPackageFile(importer) || importer.startsWith(folder + sep)) return false
-  return !LEADS_OUT.test(path) && !isBuiltin(path)
+  return !LEADS_OUT_OF_PACKAGE.test(path) && !isBuiltin(path)
+}
+
+/** Matches all files of which `serverOnly` may say something. */
+function serverFiles({ folder }: Runtime): RegExp {
+  const server = join(folder, 'server') + sep
+  return new RegExp(`^${literally(server)}|${SERVER_MODULE.source}`)
 }
 
 /** From the entry to this file; searched breadth first from the file. */

@@ -57,6 +57,17 @@ test('a package that needs a Node builtin is named, with the package in the chai
   expect(fault).toContain('  → src/app/node_modules/reads-files/index.js\n  → fs\n')
 })
 
+test('a server module that has another name in an import, by the manifest of its folder, is named with the chain', async () => {
+  const fault = await buildFault({
+    ...page(`import { first } from './store'\nfirst()`),
+    'src/app/lab/store/package.json': '{ "main": "db.server.ts" }',
+    'src/app/lab/store/db.server.ts': `import { readFileSync } from 'node:fs'\nexport const first = () => readFileSync('')`,
+  })
+  expect(fault).toContain(`${RULE}: src/app/lab/store/db.server.ts is a *.server.* module.`)
+  expect(fault).toContain(`  → ${PAGE}\n  → src/app/lab/store/db.server.ts\n`)
+  expect(fault).not.toContain('node:fs')
+})
+
 test('several faults are told at once', async () => {
   const fault = await buildFault(page(`import 'node:fs'\nimport '../home.server.ts'`))
   expect(fault.match(new RegExp(RULE, 'g'))).toHaveLength(2)
