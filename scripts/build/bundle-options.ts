@@ -5,6 +5,7 @@ import { RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
 import { aliasOf, basePathDefine, constantsOf } from './customization.ts'
 import { defaultImports } from './default-imports.ts'
 import { firstLoad } from './first-load.ts'
+import { withoutBrowserParts } from './node-parts.ts'
 import { reactOfProject } from './one-react.ts'
 import { REACT_ENTRY, reactModule } from './react-module.ts'
 import { requiredHttp } from './required-http.ts'
@@ -189,6 +190,7 @@ export function nodeOptions(
       applicationAlias(context.app),
       actionRegistry(context.app),
       requiredHttp(),
+      withoutBrowserParts(context.runtime),
       reactOfProject(context.root, context.runtime),
       ...plugins,
       defaultImports(context.root),

@@ -9,6 +9,7 @@ import { entryPlace } from './entry-places.ts'
 import { nodeOptions, type BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import type { ApplicationFacts } from './inspect-application.ts'
+import { withoutServer } from './node-parts.ts'
 import { startInspection, type InspectionProcess } from './inspection-process.ts'
 import { statesRoutes } from './routes-file.ts'
 import { checkTableModules } from './table-modules.ts'
@@ -63,7 +64,12 @@ export function inspectionOptions(context: BundleContext, plugins: readonly Plug
     },
   }
   return {
-    ...nodeOptions(context, { inspection: entry }, [entryPlugin, markRouteModules(context.root), ...plugins]),
+    ...nodeOptions(context, { inspection: entry }, [
+      entryPlugin,
+      markRouteModules(context.root),
+      withoutServer(context.runtime),
+      ...plugins,
+    ]),
     splitting: false,
     sourcemap: 'inline',
     metafile: true,
