@@ -45,7 +45,7 @@ import { requireOneReact } from './one-react.ts'
 import { lazyPackages } from './lazy-packages.ts'
 import { keepLookUps } from './look-up.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
-import { compressedForms, precompress, weigh } from './precompress.ts'
+import { compressedForms, createCompressor, weigh, type Compressor } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
 import { readApplication } from './read-application.ts'
 import { OWN_RUNTIME, runtimeModule } from './runtime.ts'
@@ -110,16 +110,23 @@ export async function buildApplication(
     const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
     const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
 
+    const compress = createCompressor()
     const inspection = join(folder.staging, 'inspection')
-    const facts = await readApplication(context, inspection, [keepLookUps().plugin, ...onServer])
-    const { sources } = facts
-    await rm(inspection, { recursive: true })
-
-    const [browser, reports, server] = await Promise.all([
-      buildBrowser(context, shared),
-      facts.hasReports ? buildReports(context) : undefined,
+    const inspected = readApplication(context, inspection, [keepLookUps().plugin, ...onServer])
+    const bundled = Promise.all([
+      buildBrowser(context, shared, compress),
+      inspected.then(async ({ hasReports }) => {
+        const built = hasReports ? await buildReports(context) : undefined
+        startCompressing(built?.outputFiles ?? [], compress)
+        return built
+      }),
       buildServer(context, onServer),
     ])
+    bundled.catch(() => undefined) // a fault of the table is told first
+    const facts = await inspected
+    const { sources } = facts
+    await rm(inspection, { recursive: true })
+    const [browser, reports, server] = await bundled
     checkServerModules(context, server.metafile, sources)
     checkComponents(context, browser.metafile, sources)
     checkDrift(context, sources)
@@ -133,22 +140,18 @@ export async function buildApplication(
     const groups = groupStyles(browser.metafile, entry, browserModules(sources))
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)
 
-    const served = (browser.outputFiles ?? []).filter(({ path }) => {
-      const script = displayPath(root, path).replace(/\.map$/, '')
-      return !shapesChunksOnly(browser.metafile.outputs[script]?.entryPoint)
-    })
-    const outputs = byName([...served, ...styles.outputFiles, ...(reports?.outputFiles ?? [])])
+    const outputs = byName([...browser.served, ...styles.outputFiles, ...(reports?.outputFiles ?? [])])
     const maps = new Map(outputs.filter(([name]) => name.endsWith('.map')))
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
     const tables = { sources, groups, styles, reports: reports?.assets, basePath }
-    const parts = { root, metafile: browser.metafile, entry, valueDecoder, ...tables }
+    const parts = { metafile: browser.metafile, entry, valueDecoder, ...tables }
     const buildId = buildIdOf(files, serverFiles, reports === undefined ? new Map() : recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files, basePath) }
     const info: BuildInfo = { inputHash: inputs.hash, buildId: manifest.buildId, tools: toolVersions(root) }
     // Not part of the build id, which is in its name; its content follows from hashed content.
     files.set(basename(segmentFilesPath(manifest.buildId)), segmentList(manifest))
-    const publicFiles = await Promise.all(inOrder(files).map(([name, contents]) => precompress(name, contents)))
+    const publicFiles = await Promise.all(inOrder(files).map(([name, contents]) => compress(name, contents)))
     const serverScripts = await Promise.all(
       inOrder(serverFiles).flatMap(([name, contents]) => (name.endsWith('.js') ? [weigh(name, contents)] : [])),
     )
@@ -214,7 +217,8 @@ function buildServer(
 async function buildBrowser(
   context: BundleContext,
   shared: readonly Plugin[],
-): Promise<BuildResult & { readonly metafile: Metafile }> {
+  compress: Compressor,
+): Promise<BuildResult & { readonly metafile: Metafile; readonly served: readonly OutputFile[] }> {
   const { root, defines, runtime = OWN_RUNTIME } = context
   const wall = createServerWall(context)
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
@@ -235,7 +239,19 @@ async function buildBrowser(
     const rule = serverOnly(runtime, resolve(root, key))
     if (rule !== undefined) throw new BuildFault(`Server code is in the browser bundle: ${key} is ${rule}.`)
   }
-  return built
+  const served = (built.outputFiles ?? []).filter(({ path }) => {
+    const script = displayPath(root, path).replace(/\.map$/, '')
+    return !shapesChunksOnly(built.metafile.outputs[script]?.entryPoint)
+  })
+  startCompressing(served, compress)
+  return { ...built, served }
+}
+
+/** While other bundles are made. Their maps are not served. */
+function startCompressing(files: readonly OutputFile[], compress: Compressor): void {
+  for (const { path, contents } of files.toSorted((a, b) => b.contents.length - a.contents.length)) {
+    if (!path.endsWith('.map')) void compress(basename(path), contents)
+  }
 }
 
 /** Depends only on contents and names: not on time, place or machine. */
