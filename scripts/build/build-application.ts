@@ -44,6 +44,7 @@ import { ACTION_REFERENCES, describeFault, describeMessages } from './esbuild-me
 import { requireOneReact } from './one-react.ts'
 import { lazyPackages } from './lazy-packages.ts'
 import { keepLookUps } from './look-up.ts'
+import { withoutPackageTexts } from './map-texts.ts'
 import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
 import { compressedForms, createCompressor, weigh, type Compressor } from './precompress.ts'
 import { closedEnv, publicEnvDefines } from './public-env.ts'
@@ -130,7 +131,7 @@ export async function buildApplication(
     checkServerModules(context, server.metafile, sources)
     checkComponents(context, browser.metafile, sources)
     checkDrift(context, sources)
-    const serverFiles = nameServerFiles(new Map(byName(server.outputFiles ?? [])))
+    const serverFiles = nameServerFiles(new Map(withLeanMaps(byName(server.outputFiles ?? []))))
     await folder.write(within('server', serverFiles))
     const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, sources)
     evaluated.catch(() => undefined) // awaited below; other faults come first
@@ -141,7 +142,7 @@ export async function buildApplication(
     const styles = await buildStyles(context, groups.groups, modules, assets.plugin)
 
     const outputs = byName([...browser.served, ...styles.outputFiles, ...(reports?.outputFiles ?? [])])
-    const maps = new Map(outputs.filter(([name]) => name.endsWith('.map')))
+    const maps = new Map(withLeanMaps(outputs.filter(([name]) => name.endsWith('.map'))))
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
     const tables = { sources, groups, styles, reports: reports?.assets, basePath }
@@ -190,6 +191,12 @@ export async function buildApplication(
 
 function byName(files: readonly OutputFile[]): (readonly [name: string, contents: Uint8Array])[] {
   return files.map(({ path, contents }) => [basename(path), contents] as const)
+}
+
+function withLeanMaps(files: readonly (readonly [name: string, contents: Uint8Array])[]) {
+  return files.map(([name, contents]) =>
+    name.endsWith('.map') ? ([name, withoutPackageTexts(contents)] as const) : ([name, contents] as const),
+  )
 }
 
 /** Milliseconds. @throws {BuildFault} for an invalid `KEEP_ASSETS_DAYS`. */

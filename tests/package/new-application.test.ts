@@ -15,6 +15,7 @@ const MOST_ARCHIVE_BYTES = 1_500_000
 const MOST_FILES = 24
 const LONGEST_LINK = 500 // of a file that only hands an installed package on
 const MOST_INSTALLED_BYTES = 110_000_000
+const MOST_OUTPUT_BYTES = 4_000_000
 const MOST_PRODUCTION_PACKAGES = 32
 const MOST_PRODUCTION_BYTES = 35_000_000
 
@@ -94,11 +95,12 @@ describe('an application from the archive alone', () => {
     expect(await inShop('tsc', '--skipLibCheck', 'false')).toEqual({ code: 0, out: '', errors: '' })
   })
 
-  test('passes its own tests, against its own build', async () => {
+  test('passes its own tests, against its own small build', async () => {
     const tested = await inShop('npm', 'test')
     requireSuccess(tested)
     expect(tested.out).toMatch(/^ℹ fail 0$/m)
     expect(tested.out).not.toContain('brotli')
+    expect(await bytesOf('shop/dist')).toBeLessThan(MOST_OUTPUT_BYTES)
   })
 
   test('measures which of its sources the tests have run, in the lines of these files', async () => {
