@@ -6,6 +6,9 @@ import { BARE, installedPackages, packageFolder, packageName } from './installed
 import { isLookUp, lookUp } from './look-up.ts'
 import { isPackageFile } from './runtime.ts'
 
+/** Name of the plugin. */
+export const DEFAULT_IMPORTS = 'default-imports'
+
 /**
  * Gives the project's modules the default export of a CommonJS package as bundlers, TypeScript and the browser's bundle see
  * it: `exports.default`, if the package says `__esModule`. In a project of `"type": "module"` esbuild would follow Node, and
@@ -15,7 +18,7 @@ import { isPackageFile } from './runtime.ts'
  */
 export function defaultImports(root: string): Plugin {
   return {
-    name: 'default-imports',
+    name: DEFAULT_IMPORTS,
     setup(build) {
       const { alias } = build.initialOptions
       const state = { packages: installedPackages(root) }

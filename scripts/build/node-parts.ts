@@ -15,14 +15,16 @@ const TEXTS = {
 }`,
 } as const
 
+/** What pages load after hydration: all that `src/client` and `src/shared` import dynamically. */
+const BROWSER_PARTS = /\/(?:call-action|call-troubles|decode-values|draft-keeper|entry|start-router)\.[jt]sx?$/
+
 /** Leaves out of bundles for Node what the runtime runs in browsers alone: hydration, and the parts that pages load later. */
 export function withoutBrowserParts(runtime: Runtime = OWN_RUNTIME): Plugin {
   const index = runtimeModule(runtime, 'client/index.ts')
-  const entry = runtimeModule(runtime, 'client/entry.tsx')
   const folders = ['client', 'shared'].map((folder) => runtimeModule(runtime, folder) + sep)
-  return inPlace('without-browser-parts', /^\.{1,2}\//, ({ path, kind, importer }) => {
+  return inPlace('without-browser-parts', BROWSER_PARTS, ({ kind, importer }) => {
     if (kind === 'dynamic-import') return folders.some((folder) => importer.startsWith(folder)) ? 'part' : undefined
-    return importer === index && entry.endsWith(path.slice(1)) ? 'hydrate' : undefined
+    return importer === index ? 'hydrate' : undefined
   })
 }
 

@@ -41,7 +41,7 @@ const DIGEST_BYTES = 32
 const ENTRY_NAME = /^[0-9a-f]{64}(?:\.[\w-]+)?$/ // the second part is that of an unfinished one
 
 /** esbuild's namespaces of inputs that have no file. */
-const WITHOUT_FILE = /^(?:started|required|required-package|entry):/
+const WITHOUT_FILE = /^(?:started|required|required-package|entry|node-parts):/
 
 /**
  * @param folder of the entries; without one, nothing is kept.

@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { nodeOptions, type BundleContext } from '../build/bundle-options.ts'
 import { contentHash, shortHash } from '../build/content-hash.ts'
+import { DEFAULT_IMPORTS } from '../build/default-imports.ts'
 import { isLookUp, keepLookUps, lookUp } from '../build/look-up.ts'
 import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../build/one-react.ts'
 import { isOfRuntime, isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
@@ -162,7 +163,9 @@ async function buildServerRuntime(
     entryName(root, file),
     formats.get(file) === 'cjs' ? `cjs-entry:${file}` : file,
   ])
-  const options = nodeOptions(context, {}, [keepLookUps().plugin, ...plugins])
+  const { plugins: all = [], ...options } = nodeOptions(context, {}, [keepLookUps().plugin, ...plugins])
+  // A published runtime and packages have no modules of the project, which are all that this plugin is for.
+  const needed = runtime.compiled ? all.filter(({ name }) => name !== DEFAULT_IMPORTS) : all
   return build({
     ...options,
     write: false,
@@ -174,7 +177,7 @@ async function buildServerRuntime(
     },
     outdir: join(root, 'dist/runtime'),
     define: { ...options.define, 'import.meta.dirname': `${START}.folder` },
-    plugins: [startedApplication(runtime), commonJsEntries(root), ...(options.plugins ?? [])],
+    plugins: [startedApplication(runtime), commonJsEntries(root), ...needed],
   })
 }
 
