@@ -1,0 +1,3 @@
+import { notFound } from 'millrace/server'
+
+export const loader = () => notFound()
