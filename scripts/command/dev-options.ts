@@ -44,10 +44,10 @@ export async function readDevSettings(args: readonly string[]): Promise<DevSetti
   const allowHosts = allowedHosts(values)
   const pollMs = pollOf(values, process.env)
   delete process.env['MILLRACE_POLL'] // the server refuses names that it does not know
+  const certificate = await certificateOf(values, allowHosts)
   const options = await locateApplication(values)
   checkBuildOptions(options)
   const { port } = readConfig(process.env)
-  const certificate = await certificateOf(values, allowHosts)
   return { options, port, host: values.host, allowHosts, certificate, inspector, pollMs }
 }
 

@@ -34,7 +34,7 @@ describe('an argument', () => {
   test.for([
     [
       ['build', '--oot', 'x'],
-      "Unknown option '--oot'. The options are --app <folder>, --out <folder> and --analyze [text|json].",
+      "Unknown option '--oot'. The options are --app <folder>, --out <folder>, --analyze [text|json] and --quiet.",
     ],
     [['start', 'extra'], "Unexpected argument 'extra'. The options are --app <folder> and --out <folder>."],
     [['build', '--analyze', 'xml'], "--analyze is 'xml': it takes text, which is also its meaning alone, or json."],
