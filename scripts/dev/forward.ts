@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders,
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { forwardedHeaders } from './forwarded-headers.ts'
+import { OPENER_POLICY } from './waiting-documents.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -38,6 +39,7 @@ export async function forward(
           'Content-Type': 'text/html; charset=utf-8',
           'Cache-Control': 'no-store',
           'Server-Timing': timing,
+          ...OPENER_POLICY,
         })
         .end(instead)
       return

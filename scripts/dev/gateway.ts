@@ -7,13 +7,15 @@ import { PUBLIC_PATH } from '../build/build-options.ts'
 import { shortHash } from '../build/content-hash.ts'
 import type { Certificate } from './certificate.ts'
 import { DEV_BUILD_ID } from './dev-manifest.ts'
+import { failureText, startFailure } from './dev-failures.ts'
 import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
 import { isKnownHost, type KnownHosts } from './local-hosts.ts'
 import { isFromOther } from './own-page.ts'
 import { answerPage, isPageRequest, type PageAnswers } from './page-requests.ts'
 import { DEV_ENTRY, type ModuleServer, type ServedFile } from './module-server.ts'
+import { ServerStartError } from './server-process.ts'
 import type { DevChannel } from './dev-channel.ts'
-import { waitingDocuments } from './waiting-documents.ts'
+import { OPENER_POLICY, preformatted, TEXT_STYLE, waitingDocuments } from './waiting-documents.ts'
 
 /** Parts behind the gateway. */
 export interface GatewayParts extends PageAnswers {
@@ -108,10 +110,14 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   }
 }
 
-/** A page that reloads asks here first: the server may restart before it answers, and the browser would show its own error. */
-async function answerSettled({ settled }: GatewayParts, response: ServerResponse): Promise<void> {
+/**
+ * A page that reloads asks here first: the server may restart before it answers, and the browser would show its own error. It
+ * stays where there is no application to answer.
+ */
+async function answerSettled({ settled, channel, port }: GatewayParts, response: ServerResponse): Promise<void> {
   await settled()
-  response.writeHead(204, { 'Cache-Control': 'no-store' }).end()
+  const isServed = channel.failures.length === 0 && (await port().then(Boolean, () => false))
+  response.writeHead(isServed ? 204 : 502, { 'Cache-Control': 'no-store' }).end()
 }
 
 /** Computed each time: the URLs of modules change. */
@@ -157,42 +163,50 @@ async function answerByApplication(
 ): Promise<void> {
   await settled() // a page that is loaded after a save shows it
   const timing = (): string => `${DEV_BUILD_TIMING};desc="${channel.build}"`
-  const fail = (status: number): void => {
+  const fail = (status: number, reason: string): void => {
     if (response.headersSent) return void response.destroy()
     response.writeHead(status, {
       'Content-Type': 'text/html; charset=utf-8',
       'Cache-Control': 'no-store',
       'Server-Timing': timing(),
+      ...OPENER_POLICY,
     })
-    response.end(failurePage(devClient()))
+    response.end(failurePage(devClient(), reason))
   }
-  if (channel.failures.length > 0 && request.headers['sec-fetch-dest'] === 'document') return fail(500)
+  if (channel.failures.length > 0 && request.headers['sec-fetch-dest'] === 'document') {
+    return fail(500, channel.failures.map(failureText).join('\n\n'))
+  }
   try {
     // A failed document without scripts could not show its cause.
     const replace: ReplaceAnswer = (_status, _headers, body) =>
-      body.includes(DEV_ENTRY) ? undefined : failurePage(devClient())
+      body.includes(DEV_ENTRY) ? undefined : failurePage(devClient(), 'The terminal says how.')
     await forward(request, response, { port: await port(), timing: timing(), replace })
-  } catch {
-    if (!response.destroyed) fail(502) // the overlay shows why: the server has already reported its end
+  } catch (error) {
+    const reason = error instanceof ServerStartError ? startFailure(error).message : undefined
+    if (!response.destroyed) fail(502, reason ?? 'The server of the application has ended.')
   }
 }
 
 /**
- * A document for when the application cannot render one: its scripts show the failure and wait for the next successful
- * build.
+ * A document for when the application cannot render one: its scripts show the failure with its source, and wait for the next
+ * successful build.
  * @param devClient URL of the development server's script for pages.
+ * @param reason shown without scripts too, and as long as the failure lasts.
  */
-function failurePage(devClient: string): string {
+function failurePage(devClient: string, reason: string): string {
   return `<!doctype html>
 <html lang="en" data-millrace-failed>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
 <title>Development server: failed</title>
+${TEXT_STYLE}
 <script type="module" src="${devClient}"></script>
 </head>
 <body>
-<noscript>The application has failed; the terminal of the development server says how.</noscript>
+<p>The application has failed. This page loads again when it is mended.</p>
+${preformatted(reason)}
 </body>
 </html>
 `

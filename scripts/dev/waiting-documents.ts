@@ -27,6 +27,12 @@ export function waitingDocuments(settled: () => string): WaitingDocuments {
   }
 }
 
+/**
+ * As documents of applications have it unless told. Where it differs from that of the page before, browsers forget the state of
+ * the history entry, and typed text with it.
+ */
+export const OPENER_POLICY = { 'Cross-Origin-Opener-Policy': 'same-origin' }
+
 const UNAVAILABLE = 503
 const RETRY_MS = 250
 
@@ -39,6 +45,7 @@ export function sendUnavailable(
   response.writeHead(UNAVAILABLE, {
     'Content-Type': `${type}; charset=utf-8`,
     'X-Content-Type-Options': 'nosniff',
+    ...OPENER_POLICY,
     'Cache-Control': 'no-store',
     Connection: 'close',
   })
@@ -46,6 +53,17 @@ export function sendUnavailable(
     response.once('close', resolve)
     response.end(body)
   })
+}
+
+/** Style of a page that has nothing but a text. */
+export const TEXT_STYLE = `<style>
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem; padding: 0 1rem }
+pre { overflow-wrap: anywhere; white-space: pre-wrap }
+</style>`
+
+/** Markup of a text; empty without one. */
+export function preformatted(text: string): string {
+  return text === '' ? '' : `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`
 }
 
 /** What a page shows while it waits. */
@@ -60,7 +78,6 @@ export interface WaitingPage {
 
 /** A page that loads itself again once a development server answers, or has other details to tell. */
 export function waitingPage({ title, text, settled }: WaitingPage): string {
-  const details = text === '' ? '' : `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>\n`
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -68,10 +85,7 @@ export function waitingPage({ title, text, settled }: WaitingPage): string {
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem; padding: 0 1rem }
-pre { overflow-wrap: anywhere; white-space: pre-wrap }
-</style>
+${TEXT_STYLE}
 <script type="module">
 const shown = document.querySelector('pre')?.textContent ?? ''
 const wait = () => setTimeout(ask, ${RETRY_MS})
@@ -86,7 +100,8 @@ wait()
 </head>
 <body>
 <p>${title}. This page loads again when it answers.</p>
-${details}</body>
+${preformatted(text)}
+</body>
 </html>
 `
 }

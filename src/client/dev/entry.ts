@@ -25,7 +25,7 @@ import { createRequestFailures } from './request-failures.ts'
 import { installRefresh, type Refresh } from './refresh.ts'
 import { swapStylesheets } from './stylesheets.ts'
 
-const { found, reload, reloadOnceServed } = createPageReload(window)
+const { found, reload, reloadOnceServed, built } = createPageReload(window)
 const page = createRefetch(reload)
 const observer = observePage(window)
 const overlay = createOverlay(document, openInEditor)
@@ -96,6 +96,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         failures.clear()
         notices.set('requests', [])
         state.build = message.build
+        built()
         break
       case 'update':
         // Sources that compile are told before the build is over.

@@ -25,6 +25,14 @@ export function foldFrames(frames: readonly DevFrame[]): readonly FrameGroup[] {
   return groups
 }
 
+/**
+ * Groups the frames of a stack of components. Millrace puts a component around each segment, which would separate nearly all of
+ * the project's own ones.
+ */
+export function foldComponents(frames: readonly DevFrame[]): readonly FrameGroup[] {
+  return foldFrames(frames.filter(({ own, owner }) => own || owner !== 'Millrace'))
+}
+
 /** "12 frames of React and Node". */
 function titleOf(frames: readonly DevFrame[]): string {
   const owners = [...new Set(frames.map(({ owner = 'other code' }) => owner))]

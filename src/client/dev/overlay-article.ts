@@ -1,8 +1,7 @@
 import { element, placeButton, type OpenPlace } from './dev-elements.ts'
-import type { DevFrame } from './dev-messages.ts'
 import type { ListedFailure } from './failure-list.ts'
 import { failureTitle, requestFacts } from './failure-text.ts'
-import { foldFrames, frameText } from './fold-frames.ts'
+import { foldComponents, foldFrames, frameText, type FrameGroup } from './fold-frames.ts'
 
 /** Shows one failure. */
 export function failureArticle(
@@ -23,8 +22,10 @@ export function failureArticle(
   // React marks lines of its tree: + of the browser, - of the server, > where markup is nested wrongly.
   if (rest.length > 0) made.append(block(document, 'Details of the message', rest.join('\n\n'), differenceLine))
   if (excerpt !== undefined) made.append(block(document, 'Source', excerpt, markedLine))
-  if (frames.length > 0) made.append(stack(document, frames, open))
-  if (components.length > 0) made.append(element(document, 'h2', 'Components'), stack(document, components, open))
+  if (frames.length > 0) made.append(stack(document, foldFrames(frames), open))
+  if (components.length > 0) {
+    made.append(element(document, 'h2', 'Components'), stack(document, foldComponents(components), open))
+  }
   if (request !== undefined) {
     const facts = requestFacts(request).flatMap(([name, value]) => [
       element(document, 'dt', name),
@@ -59,8 +60,8 @@ export function block(
   return made
 }
 
-function stack(document: Document, frames: readonly DevFrame[], open: OpenPlace): HTMLElement {
-  const items = foldFrames(frames).map((group) => {
+function stack(document: Document, groups: readonly FrameGroup[], open: OpenPlace): HTMLElement {
+  const items = groups.map((group) => {
     if (group.kind === 'own') {
       const { frame } = group
       const name = frame.name === '' ? [] : [`${frame.name}  `]

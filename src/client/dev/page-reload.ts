@@ -8,29 +8,43 @@ export interface PageReload {
   found(router: Pick<InspectedRouter, 'leaving'>): void
   reload(): void
   /**
-   * Asks first whether the server answers: one that restarts meanwhile would leave the browser's own error page, and nothing
-   * there to load the next one. The event stream tells of the next server.
+   * Asks first whether the application answers: a server that restarts meanwhile would leave the browser's own error page, and
+   * one that does not start a page of its failure. The event stream tells of the next server.
    */
   reloadOnceServed(): Promise<void>
+  /** A build has succeeded: a page that has stayed instead of reloading tries again. */
+  built(): void
 }
 
 export function createPageReload({
   location,
   fetch,
 }: Pick<Window & typeof globalThis, 'location' | 'fetch'>): PageReload {
-  const state: { router?: Pick<InspectedRouter, 'leaving'> } = {}
+  const state: { router?: Pick<InspectedRouter, 'leaving'>; isDue: boolean; isLeaving: boolean } = {
+    isDue: false,
+    isLeaving: false,
+  }
 
   function reload(): void {
+    if (state.isLeaving) return
+    state.isLeaving = true
     state.router?.leaving()
     location.reload()
+  }
+
+  async function reloadOnceServed(): Promise<void> {
+    const answer = await fetch(basePath() + DEV_SETTLED_PATH).catch(() => undefined)
+    if (answer?.ok === true) reload()
+    else state.isDue = true
   }
 
   return {
     found: (router) => void (state.router = router),
     reload,
-    async reloadOnceServed() {
-      const answer = await fetch(basePath() + DEV_SETTLED_PATH).catch(() => undefined)
-      if (answer?.ok === true) reload()
+    reloadOnceServed,
+    built() {
+      state.isLeaving = false // its visitor may have stayed
+      if (state.isDue) void reloadOnceServed()
     },
   }
 }

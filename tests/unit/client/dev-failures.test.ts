@@ -3,7 +3,7 @@ import { consoleText, reactComplaint } from '../../../src/client/dev/console-tex
 import type { DevFailure, DevFrame } from '../../../src/client/dev/dev-messages.ts'
 import { addFailure, clearFailures, type ListedFailure } from '../../../src/client/dev/failure-list.ts'
 import { failureText, failureTitle } from '../../../src/client/dev/failure-text.ts'
-import { foldFrames } from '../../../src/client/dev/fold-frames.ts'
+import { foldComponents, foldFrames } from '../../../src/client/dev/fold-frames.ts'
 
 describe('a message of the console', () => {
   test.for([
@@ -61,12 +61,36 @@ test('frames of others are folded behind one line that names them', () => {
   ])
 })
 
+test('components of Millrace do not separate those of the project', () => {
+  const groups = foldComponents([
+    frame('src/page.tsx', true),
+    frame('millrace/boundaries.js', false, 'Millrace'),
+    frame('src/layout.tsx', true),
+    frame('node_modules/charts/index.js', false, 'charts'),
+    frame('millrace/client-root.js', false, 'Millrace'),
+  ])
+  expect(groups.map((group) => (group.kind === 'own' ? group.frame.file : group.title))).toEqual([
+    'src/page.tsx',
+    'src/layout.tsx',
+    '1 frame of charts',
+  ])
+})
+
 describe('the list of failures', () => {
   const failure = (part: Partial<DevFailure> = {}): DevFailure => ({
     kind: 'browser',
     message: 'Error: boom',
     frames: [frame('src/page.tsx', true)],
     ...part,
+  })
+
+  test('counts requests of one cause once, and those of another again', () => {
+    const request = (id: string) => ({ id, method: 'GET', url: '/orders/13' })
+    const seen = ['a', 'b', 'c'].map((id) =>
+      failure({ kind: 'server', digest: 'd', request: request(id), cause: id === 'c' ? 'navigation 2' : 'navigation 1' }),
+    )
+    const list = seen.reduce<readonly ListedFailure[]>((former, one) => addFailure(former, one).list, [])
+    expect(list.map(({ count }) => count)).toEqual([2])
   })
   const addAll = (...failures: readonly DevFailure[]): readonly ListedFailure[] =>
     failures.reduce<readonly ListedFailure[]>((list, one) => addFailure(list, one).list, [])
