@@ -93,7 +93,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         if (document.documentElement.hasAttribute('data-millrace-failed')) void reloadOnceServed()
         else if (overlay.has('server')) refetchPage()
         overlay.clear('build', 'server')
-        failures.clear()
+        failures.changed()
         notices.set('requests', [])
         state.build = message.build
         built()
@@ -106,7 +106,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         break
       case 'refresh':
         overlay.clear('server')
-        failures.clear()
+        failures.changed()
         refetchPage()
         break
       case 'reload':

@@ -10,22 +10,26 @@ export interface RequestFailures {
    * nobody has asked for it, so it does not cover the page on screen.
    */
   add(failure: DevFailure): void
-  /** Forgets all that is kept: the sources have changed. */
-  clear(): void
+  /** The sources have changed: forgets all that is kept. What the page on screen asks for next has this cause. */
+  changed(): void
 }
 
 const MOST_KEPT = 20
 const TOLD_WITHIN_MS = 1_000 // of the end of a navigation, until the development server has told of its last request
+const REFETCHED_WITHIN_MS = 10_000 // of a save, with all retries
 
 /** @param now milliseconds since the epoch. */
 export function createRequestFailures(
   show: (failure: DevFailure) => void,
   now: () => number = Date.now,
 ): RequestFailures {
-  const state: { insight?: RouterInsight; kept: readonly DevFailure[] } = { kept: [] }
+  const state: { insight?: RouterInsight; kept: readonly DevFailure[]; changedAt: number } = {
+    kept: [],
+    changedAt: -Infinity,
+  }
 
   function showWithCause(failure: DevFailure): void {
-    const cause = causeOf(failure, state.insight, now())
+    const cause = state.insight && causeOf(failure, state.insight, state.changedAt, now())
     show(cause === undefined ? failure : { ...failure, cause })
   }
 
@@ -50,20 +54,30 @@ export function createRequestFailures(
       state.kept = [...others, failure].slice(-MOST_KEPT)
       look()
     },
-    clear() {
+    changed() {
       state.kept = []
+      state.changedAt = now()
     },
   }
 }
 
 /**
- * The navigation that has asked for what has failed: one click makes several requests, because the router retries.
+ * The navigation that has asked for what has failed, or the save: one makes several requests, because the router retries.
  * @returns `undefined` if nothing, or something else, has asked for it.
  */
-function causeOf({ request }: DevFailure, insight: RouterInsight | undefined, now: number): string | undefined {
-  const last = insight?.journal.navigations.at(-1)
-  if (request?.method !== 'GET' || last === undefined || pathOf(last.to) !== request.url) return undefined
-  return now - (last.endedAt ?? now) > TOLD_WITHIN_MS ? undefined : `navigation ${last.id}`
+function causeOf(
+  { request }: DevFailure,
+  { journal, router }: Pick<RouterInsight, 'journal' | 'router'>,
+  changedAt: number,
+  now: number,
+): string | undefined {
+  if (request?.method !== 'GET') return undefined
+  const last = journal.navigations.at(-1)
+  if (last !== undefined && pathOf(last.to) === request.url && now - (last.endedAt ?? now) <= TOLD_WITHIN_MS) {
+    return `navigation ${last.id}`
+  }
+  const isRefetched = pathOf(router.screen.href) === request.url && now - changedAt <= REFETCHED_WITHIN_MS
+  return isRefetched ? `change ${changedAt}` : undefined
 }
 
 function pathOf(href: string): string {
