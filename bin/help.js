@@ -19,6 +19,7 @@ export const COMMANDS = {
     usage: '<folder> [options]',
     options: [
       ['--minimal', 'one page, without examples and tests'],
+      ['--tailwind', 'with Tailwind 4'],
       ['--package <version or archive>', 'the millrace to depend on; the one that runs unless told'],
       ['--no-install', 'does not install packages; no lock file is made either'],
     ],

@@ -14,7 +14,11 @@ const VERSION = /^[~^]?\d+\.\d+\.\d+[\w.+-]*$/
 const ARCHIVE = /\.tgz$/
 
 /** Names that npm would not put into an archive, or take for its own there. */
-const RENAMED = { gitignore: '.gitignore', 'github-workflows': join('.github', 'workflows') }
+const RENAMED = {
+  gitignore: '.gitignore',
+  dockerignore: '.dockerignore',
+  'github-workflows': join('.github', 'workflows'),
+}
 
 /** Something that only the user can mend. */
 class Fault extends Error {}
@@ -26,11 +30,11 @@ class Fault extends Error {}
  */
 export async function makeApplication(args, fail) {
   try {
-    const { folder, minimal, install, from } = readArguments(args)
+    const { folder, templates, install, from } = readArguments(args)
     const name = nameOf(folder)
     await requireEmpty(folder)
     const millrace = await dependency(folder, from)
-    await write(folder, await filesOf(minimal ? 'minimal' : 'application', { name, millrace: millrace.spec }), millrace)
+    await write(folder, await filesOf(templates, { name, millrace: millrace.spec }), millrace)
     const shown = relative(process.cwd(), folder) || '.'
     if (install) await installPackages(folder, shown)
     const steps = [...(shown === '.' ? [] : [`cd ${shown}`]), ...(install ? [] : ['npm install']), 'npm run dev']
@@ -46,6 +50,7 @@ export async function makeApplication(args, fail) {
 function readArguments(args) {
   const options = /** @type {const} */ ({
     minimal: { type: 'boolean', default: false },
+    tailwind: { type: 'boolean', default: false },
     package: { type: 'string' },
     'no-install': { type: 'boolean', default: false },
   })
@@ -53,7 +58,10 @@ function readArguments(args) {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [folder, ...others] = positionals
     if (folder === undefined || folder === '' || others.length > 0) throw new Error('millrace new takes one folder')
-    return { folder: resolve(folder), minimal: values.minimal, install: !values['no-install'], from: values.package }
+    const templates = values.minimal
+      ? ['minimal', ...(values.tailwind ? ['tailwind-minimal'] : [])]
+      : ['application', ...(values.tailwind ? ['tailwind'] : [])]
+    return { folder: resolve(folder), templates, install: !values['no-install'], from: values.package }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Fault(
@@ -110,28 +118,33 @@ async function ownOrigin() {
 }
 
 /**
- * @param {'application' | 'minimal'} template
+ * @param {readonly string[]} templates Files of a later one replace those of the ones before; to package.json it adds.
  * @param {{ readonly name: string, readonly millrace: string }} values
  * @returns {Promise<ReadonlyMap<string, string>>} contents by path.
  */
-async function filesOf(template, { name, millrace }) {
+async function filesOf(templates, { name, millrace }) {
   const versions = await knownVersions()
-  const root = join(PACKAGE, 'templates', template)
-  const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const files = new Map()
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const path = join(entry.parentPath, entry.name)
-    const text = (await readFile(path, 'utf8'))
-      .replaceAll('APP_NAME', name)
-      .replaceAll('NODE_VERSION', versions['node'] ?? '')
-    files.set(renamed(relative(root, path)), text)
+  const manifests = []
+  for (const template of templates) {
+    const root = join(PACKAGE, 'templates', template)
+    const entries = await readdir(root, { recursive: true, withFileTypes: true })
+    for (const entry of entries.filter((one) => one.isFile())) {
+      const path = join(entry.parentPath, entry.name)
+      const text = (await readFile(path, 'utf8'))
+        .replaceAll('APP_NAME', name)
+        .replaceAll('NODE_VERSION', versions['node'] ?? '')
+      files.set(renamed(relative(root, path)), text)
+    }
+    manifests.push(JSON.parse(files.get('package.json')))
   }
-  const manifest = JSON.parse(files.get('package.json'))
+  const [manifest, ...added] = manifests
   // Two thirds of an installation, so it is there only for those who could not run the scripts without it.
   if (isNodeNewEnough()) delete manifest.devDependencies.node
   for (const group of [manifest.dependencies, manifest.devDependencies]) {
     for (const key of Object.keys(group)) group[key] = key === 'millrace' ? millrace : rangeOf(key, versions)
   }
+  Object.assign(manifest.devDependencies, ...added.map(({ devDependencies }) => devDependencies))
   return files.set('package.json', `${JSON.stringify(manifest, undefined, 2)}\n`)
 }
 

@@ -3,6 +3,7 @@ import { join, sep } from 'node:path'
 import { displayPath, type BuildOptions } from './build-options.ts'
 import { linkedPackages } from './linked-packages.ts'
 import { CONFIG_FILES } from './load-config.ts'
+import { findPostcssConfig } from './postcss-config.ts'
 import { contentHash } from './content-hash.ts'
 import { OWN_RUNTIME } from './runtime.ts'
 
@@ -28,7 +29,8 @@ export function readBuildInputs(
   // Not the checkout that has the runtime itself, where `node_modules` links to one.
   const linked = linkedPackages(root).filter((folder) => !runtime.folder.startsWith(folder + sep))
   const own = [root, ...linked].flatMap((folder) => SOURCES.map((source) => join(folder, source)))
-  const folders = [...own, app, runtime.folder, import.meta.dirname]
+  const styles = findPostcssConfig(root)
+  const folders = [...own, app, runtime.folder, import.meta.dirname, ...(styles === undefined ? [] : [styles])]
   const files = new Set(folders.flatMap(filesBelow))
   const names = new Set<string>()
   const parts: (string | Uint8Array)[] = [displayPath(root, app) + basePath]

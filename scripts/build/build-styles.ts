@@ -23,6 +23,10 @@ export interface BuiltStyles {
 
 const MODULE = 'css-module'
 
+const NO_TAILWIND =
+  'Nothing runs Tailwind on this stylesheet: npm install --save-dev tailwindcss @tailwindcss/postcss postcss, and write ' +
+  "postcss.config.mjs: export default { plugins: { '@tailwindcss/postcss': {} } }"
+
 /** Bundles each group of stylesheets into one file; the assets plugin resolves `url()`. */
 export async function buildStyles(
   context: BundleContext,
@@ -60,6 +64,10 @@ function groupedStyles(root: string, groups: readonly StyleGroup[], modules: Css
         path: path.slice(STYLE_GROUP.length + 1),
         namespace: STYLE_GROUP,
       }))
+      // Tailwind itself never leaves this import in a stylesheet.
+      build.onResolve({ filter: /^tailwindcss(?:\/|$)/ }, ({ kind }) =>
+        kind === 'import-rule' ? { errors: [{ text: NO_TAILWIND }] } : undefined,
+      )
       build.onResolve({ filter: CSS_MODULE }, ({ path, resolveDir }) => ({
         path: displayPath(root, resolve(resolveDir, path)),
         namespace: MODULE,

@@ -2,7 +2,7 @@
 import { findChromium, HOW_TO_GET_CHROMIUM } from '../../tests/support/chromium.ts'
 import { findProgram, howToGet, PROGRAMS } from '../../tests/support/programs.ts'
 import { staleness } from '../build/build-info.ts'
-import { readBuildArguments } from '../build/build-options.ts'
+import { readBuildArguments } from '../build/locate-application.ts'
 import { runCommand } from './run-command.ts'
 import { asCount } from './source-checks.ts'
 import type { Suite, SuiteCount } from './suite.ts'

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { buildApplication, type BuildReport } from '../build/build-application.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { APP_ARGUMENT, locateApplication, OUT_ARGUMENT } from '../build/build-options.ts'
+import { APP_ARGUMENT, locateApplication, OUT_ARGUMENT } from '../build/locate-application.ts'
 import { readArguments } from '../build/read-arguments.ts'
 import { sizeTable } from '../build/size-table.ts'
 
@@ -25,6 +25,7 @@ const ANALYSIS_FILE = 'analysis.json'
  */
 export async function build(args: readonly string[]): Promise<void> {
   const started = performance.now()
+  process.env['NODE_ENV'] = 'production' // configs and their plugins read it
   const values = readArguments(args, ARGUMENTS)
   const form = analysisForm(values.analyze)
   const options = await locateApplication(values)

@@ -1,11 +1,14 @@
 /** A process of its own, since modules that Node has loaded stay: whether `millrace dev` could start with a project's settings. */
 import { writeSync } from 'node:fs'
+import { findPostcssConfig, loadPostcssConfig } from '../build/postcss-config.ts'
 import { loadEnvFiles } from './env-files.ts'
 import { readDevSettings } from './dev-options.ts'
 
 try {
   loadEnvFiles(process.cwd())
-  await readDevSettings(process.argv.slice(2))
+  const { options } = await readDevSettings(process.argv.slice(2))
+  const styles = findPostcssConfig(options.root)
+  if (styles !== undefined) await loadPostcssConfig(options.root, styles)
   // Not the exit code: a config may end this process.
   writeSync(1, 'usable')
 } catch (error) {

@@ -1,4 +1,4 @@
-import { projectFolder } from '../build/build-options.ts'
+import { projectFolder } from '../build/locate-application.ts'
 import { readArguments } from '../build/read-arguments.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { serveFault } from '../dev/fault-server.ts'

@@ -7,6 +7,7 @@ import { build } from 'esbuild'
 import { displayPath } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import { CONFIG_FILES } from '../build/load-config.ts'
+import { findPostcssConfig, POSTCSS_FILES } from '../build/postcss-config.ts'
 import { watchSources } from '../dev/watch-sources.ts'
 import { ENV_FILES } from './env-files.ts'
 
@@ -36,13 +37,14 @@ const CHECK = join(import.meta.dirname, `check-settings${extname(import.meta.fil
 const CHECK_LIMIT_MS = 30_000 // a config that takes longer hangs
 
 /**
- * Watches the config, the files that it imports, and the `.env` files, saves since the start of this process included.
- * Settings that cannot be used are printed, each state of the files once.
+ * Watches the config and that of PostCSS, the files that they import, and the `.env` files, saves since the start of this
+ * process included. Settings that cannot be used are printed, each state of the files once.
  * @returns ends the watch.
  */
 export function watchSettings(options: SettingsWatchOptions): () => void {
   const { root, cwd, pollMs, otherwise, fault: known, print, restart } = options
-  const settings = [...ENV_FILES.map((name) => join(cwd, name)), ...CONFIG_FILES.map((name) => join(root, name))]
+  const configs = [...CONFIG_FILES, ...POSTCSS_FILES]
+  const settings = [...ENV_FILES.map((name) => join(cwd, name)), ...configs.map((name) => join(root, name))]
   const state = { isClosed: false, faulty: '', last: Promise.resolve() }
   const watcher = watchSources([], (files) => void (state.last = state.last.then(() => check(files))), { pollMs })
   watcher.include(settings)
@@ -93,12 +95,17 @@ async function stampOf(files: readonly string[]): Promise<string> {
   return contentHash(...(await Promise.all(files.map((file) => readFile(file, 'utf8').catch(String)))))
 }
 
-/** Paths of the files that the config imports. A broken config imports nothing. */
+/** Paths of the configs and of the files that they import. A broken config imports nothing. */
 async function configImports(root: string): Promise<readonly string[]> {
-  const config = CONFIG_FILES.find((name) => existsSync(join(root, name)))
-  if (config === undefined) return []
+  const config = CONFIG_FILES.map((name) => join(root, name)).find((file) => existsSync(file))
+  const configs = [config, findPostcssConfig(root)].filter((file) => file !== undefined)
+  return (await Promise.all(configs.map((file) => filesOf(root, file)))).flat()
+}
+
+async function filesOf(root: string, config: string): Promise<readonly string[]> {
+  if (!/\.[cm]?[jt]s$/.test(config)) return [config]
   const bundled = await build({
-    entryPoints: [join(root, config)],
+    entryPoints: [config],
     absWorkingDir: root,
     bundle: true,
     packages: 'external',

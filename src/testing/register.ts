@@ -1,6 +1,6 @@
 /**
  * `node --import millrace/testing/register --test`: lets Node itself import an application's sources, as bundlers do. JSX
- * and TypeScript are compiled, a stylesheet is empty, a `.module.css` gives its own class names, and any other file is its
+ * and TypeScript are compiled, a stylesheet is empty, one with local names gives these as they are, and any other file is its
  * path. Plugins and aliases of `millrace.config.ts` are not applied: those need the build, or vitest with plugins.
  */
 import { readFileSync } from 'node:fs'
@@ -9,13 +9,16 @@ import { fileURLToPath } from 'node:url'
 import { transformSync } from 'oxc-transform'
 
 const SOURCE = /\.(?:tsx|jsx|ts)$/
-const DATA = /\.(?:css|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|mp4|webm|mp3|pdf)$/
+const STYLE = /\.(?:css|scss|sass|less|styl|pcss)$/
+const DATA =
+  /\.(?:svg|png|apng|jpe?g|gif|webp|avif|bmp|ico|cur|woff2?|ttf|otf|eot|mp3|m4a|ogg|wav|flac|mp4|webm|ogv|mov|vtt|pdf|wasm)$/i
 
 registerHooks({
   load(url, context, nextLoad) {
     const { protocol, pathname } = new URL(url)
     if (protocol !== 'file:' || pathname.includes('/node_modules/')) return nextLoad(url, context)
-    if (DATA.test(pathname)) return { format: 'module', source: dataModule(pathname), shortCircuit: true }
+    if (STYLE.test(pathname) || DATA.test(pathname))
+      return { format: 'module', source: dataModule(pathname), shortCircuit: true }
     if (!SOURCE.test(pathname)) return nextLoad(url, context)
     return { format: 'module', source: compile(fileURLToPath(url)), shortCircuit: true }
   },
@@ -32,6 +35,7 @@ function compile(file: string): string {
 }
 
 function dataModule(pathname: string): string {
-  if (pathname.endsWith('.module.css')) return 'export default new Proxy({}, { get: (_, name) => String(name) })'
-  return pathname.endsWith('.css') ? '' : `export default ${JSON.stringify(pathname)}`
+  if (!STYLE.test(pathname)) return `export default ${JSON.stringify(pathname)}`
+  const isModule = /\.module\.\w+$/.test(pathname)
+  return isModule ? 'export default new Proxy({}, { get: (_, name) => String(name) })' : ''
 }
