@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { collectOutput } from './collect-output.ts'
-import type { Engine } from './engine.ts'
+import type { BuiltImage, Engine } from './engine.ts'
 import { runImage } from './run-image.ts'
 import { createVerdicts, type Verdicts } from './verdict.ts'
 
@@ -33,7 +33,8 @@ export async function checkNewApplication(
   const node = (...args: readonly string[]): Promise<string> => collectOutput(process.execPath, args, { cwd: work })
   const packed = await node(join(context, 'scripts/package.ts'), '--to', work)
   const archive = packed.split('\n').at(-1) ?? ''
-  await node(join(context, 'bin/millrace.js'), 'new', app, '--package', archive, '--no-install')
+  await node(join(context, 'bin/millrace.js'), 'new', app, '--tailwind', '--package', archive, '--no-install')
+  addFiles(app)
   await collectOutput('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund'], { cwd: app })
   const dockerfile = join(app, 'Dockerfile')
   const official = /^FROM (\S+)/m.exec(readFileSync(dockerfile, 'utf8'))?.[1] ?? ''
@@ -42,6 +43,7 @@ export async function checkNewApplication(
 
   const { check, faults } = createVerdicts()
   check('its user has a number, which Kubernetes needs', /^[1-9]\d*:\d+$/.test(image.config.user), image.config.user)
+  checkFiles({ check }, image)
   const data = join(work, 'data')
   mkdirSync(data, { recursive: true })
   const server = runImage(image, { volume: data, env: { PORT: '0', LOG_LEVEL: 'warn' } })
@@ -57,13 +59,36 @@ export async function checkNewApplication(
   return faults
 }
 
+/** By path in the application's folder: files that are not of the template. */
+const CONFIG = 'millrace.config.ts'
+const ROBOTS = 'public/robots.txt'
+const SECRETS = ['.env.local', '.npmrc', 'certificates/site.key', 'data/visitors.db'] as const
+
+/** The layout's stylesheet is found by the config alone. */
+function addFiles(app: string): void {
+  const layout = join(app, 'src/app/layout.tsx')
+  writeFileSync(layout, readFileSync(layout, 'utf8').replace("'./styles.css'", "'@app/styles.css'"))
+  writeFileSync(join(app, CONFIG), `export default { alias: { '@app': './src/app' } }\n`)
+  for (const file of [ROBOTS, ...SECRETS]) {
+    mkdirSync(dirname(join(app, file)), { recursive: true })
+    writeFileSync(join(app, file), '# of no interest\n')
+  }
+}
+
+function checkFiles({ check }: Pick<Verdicts, 'check'>, { root, config: { workdir } }: BuiltImage): void {
+  const isThere = (file: string): boolean => existsSync(join(root, workdir, file))
+  check('its public files are there', isThere(ROBOTS))
+  const found = [CONFIG, 'src', 'node_modules/tailwindcss', ...SECRETS].filter(isThere)
+  check('neither sources, tools nor secrets are', found.length === 0, found.join(', '))
+}
+
 async function checkPages({ check }: Pick<Verdicts, 'check'>, origin: string): Promise<void> {
   check('/healthz says yes', (await fetch(`${origin}/healthz`)).status === 200)
   const html = await (await fetch(`${origin}/`)).text()
   check('the first page has its name', html.includes('<h1>mill-shop</h1>'))
   const style = /href="(\/_m\/assets\/[^"]+\.css)"/.exec(html)?.[1] ?? '/none'
   const css = await fetch(origin + style)
-  check('its styles are there', css.status === 200 && (await css.text()).includes('color-scheme'))
+  check('its styles are there', css.status === 200 && (await css.text()).includes('max-width:var(--container-2xl)'))
   const page = await (await fetch(`${origin}/guestbook`)).text()
   const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const body = new URLSearchParams(
