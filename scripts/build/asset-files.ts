@@ -15,7 +15,8 @@ const ASSET = new RegExp(`\\.(?:${ENDINGS})(?:[?#].*)?$`, 'i')
 
 const LONGEST_STEM = 80 // characters; file systems take 255 bytes, with hash, ending and coding
 
-const NAMESPACE = 'asset-url'
+/** esbuild's namespace for modules that export a URL. */
+export const ASSET_URL = 'asset-url'
 
 /**
  * Turns imports of images, fonts and the like into URLs that depend on content only, so that all bundles of a build
@@ -25,6 +26,12 @@ export interface AssetFiles {
   readonly plugin: Plugin
   /** Everything imported so far: contents by file name below `PUBLIC_PATH`. */
   readonly emitted: ReadonlyMap<string, Uint8Array>
+  /**
+   * Adds a file.
+   * @param file its name; what is made of another file has another ending.
+   * @returns its URL.
+   */
+  add(file: string, contents: Uint8Array): string
 }
 
 /**
@@ -34,8 +41,7 @@ export interface AssetFiles {
 export function createAssetFiles(basePath = ''): AssetFiles {
   const emitted = new Map<string, Uint8Array>()
 
-  async function emit(file: string): Promise<string> {
-    const contents = await readFile(file)
+  function add(file: string, contents: Uint8Array): string {
     const name = publicName(file, shortHash(contents))
     emitted.set(name, contents)
     return basePath + PUBLIC_PATH + name
@@ -50,18 +56,18 @@ export function createAssetFiles(basePath = ''): AssetFiles {
         if (args.kind === 'url-token' && args.path.startsWith('/')) return { path: args.path, external: true }
         const { file, suffix = '' } = (await locate(build, args)) ?? {}
         if (file === undefined) return undefined
-        const url = await emit(file)
+        const url = add(file, await readFile(file))
         return args.kind === 'url-token'
           ? { path: url + suffix, watchFiles: [file], external: true }
-          : { path: url, watchFiles: [file], namespace: NAMESPACE }
+          : { path: url, watchFiles: [file], namespace: ASSET_URL }
       })
-      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
+      build.onLoad({ filter: /.*/, namespace: ASSET_URL }, ({ path }) => ({
         contents: `export default ${JSON.stringify(path)}`,
         loader: 'js',
       }))
     },
   }
-  return { plugin, emitted }
+  return { plugin, emitted, add }
 }
 
 /** A name that is the same text in a URL, in HTML, in CSS and on every disk: what it cannot keep, the hash tells apart. */
@@ -101,7 +107,8 @@ function urlReadings(path: string): readonly Located[] {
   return readings.flatMap(({ file, suffix }) => [file, decoded(file)].map((name) => ({ file: name, suffix })))
 }
 
-function decoded(text: string): string {
+/** A URL may be written encoded. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -109,6 +116,7 @@ function decoded(text: string): string {
   }
 }
 
-function isFile(path: string): boolean {
+/** Whether there is a file, and not a folder. */
+export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

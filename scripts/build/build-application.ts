@@ -40,6 +40,7 @@ import { cssFiles } from './css-files.ts'
 import { pluginsOf } from './customization.ts'
 import { createCssModules } from './css-modules.ts'
 import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
+import { createFileUrls, type FileUrls } from './file-urls.ts'
 import { ACTION_REFERENCES, describeFault, describeMessages } from './esbuild-messages.ts'
 import { requireOneReact } from './one-react.ts'
 import { lazyPackages } from './lazy-packages.ts'
@@ -50,6 +51,7 @@ import { compressedForms, createCompressor, weigh, type Compressor } from './pre
 import { closedEnv, publicEnvDefines } from './public-env.ts'
 import { readApplication } from './read-application.ts'
 import { OWN_RUNTIME, runtimeModule } from './runtime.ts'
+import { createServerCopies } from './server-copies.ts'
 import { checkServerModules } from './server-modules.ts'
 import { createServerWall, serverOnly } from './server-wall.ts'
 import { serverPackages } from './server-packages.ts'
@@ -109,19 +111,29 @@ export async function buildApplication(
     const assets = createAssetFiles(basePath)
     const modules = createCssModules(root, pluginsOf(customization, 'browser'))
     const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
-    const onServer = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
+    const urls = createFileUrls(context, { assets, modules })
+    const toServer = (rewriting: Plugin): readonly Plugin[] => [
+      urls.links,
+      ...pluginsOf(customization, 'server'),
+      rewriting,
+      ...shared,
+      serverPackages(context),
+    ]
+    const inPlace = urls.server({ waits: false, copyOf: async () => undefined })
+    const copies = createServerCopies(context, () => [keepLookUps().plugin, ...toServer(inCopies())])
+    const inCopies = (): Plugin => urls.server({ waits: true, ...copies })
 
     const compress = createCompressor()
     const inspection = join(folder.staging, 'inspection')
-    const inspected = readApplication(context, inspection, [keepLookUps().plugin, ...onServer])
+    const inspected = readApplication(context, inspection, [keepLookUps().plugin, ...toServer(inPlace)])
     const bundled = Promise.all([
-      buildBrowser(context, shared, compress),
+      buildBrowser(context, shared, urls, compress).finally(urls.settle),
       inspected.then(async ({ hasReports }) => {
         const built = hasReports ? await buildReports(context) : undefined
         startCompressing(built?.outputFiles ?? [], compress)
         return built
       }),
-      buildServer(context, onServer),
+      buildServer(context, toServer(inCopies())),
     ])
     bundled.catch(() => undefined) // a fault of the table is told first
     const facts = await inspected
@@ -132,7 +144,7 @@ export async function buildApplication(
     checkComponents(context, browser.metafile, sources)
     checkDrift(context, sources)
     const serverFiles = nameServerFiles(new Map(withLeanMaps(byName(server.outputFiles ?? []))))
-    await folder.write(within('server', serverFiles))
+    await folder.write(within('server', new Map([...copies.files, ...serverFiles])))
     const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, sources)
     evaluated.catch(() => undefined) // awaited below; other faults come first
     requireOneReact(server.metafile)
@@ -224,6 +236,7 @@ function buildServer(
 async function buildBrowser(
   context: BundleContext,
   shared: readonly Plugin[],
+  urls: FileUrls,
   compress: Compressor,
 ): Promise<BuildResult & { readonly metafile: Metafile; readonly served: readonly OutputFile[] }> {
   const { root, defines, runtime = OWN_RUNTIME } = context
@@ -231,8 +244,10 @@ async function buildBrowser(
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
   const plugins = [
     keepLookUps().plugin,
+    urls.links,
     closedEnv(root, readable),
     ...pluginsOf(context.customization, 'browser'),
+    urls.browser,
     ...shared,
     wall.plugin,
   ]

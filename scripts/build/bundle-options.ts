@@ -88,6 +88,24 @@ export function browserOptions(context: BundleContext, plugins: readonly Plugin[
 }
 
 /**
+ * esbuild's options for a script that a worker of the browser runs, with all its imports in one file.
+ * @param runs `module` for a worker that is created with this type: only there a script may await at its top.
+ */
+export function workerOptions(context: BundleContext, file: string, runs: 'module' | 'classic' | undefined) {
+  return {
+    ...commonOptions(context),
+    splitting: false,
+    entryPoints: [file],
+    outdir: virtualOut(context.root, 'public'),
+    platform: 'browser',
+    target: browserTargets(context),
+    format: runs === 'module' ? 'esm' : 'iife',
+    minify: context.mode === 'production',
+    sourcemap: context.mode === 'production' ? false : 'inline',
+  } as const satisfies EsbuildOptions
+}
+
+/**
  * esbuild's options for the browser's SDK: one file without shared chunks, so that it does not change with
  * applications.
  */

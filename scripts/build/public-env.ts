@@ -91,7 +91,8 @@ function explain(file: string, text: string, { source, name }: ClosedRead): Part
   return {
     text:
       `Browser code reads ${name === undefined ? source : `${source}.${name}`} in ${file}. ` +
-      'Only variables named PUBLIC_* are built into the browser bundle; read others in a *.server.ts module.',
+      'Only variables named PUBLIC_* are built into the browser bundle; read others in a *.server.ts module.' +
+      (source === 'import.meta.env' ? ' process.env.NODE_ENV tells development from production.' : ''),
     location: { file, line: line + 1, column: Math.max(lineText.search(exact), 0), lineText },
   }
 }

@@ -6,6 +6,7 @@ import type { BuildOptions } from '../build/build-options.ts'
 import type { BundleContext } from '../build/bundle-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import type { CssModules } from '../build/css-modules.ts'
+import type { FileUrls } from '../build/file-urls.ts'
 import { STYLE } from '../build/css-files.ts'
 import type { KeptLookUps } from '../build/look-up.ts'
 import { publicEnvDefines } from '../build/public-env.ts'
@@ -32,6 +33,7 @@ export interface DevGeneration {
   readonly warnings: readonly Message[]
   readonly styles: StyleGroups
   readonly assets: AssetFiles
+  readonly urls: FileUrls
   readonly modules: CssModules
   readonly lookUps: KeptLookUps
   readonly reads: PluginReads
@@ -119,7 +121,10 @@ export function createDevBuild(
     const isRead = readerOf(root, affected)
     const styles = affected.filter((file) => STYLE.test(file))
     if (isPlain) await contexts.modules.forget(styles)
-    else contexts.modules.clear()
+    else {
+      contexts.modules.clear()
+      contexts.urls.clear()
+    }
     const former = last?.parts.contexts === contexts ? last.parts : undefined
     const startedAt = Date.now()
     const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, onWork }
@@ -225,7 +230,7 @@ function generationOf(
   { contexts, browser, server, serverFiles, runtime, inspection, styles }: Parts,
   reads: PluginReads,
 ): DevGeneration {
-  const { context, assets, modules } = contexts
+  const { context, assets, modules, urls } = contexts
   return {
     context,
     browser: browser.metafile,
@@ -240,6 +245,7 @@ function generationOf(
     styles: styles.groups,
     warnings: [...browser.warnings, ...styles.warnings],
     assets,
+    urls,
     modules,
     lookUps: contexts.browserLookUps,
     reads,

@@ -3,6 +3,7 @@ import { context as esbuildContext, type BuildContext, type Plugin } from 'esbui
 import { createAssetFiles, type AssetFiles } from '../build/asset-files.ts'
 import { browserOptions, nodeOptions, type BundleContext } from '../build/bundle-options.ts'
 import { cssFiles } from '../build/css-files.ts'
+import { createFileUrls, type FileUrls } from '../build/file-urls.ts'
 import { createCssModules, type CssModules } from '../build/css-modules.ts'
 import { pluginsOf } from '../build/customization.ts'
 import { lazyPackages } from '../build/lazy-packages.ts'
@@ -46,6 +47,7 @@ export interface DevContexts {
   forgetLookUps(changed: readonly string[] | undefined): void
   readonly wall: ServerWall
   readonly assets: AssetFiles
+  readonly urls: FileUrls
   readonly modules: CssModules
   dispose(): Promise<void>
 }
@@ -63,9 +65,24 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const [links, inspectionLinks] = [linkRuntime(context), linkRuntime(context)]
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
-  const serverPlugins = [...pluginsOf(customization, 'server'), ...shared, serverPackages(context)]
+  const urls = createFileUrls(context, { assets, modules })
+  const serverPlugins = [
+    urls.links,
+    ...pluginsOf(customization, 'server'),
+    urls.server({ waits: true, copyOf: async () => undefined }),
+    ...shared,
+    serverPackages(context),
+  ]
   const ofBrowser = pluginsOf(customization, 'browser')
-  const browserPlugins = [browserLookUps.plugin, closedEnv(root, readable), ...ofBrowser, ...shared, wall.plugin]
+  const browserPlugins = [
+    browserLookUps.plugin,
+    urls.links,
+    closedEnv(root, readable),
+    ...ofBrowser,
+    urls.browser,
+    ...shared,
+    wall.plugin,
+  ]
   const entries = { application: 'millrace:app', actions: 'millrace:actions' }
   const [browser, server, inspection] = await Promise.all([
     esbuildContext({ ...browserOptions(context, browserPlugins), ...IN_MEMORY, sourcemap: false }),
@@ -97,6 +114,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
     forgetLookUps: forgetting(root, [browserLookUps, serverLookUps]),
     wall,
     assets,
+    urls,
     modules,
     async dispose() {
       spare.end()

@@ -70,7 +70,7 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
   const [browser, server, facts, inspected] = await Promise.allSettled([
     plain !== undefined && !isRead(plain.browser.metafile.inputs)
       ? plain.browser
-      : noting('browser bundle', () => contexts.browser.rebuild()),
+      : noting('browser bundle', () => bundleBrowser(contexts)),
     plain !== undefined && !isRead(plain.server.metafile.inputs)
       ? plain.server
       : noting('server bundle', () => bundleServer(contexts, folders)),
@@ -119,6 +119,11 @@ export async function bundleFacts({ context, inspection }: DevContexts): Promise
   await checkActionNames(context)
   const { outputFiles, metafile } = await inspection.rebuild()
   return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+}
+
+function bundleBrowser({ browser, urls }: DevContexts): Promise<BuildResult<InMemory>> {
+  urls.begin()
+  return browser.rebuild().finally(urls.settle)
 }
 
 async function bundleServer({ server }: DevContexts, folders: GenerationFolders): Promise<BuildResult<InMemory>> {

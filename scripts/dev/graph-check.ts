@@ -21,8 +21,8 @@ export interface GraphInterfaces {
 /** Tells saves that concern single modules from those that change the graph of modules. */
 export interface GraphCheck {
   /**
-   * Whether every file was read by the last build and is still there, none of them names a public variable, and none that
-   * browsers get may read the environment.
+   * Whether every file was read by the last build and is still there, none of them names a public variable or is part of a
+   * worker, and none that browsers get may read the environment.
    */
   isPlain(parts: Parts, changed: readonly string[]): boolean
   /**
@@ -55,13 +55,17 @@ export function createGraphCheck(
   const claims = Promise.all(sides.map((side) => pluginClaims(pluginsOf(customization, side))))
   const keyOf = (file: string): string => displayPath(root, file)
 
-  function isPlain({ browser, server, runtime, inspection }: Parts, changed: readonly string[]): boolean {
+  function isPlain(
+    { browser, server, runtime, inspection, contexts: { urls } }: Parts,
+    changed: readonly string[],
+  ): boolean {
     const inputs = [browser.metafile.inputs, server.metafile.inputs, runtime.inputs, inspection.inputs]
     const known = new Set(inputs.flatMap((all) => Object.keys(all).map(fileOf)))
     return changed.every(
       (file) =>
         (known.has(keyOf(file)) || reads.usersOf(file).length > 0) &&
         existsSync(file) &&
+        !urls.isMadeFrom(file) &&
         !environment(Object.hasOwn(browser.metafile.inputs, keyOf(file))).test(readFileSync(file, 'latin1')),
     )
   }

@@ -64,6 +64,10 @@ const TYPES: Readonly<Record<string, string>> = {
   woff: 'font/woff',
   woff2: 'font/woff2',
   pdf: 'application/pdf',
+  wasm: 'application/wasm',
+  json: 'application/json',
+  html: 'text/html; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
 }
 
 /** URL path of a single stylesheet; `file` is its path in the project. Browsers tell styles by the ending `.css`. */
@@ -101,7 +105,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     const known = compiled.get(key)
     if (known !== undefined) return known
     const { generation, vendors } = current()
-    const { context, assets, modules, lookUps } = generation
+    const { context, assets, urls: fileUrls, modules, lookUps } = generation
     const own = pluginsOf(context.customization, 'browser')
     state.claims ??= pluginClaims(own)
     const fresh = state.claims.then(({ loads }) =>
@@ -118,7 +122,8 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
           },
           aliases: aliasOf(context.customization),
           isClaimed: loads,
-          plugins: [lookUps.plugin, ...own, assets.plugin, cssFiles(root, modules)],
+          rewrite: fileUrls.rewrite,
+          plugins: [lookUps.plugin, fileUrls.links, ...own, assets.plugin, cssFiles(root, modules)],
           urlOf: (file) => vendorUrl(vendors, file) ?? urls.urlOf(displayPath(root, file)),
         },
         key,

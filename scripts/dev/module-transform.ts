@@ -6,6 +6,7 @@ import { actionModule } from '../build/action-modules.ts'
 import { actionReferences } from '../build/action-references.ts'
 import { isLookUp, lookUp } from '../build/look-up.ts'
 import { isLinked, REACT_IMPORT } from '../build/one-react.ts'
+import type { Rewritten } from '../build/rewrite-references.ts'
 import { CONDITIONS, OWN_RUNTIME, type Runtime } from '../build/runtime.ts'
 import { serverOnly } from '../build/server-wall.ts'
 
@@ -31,6 +32,8 @@ export interface TransformContext {
   readonly aliases?: Pick<EsbuildOptions, 'alias'>
   /** Whether a plugin of the project loads this file. It is then compiled by esbuild, and not refreshed in place. */
   isClaimed?(file: string): boolean
+  /** Gives files that a source names by `import.meta.url` their URLs. Default: leaves the source as it is. */
+  rewrite?(file: string, text: string): Rewritten
   /** Plugins of the project, then stylesheets and assets, which become part of the module. */
   readonly plugins: readonly Plugin[]
   /** The URL of an imported source or package file. */
@@ -105,7 +108,10 @@ function commonOptions(context: TransformContext) {
 
 async function compileSource(context: TransformContext, key: string, text: string): Promise<string> {
   const language = extname(key).replace(/^\.[cm]?/, '')
-  const { code, map, errors } = await transform(join(context.root, key), text, {
+  const file = join(context.root, key)
+  const { contents = text, errors: faults } = context.rewrite?.(file, text) ?? { errors: [] }
+  if (faults.length > 0) throw new Error(faults.map((fault) => fault.text).join('\n'))
+  const { code, map, errors } = await transform(file, contents, {
     lang: language === 'ts' || language === 'tsx' ? language : 'jsx',
     sourcemap: true,
     jsx: { runtime: 'automatic', development: true, refresh: true },

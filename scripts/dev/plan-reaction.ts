@@ -44,8 +44,9 @@ export async function planReaction(
     .filter((key) => !SOURCE.test(key))
   const touchable = [...changed, ...importersOfStyles(after, styles), ...rewired(former.browser, next.browser)]
   const touched = await renewedModules(touchable, new Set(sources), modules)
-  // What pages cannot apply piece by piece: images and texts, another table, a stylesheet without a link.
-  if (inlined.length > 0 || ofServer.some((key) => !SOURCE.test(key))) {
+  // What pages cannot apply piece by piece: images, texts and workers, another table, a stylesheet without a link.
+  const isMade = changed.some((key) => next.urls.isMadeFrom(join(root, key)))
+  if (isMade || inlined.length > 0 || ofServer.some((key) => !SOURCE.test(key))) {
     modules.forgetAll() // the URL of an image is part of the modules that import it, and so are modules that a plugin makes
     return RELOAD
   }

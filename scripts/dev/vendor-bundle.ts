@@ -26,7 +26,7 @@ export interface VendorOptions {
   /** The application's, for the runtime's modules. */
   readonly basePath?: string | undefined
   readonly bundles: BundleCache
-  /** For stylesheets and assets that packages import. */
+  /** For stylesheets and assets that packages import, and for files that they name by URL. */
   readonly plugins?: readonly Plugin[]
   onWork(work: 'packages'): void
 }

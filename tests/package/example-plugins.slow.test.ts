@@ -175,7 +175,7 @@ describe.for(EXAMPLES)('$name', ({ name, served, alive, fault: [file, text, repl
 })
 
 describe.runIf(hasBrowser)('in development', () => {
-  test('a saved partial of Sass, a class of Tailwind, a config of PostCSS and a page in MDX reach an open page', async () => {
+  test('a saved partial of Sass, a class of Tailwind and a page in MDX reach an open page', async () => {
     const saves: readonly (readonly [string, string, string, string, (page: Page) => Promise<void>])[] = [
       [
         'sass',
@@ -190,13 +190,6 @@ describe.runIf(hasBrowser)('in development', () => {
         'text-water">',
         'text-[#00ff00]">',
         (page) => waitForStyle(page, 'h1', 'color', 'rgb(0, 255, 0)'),
-      ],
-      [
-        'postcss',
-        '../../postcss.config.mjs',
-        'customMedia()',
-        `customMedia(), { postcssPlugin: 'paint', Once: (root) => root.append('h1 { color: red }') }`,
-        (page) => waitForStyle(page, 'h1', 'color', 'rgb(255, 0, 0)'),
       ],
       ['mdx', 'page.mdx', '# MDX', '# Saved', (page) => page.getByRole('heading', { name: 'Saved' }).waitFor()],
     ]

@@ -1,5 +1,5 @@
 /** `millrace dev` and the files that it reads once: the config, what the config imports, and `.env`. */
-import { rm } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { makeLinkedProject, startDevCommand, writeFiles } from '../../support/linked-project.ts'
@@ -141,3 +141,37 @@ test('a config that ends its process, and one that is deleted and put back, leav
   await shown('Edition second, title ')
   expect(dev.isRunning()).toBe(true)
 })
+test('a config of PostCSS counts as one of them, also while it imports what is not there', async () => {
+  await using temp = await makeTempDir('settings')
+  const paint = (colour: string): string =>
+    `export const paint = { postcssPlugin: 'paint', Declaration: { color: (node) => node.value === 'WATER' && (node.value = '${colour}') } }\n`
+  const config = `import { paint } from './styles/paint.mjs'\nexport default { plugins: [paint] }\n`
+  const root = await makeLinkedProject(join(temp.path, 'project'), {
+    'postcss.config.mjs': config,
+    'styles/paint.mjs': paint('teal'),
+    'src/app/site.css': 'main { color: WATER }',
+    'src/app/counter-page.tsx': `import './site.css'\nexport default () => <main>Painted</main>\n`,
+  })
+  await symlink(join(import.meta.dirname, '../../../node_modules/postcss'), join(root, 'node_modules/postcss'))
+  await using dev = await startDevCommand(root)
+  const style = '/_m/assets/styles/src/app/site.css'
+  const shown = async (text: string): Promise<void> => {
+    await expect.poll(() => styleAt(dev.origin, style), { timeout: 30_000 }).toContain(text)
+  }
+  await shown('color: teal')
+
+  await writeFiles(root, { 'styles/paint.mjs': paint('navy') })
+  await shown('color: navy')
+  expect(dev.output()).toContain('styles/paint.mjs changed: starting again.')
+
+  await writeFiles(root, { 'postcss.config.mjs': `import 'none'\n${config}` })
+  await expect.poll(dev.output, { timeout: 30_000 }).toContain('postcss.config.mjs needs none, which is not installed.')
+  await shown('color: navy')
+  await writeFiles(root, { 'postcss.config.mjs': config, 'styles/paint.mjs': paint('white') })
+  await shown('color: white')
+})
+
+/** A stylesheet's text, or why there is none. */
+function styleAt(origin: string, path: string): Promise<string> {
+  return fetch(origin + path).then((answer) => answer.text(), String)
+}

@@ -57,8 +57,8 @@ export function createDocumentPolicies(
 }
 
 /**
- * Content-Security-Policy of a document. Scripts run by nonce alone; inline styles are allowed, because React writes
- * `style` attributes.
+ * Content-Security-Policy of a document. Scripts run by nonce alone; workers have none, and are the site's own. Inline styles
+ * are allowed, because React writes `style` attributes.
  * @param formTargets source expressions of form targets, redirects included.
  * @param added sources that the application allows beyond the site itself.
  */
@@ -69,7 +69,8 @@ export function documentPolicy(
 ): string {
   return (
     `default-src 'self'; script-src 'nonce-${nonce}' 'strict-dynamic'${scripts}; style-src 'self' 'unsafe-inline'${styles}; ` +
-    `img-src 'self' data:${images}; ${others}object-src 'none'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
+    `img-src 'self' data:${images}; ${others.includes('worker-src') ? '' : "worker-src 'self'; "}${others}` +
+    `object-src 'none'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
   )
 }
 
