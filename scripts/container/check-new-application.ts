@@ -64,11 +64,21 @@ const CONFIG = 'millrace.config.ts'
 const ROBOTS = 'public/robots.txt'
 const SECRETS = ['.env.local', '.npmrc', 'certificates/site.key', 'data/visitors.db'] as const
 
-/** The layout's stylesheet is found by the config alone. */
+const LOADER = `import { readFile } from 'node:fs/promises'
+
+export async function loader() {
+  const name = await readFile(new URL('./name.txt', import.meta.url), 'utf8')
+  return { mill: { id: '1', name, wheels: 2 }, others: [] as { id: string; name: string }[] }
+}
+`
+
+/** The layout's stylesheet is found by the config alone, and a loader reads a file of its own. */
 function addFiles(app: string): void {
   const layout = join(app, 'src/app/layout.tsx')
   writeFileSync(layout, readFileSync(layout, 'utf8').replace("'./styles.css'", "'@app/styles.css'"))
   writeFileSync(join(app, CONFIG), `export default { alias: { '@app': './src/app' } }\n`)
+  writeFileSync(join(app, 'src/app/mills/loader.server.ts'), LOADER)
+  writeFileSync(join(app, 'src/app/mills/name.txt'), 'Written mill')
   for (const file of [ROBOTS, ...SECRETS]) {
     mkdirSync(dirname(join(app, file)), { recursive: true })
     writeFileSync(join(app, file), '# of no interest\n')
@@ -89,6 +99,8 @@ async function checkPages({ check }: Pick<Verdicts, 'check'>, origin: string): P
   const style = /href="(\/_m\/assets\/[^"]+\.css)"/.exec(html)?.[1] ?? '/none'
   const css = await fetch(origin + style)
   check('its styles are there', css.status === 200 && (await css.text()).includes('max-width:var(--container-2xl)'))
+  const mill = await (await fetch(`${origin}/mills/1`)).text()
+  check('a loader reads its own file', mill.includes('<h1>Written mill</h1>'))
   const page = await (await fetch(`${origin}/guestbook`)).text()
   const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const body = new URLSearchParams(
