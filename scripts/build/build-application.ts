@@ -112,20 +112,11 @@ export async function buildApplication(
     const modules = createCssModules(root, pluginsOf(customization, 'browser'))
     const shared: readonly Plugin[] = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
     const urls = createFileUrls(context, { assets, modules })
-    const toServer = (rewriting: Plugin): readonly Plugin[] => [
-      urls.links,
-      ...pluginsOf(customization, 'server'),
-      rewriting,
-      ...shared,
-      serverPackages(context),
-    ]
-    const inPlace = urls.server({ waits: false, copyOf: async () => undefined })
-    const copies = createServerCopies(context, () => [keepLookUps().plugin, ...toServer(inCopies())])
-    const inCopies = (): Plugin => urls.server({ waits: true, ...copies })
+    const onServer = serverPlugins(context, shared, urls)
 
     const compress = createCompressor()
     const inspection = join(folder.staging, 'inspection')
-    const inspected = readApplication(context, inspection, [keepLookUps().plugin, ...toServer(inPlace)])
+    const inspected = readApplication(context, inspection, [keepLookUps().plugin, ...onServer.inPlace])
     const bundled = Promise.all([
       buildBrowser(context, shared, urls, compress).finally(urls.settle),
       inspected.then(async ({ hasReports }) => {
@@ -133,7 +124,7 @@ export async function buildApplication(
         startCompressing(built?.outputFiles ?? [], compress)
         return built
       }),
-      buildServer(context, toServer(inCopies())),
+      buildServer(context, onServer.inCopies()),
     ])
     bundled.catch(() => undefined) // a fault of the table is told first
     const facts = await inspected
@@ -144,7 +135,7 @@ export async function buildApplication(
     checkComponents(context, browser.metafile, sources)
     checkDrift(context, sources)
     const serverFiles = nameServerFiles(new Map(withLeanMaps(byName(server.outputFiles ?? []))))
-    await folder.write(within('server', new Map([...copies.files, ...serverFiles])))
+    await folder.write(within('server', new Map([...onServer.copies.files, ...serverFiles])))
     const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, sources)
     evaluated.catch(() => undefined) // awaited below; other faults come first
     requireOneReact(server.metafile)
@@ -218,6 +209,21 @@ function keepingTime(env: Readonly<Record<string, string | undefined>>): number 
   } catch (error) {
     throw error instanceof ConfigError ? new BuildFault(error.message) : error
   }
+}
+
+/** Plugins of bundles for the server: of modules that run where they are, and of those that are copied into the build. */
+function serverPlugins(context: BundleContext, shared: readonly Plugin[], urls: FileUrls) {
+  const around = (rewriting: Plugin): readonly Plugin[] => [
+    urls.links,
+    ...pluginsOf(context.customization ?? {}, 'server'),
+    rewriting,
+    ...shared,
+    serverPackages(context),
+  ]
+  const inPlace = around(urls.server({ waits: false, copyOf: async () => undefined }))
+  const copies = createServerCopies(context, () => [keepLookUps().plugin, ...inCopies()])
+  const inCopies = (): readonly Plugin[] => around(urls.server({ waits: true, ...copies }))
+  return { inPlace, copies, inCopies }
 }
 
 function buildServer(

@@ -14,10 +14,10 @@ export interface MadeStyle {
 
 /** A fault of a stylesheet, with its place. */
 export class StyleFault extends BuildFault {
-  readonly place: NonNullable<PartialMessage['location']>
+  readonly location: NonNullable<PartialMessage['location']>
 
-  constructor(text: string, place: NonNullable<PartialMessage['location']>) {
+  constructor(text: string, location: NonNullable<PartialMessage['location']>) {
     super(text)
-    this.place = place
+    this.location = location
   }
 }

@@ -91,7 +91,7 @@ function pathOf(url: URL | undefined, file: string): string {
   return url?.protocol === 'file:' ? fileURLToPath(url) : file
 }
 
-function placeOf(root: string, file: string, { url, start, context }: SassSpan): StyleFault['place'] {
+function placeOf(root: string, file: string, { url, start, context }: SassSpan): StyleFault['location'] {
   return {
     file: displayPath(root, pathOf(url, file)),
     line: start.line + 1,

@@ -45,7 +45,7 @@ function styleTools(root: string, alias: Customization['alias']): Plugin {
         } catch (error) {
           if (!(error instanceof BuildFault)) throw error
           const file = displayPath(root, path)
-          const location = error instanceof StyleFault ? error.place : { file, line: 1, column: 0, lineText: '' }
+          const location = error instanceof StyleFault ? error.location : { file, line: 1, column: 0, lineText: '' }
           // A save of any file that was read may mend it.
           return { errors: [{ text: error.message, location }] }
         }

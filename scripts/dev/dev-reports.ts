@@ -91,15 +91,10 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
     channel.requestWarned(warning)
   }
 
-  function changedValue(loader: string, { path, what }: NonNullable<LogLine['changed']>): void {
+  function changedValue(loader: string, changed: NonNullable<LogLine['changed']>): void {
     const frame = sources.loaderFrame(loader)
-    warnOfRequest({
-      kind: 'value',
-      message:
-        `The loader of ${loader} returned${path === '' ? '' : ` ${path}:`} ${what}. The server renders with one value ` +
-        'and the browser hydrates with another. Return plain values.',
-      ...(frame === undefined ? {} : { frame }),
-    })
+    const message = describeChanged(loader, changed)
+    warnOfRequest({ kind: 'value', message, ...(frame === undefined ? {} : { frame }) })
   }
 
   return {
@@ -137,4 +132,12 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       channel.warn([...buildWarnings(root, now.generation.warnings), ...faults])
     },
   }
+}
+
+function describeChanged(loader: string, { path, what }: NonNullable<LogLine['changed']>): string {
+  const where = path === '' ? '' : ` ${path}:`
+  return (
+    `The loader of ${loader} returned${where} ${what}. The server renders with one value and the browser hydrates with ` +
+    'another. Return plain values.'
+  )
 }

@@ -110,7 +110,14 @@ const OF_LINES: ReadonlySet<string> = new Set(['level', 'time', 'worker', 'msg',
 /** Of a failure that the runtime has caught; the overlay has all of it. */
 const OF_FAILURES: ReadonlySet<string> = new Set([
   ...OF_LINES,
-  ...['digest', 'place', 'method', 'url', 'route', 'loader', 'action', 'prefetch'],
+  'digest',
+  'place',
+  'method',
+  'url',
+  'route',
+  'loader',
+  'action',
+  'prefetch',
 ])
 
 const MOST_FIELDS = 4_000 // characters

@@ -4,13 +4,7 @@
  */
 import { basePath } from '../../shared/base-path.ts'
 import { observePage } from '../inspect/observe-page.ts'
-import {
-  DEV_BUILD_TIMING,
-  DEV_EVENTS_PATH,
-  type DevFailure,
-  type DevMessage,
-  type RenewedModule,
-} from './dev-messages.ts'
+import { DEV_BUILD_TIMING, DEV_EVENTS_PATH, type DevMessage, type RenewedModule } from './dev-messages.ts'
 import { explain, openInEditor } from './dev-requests.ts'
 import { findInsight } from './find-insight.ts'
 import { createOverlay } from './overlay.ts'
