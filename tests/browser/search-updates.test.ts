@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import type { OpenPage } from '../support/browser.ts'
 import { routerTest as browserTest } from '../support/router-app.ts'
-import { clickLink, heading, hold, pathOf } from '../support/router-page.ts'
+import { clickLink, heading, hold, pathOf, recordData } from '../support/router-page.ts'
 
 const DATA = /_m\/data\/tally/
 const ROUTER = /_m\/assets\/start-router-.*\.js/
@@ -78,6 +78,22 @@ describe('changes of search params', () => {
     await press(page, 'Seven')
     await press(page, 'n + 1')
     await shows(page, { n: 8 }, '/tally?n=8')
+  })
+
+  browserTest('to what is there, or on its way, ask for nothing and leave the history alone', async ({ open }) => {
+    const page = await openTally(open, '/tally?n=4')
+    const asked = recordData(page)
+    const entries = await page.evaluate(() => history.length)
+    await page.evaluate(() => window.setSearch({ n: 4 }))
+    const held = await hold(page, DATA)
+    await clickLink(page, 'To five')
+    await page.evaluate(() => window.setSearch((now: object) => ({ ...now, n: 5 })))
+    held.release()
+    await shows(page, { n: 5 }, '/tally?n=5')
+    await press(page, 'n + 1')
+    await shows(page, { n: 6 }, '/tally?n=6')
+    expect(asked).toEqual([expect.stringContaining('/tally?n=5'), expect.stringContaining('/tally?n=6')])
+    expect(await page.evaluate(() => history.length)).toBe(entries + 2)
   })
 
   browserTest('begin where the visitor is going back', async ({ open }) => {

@@ -45,6 +45,8 @@ export function searchSetterOf(router: Router): SearchSetter {
  * | is about to come on screen                             | waits until it is                   |
  * | stays if the visitor heeds a blocker                   | waits for the decision              |
  * | is being left, or has been left, even if it came again | does nothing                        |
+ *
+ * A change to the search params that are there, or on their way, does nothing either.
  */
 function createSearchSetter(router: Router): SearchSetter {
   const visits = new WeakMap<RouteView, object>()
@@ -85,6 +87,7 @@ function createSearchSetter(router: Router): SearchSetter {
     const made = isWhole || known ? searchQuery(change, (known ?? screen.view).search, known === own) : undefined
     if (!made) return wait(target?.kind === 'push' ? href : undefined)
     if (isWhole) lastWhole = id
+    if (path + made.query === href) return
     const { options } = change
     // As if the navigation that this one overtakes had come on screen.
     const replace = overtaken === screen.href || (options?.replace === true && target?.kind !== 'push')
