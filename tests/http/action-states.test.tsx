@@ -42,6 +42,7 @@ async function statesApp(language?: string, tooLarge: string | (() => string) = 
     }),
     remove: action({ failure: 'state', args: z.tuple([z.number()]), handler: failing }),
     upload: action({ upload: { files: 1, fileBytes: 2_000, totalBytes: 5_000 }, handler: readAll }),
+    several: action({ upload: { files: 2, fileBytes: 2_000 }, tooLarge, handler: readAll }),
     attach: action({ bodyLimit: 3_000, tooLarge, handler: () => void ran.push('attached') }),
   }
   type Name = keyof typeof actions
@@ -74,6 +75,7 @@ async function statesApp(language?: string, tooLarge: string | (() => string) = 
         <StateForm name="crash" />
         <StateForm name="taken" />
         <StateForm name="upload" />
+        <StateForm name="several" />
         <StateForm name="attach" />
         <RemoveForm />
         <form id="plain" action={actions.fail as never} />
@@ -97,14 +99,14 @@ async function statesApp(language?: string, tooLarge: string | (() => string) = 
     await folder.remove()
   })
   const post = (path: string) => request(app).post(path).set('Host', 'good.test')
-  const send = async (id: string, fields: Record<string, string> = {}, file?: string) => {
+  const send = async (id: string, fields: Record<string, string> = {}, ...files: string[]) => {
     const { text } = await request(app).get('/list').set('Host', 'good.test').expect(200)
     const { url, entries } = await submitForm(text, `#${id}`)
     // What a visitor sends need not be what the form has.
     const sent = new FormData()
     for (const [name, value] of entries) if (name.startsWith('$ACTION')) sent.append(name, value)
     for (const [name, value] of Object.entries(fields)) sent.append(name, value)
-    if (file !== undefined) sent.append('file', new File([file], 'a.bin'))
+    for (const file of files) sent.append('file', new File([file], 'a.bin'))
     const body = new Response(sent)
     return post(url)
       .set('Content-Type', body.headers.get('content-type') ?? '')
@@ -239,6 +241,19 @@ describe('a file that is too large is the fault of its field', () => {
     const { status, text } = await send('upload', { note: 'typed' }, 'x'.repeat(6_000))
     expect(status).toBe(413)
     expect(JSON.parse(shownIn(text))).toMatchObject({ errors: { file: ['Too large: at most 5 kB.'] } })
+    expect(ran).toEqual([])
+  })
+
+  test('where it is one file too many, in words for that', async () => {
+    const { send, ran } = await statesApp()
+    const { status, text } = await send('several', { note: 'typed' }, 'one', 'two', 'three')
+    expect(status).toBe(413)
+    expect(JSON.parse(shownIn(text))).toEqual({
+      kind: 'invalid',
+      errors: { file: ['Too many files: at most 2.'] },
+      values: { note: 'typed' },
+      omitted: ['file'],
+    })
     expect(ran).toEqual([])
   })
 

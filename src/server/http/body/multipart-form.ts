@@ -90,7 +90,7 @@ export async function streamForm(
       // Browsers send a file field that was left empty like this.
       if (head.filename === '' && first === undefined) continue
       count += 1
-      if (count > limits.files) throw overLimit('files', limits.files)
+      if (count > limits.files) throw ofFile(overLimit('files', limits.files), { field: head.name })
       return { head, first }
     }
     return undefined

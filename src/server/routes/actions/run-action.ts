@@ -223,7 +223,7 @@ async function check(
 }
 
 /**
- * The fault of a file that is too large, for the state of its form.
+ * The fault of a file that is too large, or one too many, for the state of its form.
  * @returns `undefined` for any other error, and for a call that shows no state.
  */
 export async function tooLargeInput(
@@ -238,7 +238,8 @@ export async function tooLargeInput(
   if (split?.hasState !== true) return undefined
   const { secret = [] } = definition
   const errors = Object.create(null) as Record<string, string[]>
-  errors[field] = [ownTooLarge(definition, context) ?? limitInWords(limit, textsOf(context))]
+  const own = limit.name === 'files' ? undefined : ownTooLarge(definition, context)
+  errors[field] = [own ?? limitInWords(limit, textsOf(context))]
   const { values, omitted } = typedInput(call, secret)
   const state: InvalidInput = { kind: 'invalid', errors, values, omitted: [...new Set([...omitted, field])] }
   return { kind: 'invalid', status: 413, state, secret }
