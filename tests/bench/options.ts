@@ -14,6 +14,7 @@ export const SECTIONS = [
   'action',
   'upload',
   'reports',
+  'build',
   'clicks',
   'link-watching',
   'navigations',
@@ -42,6 +43,8 @@ export interface BenchOptions {
   readonly leak: { readonly rounds: number; readonly requests: number }
   /** Bytes of the file that is sent. */
   readonly uploadBytes: number
+  /** Builds of each application, and first starts of `dev`. */
+  readonly buildRounds: number
   /** Pairs of clicks, the client router's and a bare swap. */
   readonly clickPairs: number
   /** Loads of the page with a thousand links, in each of three windows. */
@@ -91,6 +94,7 @@ const FULL = {
   leakRounds: 10,
   leakRequests: 20_000,
   uploadBytes: 2 ** 30,
+  buildRounds: 5,
   clickPairs: 100,
   linkLoads: 15,
   navigations: 10_000,
@@ -107,6 +111,7 @@ const QUICK: typeof FULL = {
   leakRounds: 4,
   leakRequests: 1000,
   uploadBytes: 2 ** 28,
+  buildRounds: 1,
   clickPairs: 20,
   linkLoads: 3,
   navigations: 500,
@@ -136,6 +141,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       requests: positive('--leak-requests', values['leak-requests']) ?? defaults.leakRequests,
     },
     uploadBytes: defaults.uploadBytes,
+    buildRounds: defaults.buildRounds,
     clickPairs: defaults.clickPairs,
     linkLoads: defaults.linkLoads,
     navigations: positive('--navigations', values.navigations) ?? defaults.navigations,

@@ -4,6 +4,7 @@ import { makeTempDir } from '../support/temp-dir.ts'
 import { measureActions, measureUpload } from './actions.ts'
 import { missingChromium, startBrowser } from './browser-pages.ts'
 import type { BenchBrowser } from './browser-pages.ts'
+import { measureBuilds } from './builds.ts'
 import { bundleBareServer, PROJECT } from './bundle.ts'
 import { measureClicks } from './clicks.ts'
 import { measureClientScripts } from './client-scripts.ts'
@@ -88,6 +89,8 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     action: async () => (await measureActions(folder.path, options)).forEach(report),
     upload: async () => (await measureUpload(folder.path, options.uploadBytes)).forEach(report),
     reports: async () => (await measureReports(folder.path, ours, options)).forEach(report),
+    build: () =>
+      onAllCores(async () => (await measureBuilds(folder.path, { rounds: options.buildRounds })).forEach(report)),
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),
     'link-watching': () => inBrowser((browser) => measureLinkWatching(browser, ours, { loads: options.linkLoads })),
     navigations: () => inBrowser((browser) => measureNavigations(browser, ours, options)),
