@@ -26,7 +26,7 @@ import { createServerReporter } from './reports/sdk/server-reporter.ts'
 import { createAdmission } from './request/admission/admission.ts'
 import { limitVisitors } from './request/admission/visitor-limits.ts'
 import { createRequestJudge } from './request/judge-request.ts'
-import { describeErrors } from './request/logged-errors.ts'
+import { describeErrors } from './request/answer/logged-errors.ts'
 import {
   requestLogInDevelopment,
   requestLogThrough,

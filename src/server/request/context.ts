@@ -29,7 +29,6 @@ import type { RedisLink } from '../stores/redis-link.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 
 const MOST_SPANS = 200 // per request
-const MEGABYTE = 1_048_576
 
 /** Facts from which a request's context is made. */
 export interface RequestFacts {
@@ -95,7 +94,7 @@ export class RequestContext {
   /** The connection has switched to another protocol: there is no answer to measure. */
   switched = false
   /** Maximum bytes of the body that `request` gives out. */
-  bodyLimit = MEGABYTE
+  bodyLimit = 1_048_576
   /** What has read of a handler's body: `request`, or the schema of its module. */
   bodyReader: 'request' | 'schema' | undefined = undefined
   /** Its span of OpenTelemetry, if the application has registered a provider. */
@@ -286,10 +285,9 @@ export class RequestContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
-    }
+    if (this.#controller !== undefined) return this.#controller.signal
+    this.#controller = new AbortController()
+    if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
     return this.#controller.signal
   }
 

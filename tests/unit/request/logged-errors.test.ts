@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeErrors } from '../../../src/server/request/logged-errors.ts'
+import { describeErrors } from '../../../src/server/request/answer/logged-errors.ts'
 
 test('errors in the fields of a line are described, without members that may be secret', () => {
   const error = Object.assign(new TypeError('no mail', { cause: new Error('no socket') }), { password: 'secret' })

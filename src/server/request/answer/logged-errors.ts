@@ -1,4 +1,4 @@
-import { describeThrown } from './answer/failure.ts'
+import { describeThrown } from './failure.ts'
 
 const MOST_DEPTH = 3 // of objects in a field
 const MOST_ITEMS = 100 // of a list
