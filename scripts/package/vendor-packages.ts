@@ -97,9 +97,9 @@ function takenNames(files: ReadonlyMap<string, string>): ReadonlyMap<string, Rea
 }
 
 // In esbuild's format.
-const STATIC = /^(?:import|export) ([^;"']*?) ?from "(?:[./]*vendor|millrace\/internal\/packages)\/([^"]+?)(?:\.js)?";$/gm
-const DYNAMIC =
-  /(?:\{([^{}]*)\} = await )?import\("(?:[./]*vendor|millrace\/internal\/packages)\/([^"]+?)(?:\.js)?"\)/g
+const STATIC =
+  /^(?:import|export) ([^;"']*?) ?from "(?:[./]*vendor|millrace\/internal\/packages)\/([^"]+?)(?:\.js)?";$/gm
+const DYNAMIC = /(?:\{([^{}]*)\} = await )?import\("(?:[./]*vendor|millrace\/internal\/packages)\/([^"]+?)(?:\.js)?"\)/g
 
 /** The imported names of a clause: `import a, { b as c }` imports `default` and `b`. */
 function namesOf(clause: string): readonly string[] {
