@@ -29,6 +29,9 @@ const MOST_OF_A_PATH = 100 // characters
 /** `OPTIONS *` is about the server, not a URL (RFC 9110, section 9.3.7). */
 const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
 
+/** Listeners of one event that an answer gets from here: Node's `pipeline` alone adds five to a response. */
+const MOST_LISTENERS = 10
+
 /** Parts of the guard. */
 export interface GuardParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
@@ -157,6 +160,9 @@ function watch(context: RequestContext, { requestLog, observe, telemetry }: Guar
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
+  // Node warns of a leak above ten, and middleware in front of the application listens too.
+  const allowed = res.getMaxListeners()
+  if (allowed > 0) res.setMaxListeners(allowed + MOST_LISTENERS)
   res.once('close', () => {
     if (hostOf(req)?.isPassedOn) return context.finish()
     if (!res.writableFinished) context.abort('gone')
