@@ -1,7 +1,7 @@
 /** A whole product, written from the handbook alone, that is installed outside of the project from the packed archive. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchChromium } from '../support/browser.ts'
 import { findChromium } from '../support/chromium.ts'
@@ -111,6 +111,7 @@ async function sendTicket(page: Page, subject: string): Promise<void> {
 }
 
 const pathOf = (page: Page): string => page.url().slice(new URL(page.url()).origin.length)
+const colourOf = (text: Locator): Promise<string> => text.evaluate((element) => getComputedStyle(element).color)
 const widthOf = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
 
 describe('a product from the handbook alone', () => {
@@ -237,7 +238,7 @@ describe('a product from the handbook alone', () => {
     const { page, context, complaints } = await signedIn(browser, 'eve@example.com', 'Eve', options)
     await page.goto('/desk/en/new/review') // leads to the first step that is missing
     await page.getByRole('button', { name: 'Next' }).click()
-    await page.getByText('Please fill this in.').waitFor()
+    expect(await colourOf(page.getByText('Please fill this in.'))).not.toBe(await colourOf(page.getByText('Subject')))
     await sendTicket(page, 'Flour')
     await page.getByText(/Open \(Eve\)/).waitFor()
     await page.getByLabel('Answer').fill('Soon, please.')

@@ -51,6 +51,9 @@ test('a ticket is sent, found, answered, edited, and solved', async () => {
   const answered = await (await agent.get(sent.url)).submit('#comment', { text: 'Oil it.', files: [] })
   expect(answered.all('[data-role] p').map(({ text }) => text)).toEqual(['The wheel stands still.', 'Oil it.'])
   expect((await answered.submit('#comment', { text: ' ' })).status).toBe(422)
+  const files = ['1', '2', '3', '4'].map((name) => new File([name], name))
+  const tooMany = await answered.submit('#comment', { text: 'Look.', files })
+  expect([tooMany.status, tooMany.text('#comment')]).toEqual([413, expect.stringContaining('at most 3')])
   expect(mailedPath(app, 'ann@example.com')).toBe('/en/tickets/1')
 
   const dialog = await answered.follow('a[href$="/edit"]')
