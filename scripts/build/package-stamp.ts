@@ -15,6 +15,11 @@ const RECORDS = [
   'node_modules/.yarn-integrity',
 ] as const
 
+/** Paths of these files in a project: there or not. */
+export function packageRecords(root: string): readonly string[] {
+  return RECORDS.map((name) => join(root, name))
+}
+
 /** Changes when packages are installed, for the project or for the workspace around it. */
 export function packageStamp(root: string): string {
   const stamps: string[] = []

@@ -18,6 +18,7 @@ import { createGateway } from './gateway.ts'
 import type { InspectorAddress } from './inspector-port.ts'
 import { isEveryAddress, networkAddresses, urlHost } from './local-hosts.ts'
 import { createModuleServer } from './module-server.ts'
+import { packageRecords } from './package-stamp.ts'
 import { openEditor } from './open-editor.ts'
 import { createSaveQueue } from './save-queue.ts'
 import { createServerProcess } from './server-process.ts'
@@ -100,8 +101,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       onDefect(error)
     }
   }
+  const installs = new Set(packageRecords(root))
   const applySaves = async (files: readonly string[]): Promise<boolean> => {
-    const isBuilt = await progress.during(update(files))
+    const saved = files.filter((file) => !installs.has(file))
+    if (saved.length < files.length) build.forget() // all imports may lead elsewhere
+    const isBuilt = await progress.during(update(saved))
     watcher.include([...build.reads.files(), ...sources()])
     if (isBuilt) setImmediate(checkBuild) // pages and requests do not wait for it
     return isBuilt
@@ -147,6 +151,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const folders = [join(root, 'src'), join(root, 'docs')]
   const watched = app.startsWith(join(root, 'src')) ? folders : [...folders, app]
   const watcher = watchSources(watched, saves.add, { pollMs: options.pollMs, print })
+  watcher.include(installs)
   saves.add([])
   await saves.idle()
   built.resolve()

@@ -1,5 +1,5 @@
 import { existsSync, watch, type FSWatcher } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { pollFolders, type FolderPoll } from './poll-folders.ts'
 
 /** Watches folders until it is closed. */
@@ -81,7 +81,7 @@ export function watchSources(
   }
 
   function include(file: string): void {
-    if (file.split(sep).includes('node_modules') || folders.some((folder) => file.startsWith(folder + sep))) return
+    if (isOfPackage(file) || folders.some((folder) => file.startsWith(folder + sep))) return
     included.add(file)
     state.poll?.include(file)
     const folder = dirname(file)
@@ -104,6 +104,12 @@ export function watchSources(
       for (const watcher of watchers) watcher.close()
     },
   }
+}
+
+/** Not what a package manager notes beside the packages. */
+function isOfPackage(file: string): boolean {
+  const isRecord = basename(dirname(file)) === 'node_modules' && basename(file).startsWith('.')
+  return file.split(sep).includes('node_modules') && !isRecord
 }
 
 /** @param name the path below a watched folder. */

@@ -25,8 +25,8 @@ import { createPageRecorder, type PageRecorder } from './reports/sdk/page-record
 import { createServerReporter } from './reports/sdk/server-reporter.ts'
 import { createAdmission } from './request/admission/admission.ts'
 import { limitVisitors } from './request/admission/visitor-limits.ts'
-import { createRequestJudge } from './request/judge-request.ts'
 import { describeErrors } from './request/answer/logged-errors.ts'
+import { createRequestJudge } from './request/judge-request.ts'
 import {
   requestLogInDevelopment,
   requestLogThrough,

@@ -51,10 +51,16 @@ function seenIn(page: Page): Promise<unknown> {
 }
 
 /** The documents of a server that has failed load themselves again. */
-function isLost(page: Page): Promise<boolean> {
-  return page.evaluate(
-    () => document.querySelector('main') === null && !document.documentElement.hasAttribute('data-millrace-failed'),
-  )
+async function isLost(page: Page): Promise<boolean> {
+  for (;;) {
+    try {
+      return await page.evaluate(
+        () => document.querySelector('main') === null && !document.documentElement.hasAttribute('data-millrace-failed'),
+      )
+    } catch {
+      await page.waitForLoadState() // a navigation has come between
+    }
+  }
 }
 
 /** Writes what has changed, files that are gone first or last. */

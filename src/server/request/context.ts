@@ -73,8 +73,6 @@ export class RequestContext {
   refusal: string | undefined = undefined
   /** Kind of answer, for metrics. Data, prefetches and actions have members of their own. */
   kind: Extract<RequestKind, 'document' | 'resource' | 'asset' | 'health' | 'relay' | 'other'> = 'other'
-  /** Status of the refusal or failure that has ended an answer whose own status was sent before, for the log of development. */
-  lateStatus: number | undefined = undefined
   /** Why the request was shed, for metrics. */
   shed: ShedReason | undefined = undefined
   /** Turn of the event loop in which it was last admitted; see `admission/render-turns.ts`. */

@@ -51,6 +51,8 @@ export interface DataRequest {
   readonly segments?: readonly string[]
   /** The requesting page is of another build, whose components do not fit this build's data. Set for calls only. */
   readonly isOtherBuild?: boolean
+  /** Status of the refusal or failure that has ended the answer after its own was sent, for the log of development. */
+  lateStatus?: number
 }
 
 /** Durations of one answer, in milliseconds. */

@@ -23,8 +23,7 @@ export interface RequestLine {
 }
 
 /** What only the log of development tells. */
-export type LoggedRequest = KindFacts &
-  Pick<RequestContext, 'lateStatus'> & { readonly req: { readonly url?: string | undefined } }
+export type LoggedRequest = KindFacts & { readonly req: { readonly url?: string | undefined } }
 
 /** Writes one line per request. */
 export type RequestLog = (line: RequestLine, request: LoggedRequest) => void
@@ -51,8 +50,8 @@ const MOST_URL = 300 // characters; a longer one is read by nobody
  */
 export function requestLogInDevelopment(log: Logger): RequestLog {
   return (line, request) => {
-    const { lateStatus, req } = request
-    const late = lateStatus === undefined ? {} : { lateStatus }
+    const { data, req } = request
+    const late = data?.lateStatus === undefined ? {} : { lateStatus: data.lateStatus }
     log.info({ ...membersOf(line), url: (req.url ?? '').slice(0, MOST_URL), kind: kindOf(request), ...late })
   }
 }

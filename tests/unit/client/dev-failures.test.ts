@@ -87,7 +87,12 @@ describe('the list of failures', () => {
   test('counts requests of one cause once, and those of another again', () => {
     const request = (id: string) => ({ id, method: 'GET', url: '/orders/13' })
     const seen = ['a', 'b', 'c'].map((id) =>
-      failure({ kind: 'server', digest: 'd', request: request(id), cause: id === 'c' ? 'navigation 2' : 'navigation 1' }),
+      failure({
+        kind: 'server',
+        digest: 'd',
+        request: request(id),
+        cause: id === 'c' ? 'navigation 2' : 'navigation 1',
+      }),
     )
     const list = seen.reduce<readonly ListedFailure[]>((former, one) => addFailure(former, one).list, [])
     expect(list.map(({ count }) => count)).toEqual([2])

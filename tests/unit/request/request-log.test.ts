@@ -27,7 +27,6 @@ const REQUEST: LoggedRequest = {
   data: undefined,
   action: undefined,
   prefetch: false,
-  lateStatus: undefined,
 }
 
 /** What both ways to write a line say, parsed. */
@@ -76,7 +75,7 @@ test('a line in development has the start of the URL, the kind, and the status o
   write(LINE, REQUEST)
   write(LINE, { ...REQUEST, req: { url: `/${'x'.repeat(1_000)}` } })
   const data = { build: 'b' }
-  write(LINE, { ...REQUEST, data, lateStatus: 500 })
+  write(LINE, { ...REQUEST, data: { ...data, lateStatus: 500 } })
   write(LINE, { ...REQUEST, data, prefetch: true })
   write(LINE, { ...REQUEST, data, action: { id: 'a', form: '' } })
   const written = lines.map((text) => JSON.parse(text) as { url: string; kind: string; lateStatus?: number })

@@ -138,14 +138,12 @@ export function sendStopped(
   const headers = judged.kind === 'failure' ? retryHeaders(judged) : []
   const kind = judged.kind === 'failure' ? 'error' : judged.refusal
   const at = findBoundary(chain, kind, boundaryFrom)
+  if (answer.isOpen() && context.data !== undefined) context.data.lateStatus = judged.status
   if (at === undefined) {
-    if (answer.isOpen()) {
-      context.lateStatus = judged.status
-      answer.breakOff()
-    } else answer.open(judged.status, { document: true }, headers)
+    if (answer.isOpen()) answer.breakOff()
+    else answer.open(judged.status, { document: true }, headers)
     return
   }
-  if (answer.isOpen()) context.lateStatus = judged.status
-  else answer.open(judged.status, head, headers)
+  if (!answer.isOpen()) answer.open(judged.status, head, headers)
   answer.outcome({ kind, at, ...(digest === undefined ? {} : { digest }) })
 }
