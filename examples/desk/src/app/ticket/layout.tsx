@@ -23,7 +23,7 @@ export default function TicketLayout({ data, params, children }: TicketProps) {
     [opened, ticket.created],
   ]
   return (
-    <article className="grid items-start gap-6 md:grid-cols-[1fr_18rem]">
+    <article className="grid grid-cols-1 items-start gap-6 md:grid-cols-[minmax(0,1fr)_18rem]">
       <h1 className="md:col-span-2">{`#${params.id} ${ticket.subject}`}</h1>
       <Conversation data={data} />
       <aside className="flex flex-col gap-4">
