@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
-import { parsePattern } from '../../src/shared/route-pattern.ts'
+import type { ParamLists } from '../../src/shared/route-definition.ts'
 import { createRouteTable } from '../../src/shared/route-table.ts'
 import { readRulePath } from '../../src/shared/rules/rule-path.ts'
 import { compileSource } from '../../src/shared/rules/rule-source.ts'
 import { isRuntimePath } from '../../src/shared/runtime-paths.ts'
 import { BuildFault } from './build-fault.ts'
+import type { BundleContext } from './bundle-options.ts'
 import type { ApplicationFacts } from './inspect-application.ts'
 import { linkLiterals, type LinkLiteral } from './link-literals.ts'
 
@@ -17,21 +18,29 @@ const MOST_FAULTS = 10 // of one build: a renamed route may have hundreds of lin
 /** Judges literal targets by the table and the rules of an application. */
 export interface LinkJudge {
   /** @returns what is wrong with a literal; `undefined` for one that leads somewhere, or off the table's paths. */
-  faultOf(literal: Pick<LinkLiteral, 'kind' | 'text'>): string | undefined
+  faultOf(literal: Pick<LinkLiteral, 'kind' | 'text' | 'isPlain'>): string | undefined
+}
+
+/** What decides where a link leads. */
+export interface LinkFacts extends Pick<ApplicationFacts, 'sources' | 'urls' | 'rules'> {
+  /** Of the build. */
+  readonly basePath?: string | undefined
 }
 
 /** @param facts of the application; rules that only set headers answer nothing. */
-export function createLinkJudge({ sources, rules }: Pick<ApplicationFacts, 'sources' | 'rules'>): LinkJudge {
+export function createLinkJudge({ sources, urls, rules, basePath = '' }: LinkFacts): LinkJudge {
   const noModule = (): Promise<never> => Promise.reject(new Error('Not loaded by the build'))
   const table = createRouteTable(
     Object.fromEntries(
       Object.entries(sources).map(([key, kinds]) => [
         key,
-        Object.fromEntries(Object.keys(kinds).map((kind) => [kind, noModule])),
+        { ...Object.fromEntries(Object.keys(kinds).map((kind) => [kind, noModule])), ...urls[key] },
       ]),
     ),
   )
-  const patterns = [...new Set(table.routes.map(({ pattern }) => pattern))]
+  const linked = table.routes.filter(({ definition }) => definition.linked !== false)
+  const patterns = linked.map(({ pattern }) => pattern)
+  const lists = new Map(linked.map(({ pattern, lists: own }) => [pattern, own ?? {}]))
   const answering = rules.flatMap(([source, effect]) =>
     effect.startsWith('sets ') ? [] : [compileSource(source, refuse, loadExpressionEngine)],
   )
@@ -40,23 +49,23 @@ export function createLinkJudge({ sources, rules }: Pick<ApplicationFacts, 'sour
     // With a slash at the end it is redirected to the path without.
     const pathname = path.length > 1 ? path.replace(/\/$/, '') : path
     const match = table.match(pathname)
-    if (match !== undefined) return match.error === undefined
+    if (match?.error !== undefined) return false
+    if (match !== undefined && match.route.definition.linked !== false) return true
     return isRuntimePath(pathname) || answering.some((source) => source.match(readRulePath(pathname)) !== undefined)
   }
 
   return {
-    faultOf({ kind, text }) {
+    faultOf({ kind, text, isPlain }) {
       if (kind === 'pattern') {
         if (patterns.includes(text)) return undefined
-        return `href('${text}') is not a pattern of the table. ${nearestOf(text, patterns)}`
+        const unlinked = table.routes.some(({ pattern }) => pattern === text)
+        const why = unlinked ? 'is a pattern that no link leads to (linked: false).' : 'is not a pattern of the table.'
+        return `href('${text}') ${why} ${nearestOf(text, lists)}`
       }
-      if (!text.startsWith('/') || text.startsWith('//')) return undefined
+      if (!text.startsWith('/') || text.startsWith('//') || (isPlain && basePath !== '')) return undefined
       const path = text.replace(/[?#].*$/s, '')
       if (leadsSomewhere(path)) return undefined
-      return (
-        `no route answers ${path}. ${nearestOf(path, patterns)} ` +
-        `If middleware answers it, write external('${text}').`
-      )
+      return `no route answers ${path}. ${nearestOf(path, lists)} If middleware answers it, write external('${text}').`
     },
   }
 }
@@ -65,23 +74,42 @@ function refuse(_kind: string, broken: string): never {
   throw new BuildFault(broken)
 }
 
-function nearestOf(text: string, patterns: readonly string[]): string {
-  const nearest = patterns
-    .map((pattern) => ({ pattern, distance: distanceOf(text, parsePattern(pattern).url) }))
-    .toSorted((a, b) => a.distance - b.distance)[0]
-  return nearest === undefined ? 'The table has no routes.' : `The nearest pattern is ${nearest.pattern}.`
+type PatternLists = ReadonlyMap<string, ParamLists>
+
+/** A catch-all is near to every path, so it tells nothing; an optional one also answers the path above it. */
+function nearestOf(text: string, lists: PatternLists): string {
+  const [nearest] = [...lists.keys()]
+    .map((pattern) => ({ pattern, path: pattern.replace(/\/\[\[\.\.\..*$/, '') || '/' }))
+    .filter(({ path }) => !path.includes('[...'))
+    .map(({ pattern, path }) => ({ pattern, path, distance: distanceOf(text, path, lists.get(pattern)) }))
+    .toSorted((a, b) => a.distance - b.distance)
+  if (nearest === undefined) return lists.size === 0 ? 'The table has no routes.' : 'The table has catch-alls only.'
+  const { pattern, path } = nearest
+  const limits = Object.entries(lists.get(pattern) ?? {}).map(([name, list]) => ` with ${name} ${inWords(list)}`)
+  return `The nearest pattern is ${path}${limits.join(' and')}.`
+}
+
+function inWords(list: readonly string[]): string {
+  const [first = '', ...more] = list
+  return more.length === 0 ? first : `${[first, ...more.slice(0, -1)].join(', ')} or ${more.at(-1)}`
 }
 
 /** Segments that differ count more than letters, so that `/mills/7/edit` is nearest to `/mills/[id]/edit`. */
-function distanceOf(path: string, pattern: string): number {
+function distanceOf(path: string, pattern: string, lists: ParamLists = {}): number {
   const [own, others] = [path.split('/'), pattern.split('/')]
   const costs = Array.from({ length: Math.max(own.length, others.length) }, (_, index) => {
     const [written, wanted] = [own[index], others[index]]
     if (written === undefined || wanted === undefined) return SEGMENT_COST
     if (written === wanted) return 0
-    return wanted.startsWith('[') ? 1 : Math.min(SEGMENT_COST, 1 + editsOf(written, wanted))
+    if (!wanted.startsWith('[')) return costOf(written, wanted)
+    const list = lists[wanted.slice(1, -1)]
+    return list === undefined ? 1 : Math.min(...list.map((value) => costOf(written, value)))
   })
   return costs.reduce((sum, cost) => sum + cost, 0)
+}
+
+function costOf(written: string, wanted: string): number {
+  return written === wanted ? 0 : Math.min(SEGMENT_COST, 1 + editsOf(written, wanted))
 }
 
 const SEGMENT_COST = 8
@@ -110,11 +138,11 @@ function editsOf(left: string, right: string): number {
  * @throws {BuildFault} with a line for each dead link: file, line, column, and the nearest pattern.
  */
 export function checkLinks(
-  { root, app }: { readonly root: string; readonly app: string },
+  { root, app, basePath }: Pick<BundleContext, 'root' | 'app' | 'basePath'>,
   metafiles: readonly Metafile[],
   facts: ApplicationFacts,
 ): void {
-  const judge = createLinkJudge(facts)
+  const judge = createLinkJudge({ ...facts, basePath })
   const own = `${app}/`
   const files = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)).filter((key) => MODULE.test(key)))
   const faults: string[] = []

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
-import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
+import type { RouteDefinitions, SegmentDefinition } from '../../src/shared/route-definition.ts'
 import type { RewritePhases, RewriteRule, RuleSet } from '../../src/shared/rules/rule-types.ts'
 import { validateRouteTable } from '../../src/shared/route-table-faults.ts'
 import { inspectActions, type LoadActions } from './inspect-actions.ts'
@@ -14,10 +14,15 @@ import { inspectActions, type LoadActions } from './inspect-actions.ts'
 /** The modules of one table entry: kind (`page`, `layout`, …) to the source's path in the project. */
 export type SegmentSources = Readonly<Record<string, string>>
 
+/** What an entry says of its URLs. */
+export type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked'>
+
 /** Contents of an application. */
 export interface ApplicationFacts {
   /** Modules of the table by pattern and kind; paths in the project. */
   readonly sources: Readonly<Record<string, SegmentSources>>
+  /** Of entries that say something of their URLs, by pattern. */
+  readonly urls: Readonly<Record<string, EntryUrls>>
   /** Each rule: its source, and its effect. */
   readonly rules: readonly (readonly [source: string, effect: string])[]
   /** Whether browsers report errors. */
@@ -76,7 +81,7 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
     const sources = await readSources(routes)
     const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
     return fault === undefined
-      ? { sources, rules: describeRules(app.rules), hasReports: app.reports !== false }
+      ? { sources, urls: urlsOf(routes), rules: describeRules(app.rules), hasReports: app.reports !== false }
       : { fault }
   } catch (error) {
     if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message, ...entryOf(error) }
@@ -115,12 +120,22 @@ function requireSameTable(ofApp: RouteDefinitions, ofRoutes: RouteDefinitions): 
   )
 }
 
+function urlsOf(routes: RouteDefinitions): ApplicationFacts['urls'] {
+  const entries = Object.entries(routes).flatMap(([pattern, { params, linked }]) =>
+    params === undefined && linked !== false
+      ? []
+      : [[pattern, { ...(params && { params }), ...(linked === false && { linked }) }] as const],
+  )
+  return Object.fromEntries(entries)
+}
+
 /** In this bundle every `import()` of a table resolves to a marker that names its source. */
 async function readSources(routes: RouteDefinitions): Promise<Record<string, SegmentSources>> {
   const sources: Record<string, SegmentSources> = {}
   for (const [pattern, definition] of Object.entries(routes)) {
     const ofPattern: Record<string, string> = {}
-    for (const [kind, load] of Object.entries(definition)) {
+    const { params: _params, linked: _linked, ...modules } = definition
+    for (const [kind, load] of Object.entries(modules)) {
       const loaded: unknown = typeof load === 'function' ? await load() : undefined
       const source =
         loaded !== null && typeof loaded === 'object' && 'millraceSource' in loaded ? loaded.millraceSource : undefined

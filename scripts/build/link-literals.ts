@@ -1,4 +1,4 @@
-import { importedNames, isNode, nameOf, nodesOf, parseModule, type SyntaxNode as Node } from './syntax-tree.ts'
+import { importedNames, isNode, nameOf, nodesOf, parseModule, textOf, type SyntaxNode as Node } from './syntax-tree.ts'
 import { positionOf } from './source-place.ts'
 
 /** A text in a module that says where a link leads. */
@@ -6,6 +6,8 @@ export interface LinkLiteral {
   /** `path` of a link or redirect, `pattern` of a call of `href`. */
   readonly kind: 'path' | 'pattern'
   readonly text: string
+  /** Of a plain element: its URL has the base path, if there is one, and others are the host's. */
+  readonly isPlain?: true
   /** From 1. */
   readonly line: number
   /** From 1, in UTF-16 units. */
@@ -23,16 +25,27 @@ const CALLS: Readonly<Record<string, LinkLiteral['kind']>> = {
 /** Components of the package, and the prop with their target. */
 const TARGETS: Readonly<Record<string, string>> = { Link: 'href', Form: 'action' }
 
+/** Plain elements that lead to a page, and the attribute with their target. */
+const ELEMENTS: Readonly<Record<string, string>> = {
+  a: 'href',
+  area: 'href',
+  form: 'action',
+  button: 'formAction',
+  input: 'formAction',
+}
+
+/** A module without these has no link, and parsing is what costs. */
+const MAY_LINK = /millrace|<(?:a|area|form|button|input)[\s>]/
+
 /**
- * Finds the literal targets of links in a module: `<Link href="…">`, `<Form action="…">`, `redirect('…')`, `permanentRedirect('…')`, `navigate('…')` of
- * `useNavigate()`, and the patterns of `href('…')`. A name that the module declares a second time is left out, because it may
- * be another function there.
+ * Finds the literal targets of links in a module: `<Link href="…">`, `<Form action="…">`, those of plain elements,
+ * `redirect('…')`, `permanentRedirect('…')`, `navigate('…')` of `useNavigate()`, and the patterns of `href('…')`. A name that
+ * the module declares a second time is left out, because it may be another function there.
  * @param file its name; the ending decides the syntax.
  * @returns nothing for a module that does not parse: the bundler reports it.
  */
 export function linkLiterals(file: string, text: string): readonly LinkLiteral[] {
-  // Most modules of a server have no link, and parsing is what costs.
-  if (!text.includes('millrace')) return []
+  if (!MAY_LINK.test(text)) return []
   const program = parseModule(file, text)
   if (program === undefined) return []
   const nodes = [...nodesOf(program)]
@@ -47,7 +60,7 @@ export function linkLiterals(file: string, text: string): readonly LinkLiteral[]
   }
   return nodes
     .flatMap((node) => targetsOf(node, meaning))
-    .map(({ kind, node, text: target }) => ({ kind, text: target, ...positionOf(text, node.start) }))
+    .map(({ node, ...literal }) => ({ ...literal, ...positionOf(text, node.start) }))
 }
 
 /** Names that a node binds, other than by an import. */
@@ -105,24 +118,32 @@ function isNavigatorCall(value: unknown, imported: ReadonlyMap<string, string>):
   return imported.get(nameOf(value['callee']) ?? '') === 'useNavigate'
 }
 
-interface Target {
-  readonly kind: LinkLiteral['kind']
+interface Target extends Omit<LinkLiteral, 'line' | 'column'> {
   readonly node: Node
-  readonly text: string
 }
 
 function targetsOf(node: Node, meaning: (local: string) => string | undefined): readonly Target[] {
   if (node.type === 'JSXOpeningElement') {
-    const target = TARGETS[meaning(nameOf(node['name']) ?? '') ?? '']
-    if (target === undefined) return []
+    const name = nameOf(node['name']) ?? ''
+    const isPlain = Object.hasOwn(ELEMENTS, name)
+    const target = isPlain ? ELEMENTS[name] : TARGETS[meaning(name) ?? '']
     const attributes = node['attributes'] as readonly Node[]
+    if (target === undefined || attributes.some(isForFiles)) return []
     return attributes.flatMap((attribute) =>
-      nameOf(attribute['name']) === target ? literalsOf(attribute['value'], 'path') : [],
+      nameOf(attribute['name']) === target
+        ? literalsOf(attribute['value'], 'path').map((literal) => (isPlain ? { ...literal, isPlain } : literal))
+        : [],
     )
   }
   if (node.type !== 'CallExpression') return []
   const kind = CALLS[calledName(node['callee'], meaning) ?? '']
   return kind === undefined ? [] : literalsOf((node['arguments'] as readonly unknown[])[0], kind)
+}
+
+/** Whether an attribute says that its link leads to a file, or to something that is not the application's. */
+function isForFiles({ name, value }: Node): boolean {
+  const attribute = nameOf(name)
+  return attribute === 'download' || (attribute === 'rel' && /\bexternal\b/.test(textOf(value) ?? ''))
 }
 
 function calledName(callee: unknown, meaning: (local: string) => string | undefined): string | undefined {

@@ -36,10 +36,13 @@ export async function routes(args: readonly string[]): Promise<void> {
  * The table as text.
  * @param folder the application's, from the project: left out of the paths.
  */
-export function routeList({ sources, rules }: ApplicationFacts, folder: string): string {
+export function routeList({ sources, urls, rules }: ApplicationFacts, folder: string): string {
   const modules = Object.entries(sources).map(([pattern, kinds]) => {
     const brought = Object.entries(kinds).map(([kind, source]) => `${kind} ${source.replace(folder, '')}`)
-    return [pattern, brought.join(', ') || '(nothing)'] as const
+    const { params = {}, linked } = urls[pattern] ?? {}
+    const limits = Object.entries(params).map(([name, list]) => `${name}: ${list.join(' | ')}`)
+    const said = [...brought, ...limits, ...(linked === false ? ['no link leads to it'] : [])]
+    return [pattern, said.join(', ') || '(nothing)'] as const
   })
   return [aligned(modules), aligned(rules)].filter((part) => part !== '').join('\n\n')
 }

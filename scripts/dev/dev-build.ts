@@ -28,6 +28,7 @@ export interface DevGeneration {
   readonly browser: Metafile
   readonly server: DevServerBundle
   readonly sources: RouteSources
+  readonly urls: ApplicationFacts['urls']
   readonly rules: ApplicationFacts['rules']
   /** Warnings of the compilers. */
   readonly warnings: readonly Message[]
@@ -187,8 +188,8 @@ export function createDevBuild(
   return { rebuild, keepsGraph, replace, verify, forget, reads, folders, dispose }
 }
 
-function factsOf({ sources, rules }: ApplicationFacts): string {
-  return JSON.stringify([sources, rules])
+function factsOf({ sources, urls, rules }: ApplicationFacts): string {
+  return JSON.stringify([sources, urls, rules])
 }
 
 /** @param affected absolute paths of the files that were saved, and of those that are made from them. */
@@ -241,6 +242,7 @@ function generationOf(
       hash: contentHash(runtime.hash, ...serverFiles.map(({ hash }) => hash)),
     },
     sources: inspection.sources,
+    urls: inspection.urls,
     rules: inspection.rules,
     styles: styles.groups,
     warnings: [...browser.warnings, ...styles.warnings],

@@ -21,8 +21,8 @@ export function createLinkWarnings(): (generation: DevGeneration) => readonly De
     return literals
   }
 
-  return ({ context: { root, app }, browser, server, sources, rules }) => {
-    const judge = createLinkJudge({ sources, rules })
+  return ({ context: { root, app, basePath }, browser, server, sources, urls, rules }) => {
+    const judge = createLinkJudge({ sources, urls, rules, basePath })
     const keys = [browser.inputs, server.metafile.inputs].flatMap((inputs) => Object.keys(inputs))
     const files = [...new Set(keys)].filter((key) => MODULE.test(key) && isOwn(join(root, key), app))
     const isThere = new Set(files.map((key) => join(root, key)))

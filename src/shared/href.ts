@@ -1,5 +1,5 @@
 import type { Href } from './link-target.ts'
-import type { RoutePattern } from './registered-table.ts'
+import type { LinkPattern } from './registered-table.ts'
 import type { Params } from './route-pattern.ts'
 import { parsePattern } from './route-pattern.ts'
 import { encodeSegment } from './route-segment.ts'
@@ -10,18 +10,26 @@ export type SearchValue = string | number | boolean
 /** The search part of a URL: a list repeats its key, `undefined` omits the key. */
 export type HrefSearch = Readonly<Record<string, SearchValue | readonly SearchValue[] | undefined>>
 
-/** Arguments of `href` after the pattern: params, required where the pattern needs any, then the search part. */
+/** Options of `href`. */
+export interface HrefOptions {
+  /** What the page's schema gives for absent search params: those with these values are left out of the URL. */
+  readonly defaults?: HrefSearch
+}
+
+type HrefRest = [search?: HrefSearch | undefined, options?: HrefOptions | undefined]
+
+/** Arguments of `href` after the pattern: params, required where the pattern needs any, the search part, options. */
 // By the pattern's text and not by its params: for the type of an argument, the compiler would go through those of every
 // pattern of the table.
 export type HrefArgs<Pattern extends string> = string extends Pattern
-  ? [params?: Params<string> | undefined, search?: HrefSearch | undefined]
+  ? [params?: Params<string> | undefined, ...HrefRest]
   : [Pattern] extends [`${string}[${string}`]
     ? [Pattern] extends [`${infer Start}/[[...${string}`]
       ? [Start] extends [`${string}[${string}`]
-        ? [params: Params<Pattern>, search?: HrefSearch | undefined]
-        : [params?: Params<Pattern> | undefined, search?: HrefSearch | undefined]
-      : [params: Params<Pattern>, search?: HrefSearch | undefined]
-    : [params?: Readonly<Record<string, never>> | undefined, search?: HrefSearch | undefined]
+        ? [params: Params<Pattern>, ...HrefRest]
+        : [params?: Params<Pattern> | undefined, ...HrefRest]
+      : [params: Params<Pattern>, ...HrefRest]
+    : [params?: Readonly<Record<string, never>> | undefined, ...HrefRest]
 
 const FAULTS = {
   missing: 'is missing',
@@ -56,14 +64,20 @@ export class HrefError extends Error {
  * Builds the URL of a page: `href('/lab/params/[id]', { id: 'a/b' }, { tab: 'log' })` is `/lab/params/a%2Fb?tab=log`.
  * Every value is encoded so that matching the URL returns the params; an empty list counts as absent.
  * @param pattern as in the route table; groups are left out.
- * @param args the params, then the search part. Params that the pattern does not have are ignored.
+ * @param args the params, the search part, and `{ defaults }`: search params with these values are left out. Params that the
+ * pattern does not have are ignored.
  * @returns a path of this site, always ASCII, never beginning with two slashes.
  * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or not valid Unicode: check values from outside
  * first, or put them in the search part.
  */
-export function href<Pattern extends RoutePattern>(pattern: Pattern, ...args: HrefArgs<NoInfer<Pattern>>): Href
+export function href<Pattern extends LinkPattern>(pattern: Pattern, ...args: HrefArgs<NoInfer<Pattern>>): Href
 // A signature of its own: in here the compiler would go through the params of every pattern.
-export function href(pattern: string, params: Params<string> = {}, search?: HrefSearch): Href {
+export function href(
+  pattern: string,
+  params: Params<string> = {},
+  search?: HrefSearch,
+  { defaults }: HrefOptions = {},
+): Href {
   let path = ''
   for (const segment of parsePattern(pattern).segments) {
     if (segment.kind === 'static') {
@@ -81,7 +95,7 @@ export function href(pattern: string, params: Params<string> = {}, search?: Href
     if (values.length === 0 && kind === 'catchAll') throw new HrefError('missing', pattern, name)
     for (const item of values) path += encodeValue(item, pattern, name)
   }
-  return ((path || '/') + encodeSearch(search, pattern)) as Href
+  return ((path || '/') + encodeSearch(search, pattern, defaults)) as Href
 }
 
 function encodeValue(value: unknown, pattern: string, name: string): string {
@@ -91,9 +105,10 @@ function encodeValue(value: unknown, pattern: string, name: string): string {
   return `/${encodeOrThrow(encodeSegment, value, pattern, name)}`
 }
 
-function encodeSearch(search: HrefSearch | undefined, pattern: string): string {
+function encodeSearch(search: HrefSearch | undefined, pattern: string, defaults: HrefSearch = {}): string {
   const pairs: string[] = []
   for (const [key, value] of Object.entries(search ?? {})) {
+    if (defaults[key] !== undefined && searchTexts(value) === searchTexts(defaults[key])) continue
     const values = Array.isArray(value) ? value : [value]
     for (const item of values) {
       if (item === undefined) continue
@@ -102,6 +117,11 @@ function encodeSearch(search: HrefSearch | undefined, pattern: string): string {
     }
   }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+/** Equal for values that are equal in a URL. */
+function searchTexts(value: HrefSearch[string]): string {
+  return JSON.stringify([value].flat().map(String))
 }
 
 function encodeOrThrow(encode: (text: string) => string, text: string, pattern: string, name: string): string {

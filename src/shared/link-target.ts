@@ -1,4 +1,4 @@
-import type { IsRegistered, RoutePattern } from './registered-table.ts'
+import type { IsRegistered, LinkPattern, ListedPlaces, PlacesIn } from './registered-table.ts'
 
 declare const CHECKED: unique symbol
 
@@ -6,7 +6,7 @@ declare const CHECKED: unique symbol
 export type Href = IsRegistered extends true ? string & { readonly [CHECKED]: 'href' } : string
 
 /** Every path that needs no params, for the compiler to suggest. */
-type StaticPath = Exclude<WithoutOptional<RoutePattern>, `${string}[${string}`>
+type StaticPath = Exclude<WithoutOptional<LinkPattern>, `${string}[${string}`>
 type WithoutOptional<Pattern extends string> = Pattern extends `${infer Path}/[[...${string}`
   ? Path extends ''
     ? '/'
@@ -55,7 +55,37 @@ type PathOf<To extends string> = To extends `${infer Start}#${string}` ? BeforeQ
 type BeforeQuery<To extends string> = To extends `${infer Start}?${string}` ? Start : To
 
 // The root has no segment; every other segment has one slash in front of it.
-type Patterns = RoutePattern extends infer Pattern extends string ? (Pattern extends '/' ? '' : Pattern) : never
+type Patterns = LinkPattern extends infer Pattern extends string
+  ? Pattern extends '/'
+    ? ''
+    : [keyof ListedPlaces] extends [never]
+      ? Pattern
+      : Marked<Pattern, Innermost<PlacesIn<Pattern>>>
+  : never
+
+/** A pattern with `[=name]` for each param that is limited to a list. */
+type Marked<Pattern extends string, Place extends keyof ListedPlaces> = [Place] extends [never]
+  ? Pattern
+  : Pattern extends `${Place}${infer More}`
+    ? `${MarkedPlaces[Place]}${More}`
+    : never
+
+type MarkedPlaces = { [Place in keyof ListedPlaces]: MarkedPlace<Place> }
+type MarkedPlace<Place extends keyof ListedPlaces> = Place extends `${infer Outer}/[${ListedPlaces[Place][1]}]`
+  ? `${Marked<Outer, Innermost<PlacesIn<Outer>>>}/[=${ListedPlaces[Place][1]}]`
+  : never
+
+/** Of places that one pattern passes, the one behind all others. */
+type Innermost<Places extends string, All extends string = Places> = Places extends string
+  ? [Extract<All, `${Places}/${string}`>] extends [never]
+    ? Places
+    : never
+  : never
+
+/** The marks whose lists have a value. Two lists of one name count as one: the build tells them apart. */
+type Marks = {
+  [Place in ListedPlaces[keyof ListedPlaces] as Place[2]]: `[=${Place[1]}]`
+}
 
 type IsScheme<Text extends string> = Text extends `${string}${'/' | '?' | '#' | ' '}${string}`
   ? false
@@ -75,9 +105,11 @@ type Kind<Segment extends string> = Segment extends `[[...${string}`
   ? '[[...]]'
   : Segment extends `[...${string}`
     ? '[...]'
-    : Segment extends `[${string}`
-      ? '[]'
-      : Segment
+    : Segment extends `[=${string}`
+      ? Segment
+      : Segment extends `[${string}`
+        ? '[]'
+        : Segment
 
 /** Whether a pattern of the set matches the path, segment by segment, as `createMatcher` does. */
 type Matches<Paths extends string, Path extends string> = Path extends ''
@@ -97,8 +129,20 @@ type Step<Node, Segment extends string, More extends string> =
   Node extends Readonly<Record<Segment, infer Paths extends string>>
     ? Matches<Paths, More> extends true
       ? true
-      : StepByParam<Node, More>
+      : StepByList<Node, Segment, More>
+    : StepByList<Node, Segment, More>
+
+type StepByList<Node, Segment extends string, More extends string> = Segment extends keyof Marks
+  ? true extends Below<Node, Marks[Segment], More>
+    ? true
     : StepByParam<Node, More>
+  : StepByParam<Node, More>
+
+type Below<Node, Mark extends string, More extends string> = Mark extends string
+  ? Node extends Readonly<Record<Mark, infer Paths extends string>>
+    ? Matches<Paths, More>
+    : false
+  : never
 
 type StepByParam<Node, More extends string> = Node extends { readonly '[]': infer Paths extends string }
   ? Matches<Paths, More> extends true

@@ -3,6 +3,7 @@
  * does not depend on the size of the table. If a branch fails further down, the next kind of segment at the same place
  * is tried: the result is the first match in the order of `compareSegments`.
  */
+import type { ParamLists } from './route-definition.ts'
 import type { Params, PatternSegment } from './route-pattern.ts'
 import { decodeSegment } from './route-segment.ts'
 
@@ -12,6 +13,8 @@ export interface Matchable {
   readonly segments: readonly PatternSegment[]
   /** Whether any segment is not static. */
   readonly dynamic: boolean
+  /** Limit params of the route, and of every other route that has them at the same place. */
+  readonly lists?: ParamLists
 }
 
 /** A route that answers a path. */
@@ -38,28 +41,28 @@ export type Matcher<Route> = (pathname: string, only?: 'static' | 'dynamic') => 
 
 interface Node<Route> {
   readonly statics: Map<string, Node<Route>>
-  param: Node<Route> | undefined
-  route: Route | undefined
-  catchAll: Route | undefined
-  optionalCatchAll: Route | undefined
+  param?: Node<Route>
+  /** The values that are allowed here. */
+  list?: readonly (string | undefined)[] | undefined
+  route?: Route
+  catchAll?: Route
+  optionalCatchAll?: Route
 }
 
 /** Builds the trie. The routes may be in any order; of two for the same URLs the first one wins. */
 export function createMatcher<Route extends Matchable>(routes: readonly Route[]): Matcher<Route> {
-  const root = createNode<Route>()
+  const root: Node<Route> = { statics: new Map() }
   for (const route of routes) insert(root, route)
 
   return (pathname, only) => {
     const values = splitPath(pathname)
     const route = values && find(root, values, 0, only)
     if (values === undefined || route === undefined) return undefined
-    const params = readParams(route.segments, values)
-    return params === undefined ? { route, error: 'undecodable' } : { route, params }
+    // What does not decode is no static text, so it is the value of a param.
+    return values.every((value) => value !== undefined)
+      ? { route, params: readParams(route.segments, values) }
+      : { route, error: 'undecodable' }
   }
-}
-
-function createNode<Route>(): Node<Route> {
-  return { statics: new Map(), param: undefined, route: undefined, catchAll: undefined, optionalCatchAll: undefined }
 }
 
 function insert<Route extends Matchable>(root: Node<Route>, route: Route): void {
@@ -67,10 +70,11 @@ function insert<Route extends Matchable>(root: Node<Route>, route: Route): void 
   for (const segment of route.segments) {
     if (segment.kind === 'static') {
       let child = node.statics.get(segment.text)
-      if (child === undefined) node.statics.set(segment.text, (child = createNode()))
+      if (child === undefined) node.statics.set(segment.text, (child = { statics: new Map() }))
       node = child
     } else if (segment.kind === 'param') {
-      node = node.param ??= createNode()
+      node = node.param ??= { statics: new Map() }
+      node.list ??= route.lists?.[segment.name]
     } else {
       node[segment.kind] ??= route
       return
@@ -99,7 +103,12 @@ function find<Route extends Matchable>(
   const below = value === undefined ? undefined : node.statics.get(value)
   const found = below && find(below, values, depth + 1, only)
   if (found !== undefined || only === 'static') return found
-  return (node.param && find(node.param, values, depth + 1, only)) ?? node.catchAll ?? node.optionalCatchAll
+  const { param } = node
+  return (
+    (param && param.list?.includes(value) !== false && find(param, values, depth + 1, only)) ||
+    node.catchAll ||
+    node.optionalCatchAll
+  )
 }
 
 function admit<Route extends Matchable>(
@@ -109,22 +118,13 @@ function admit<Route extends Matchable>(
   return route === undefined || only === undefined || route.dynamic === (only === 'dynamic') ? route : undefined
 }
 
-function readParams(
-  segments: readonly PatternSegment[],
-  values: readonly (string | undefined)[],
-): Params<string> | undefined {
+function readParams(segments: readonly PatternSegment[], values: readonly string[]): Params<string> {
   const params: Record<string, string | readonly string[]> = Object.create(null)
   for (const [index, segment] of segments.entries()) {
     if (segment.kind === 'static') continue
-    if (segment.kind === 'param') {
-      const value = values[index]
-      if (value === undefined) return undefined
-      params[segment.name] = value
-      continue
-    }
-    const rest = values.slice(index)
-    if (!rest.every((value) => value !== undefined)) return undefined
-    if (rest.length > 0) params[segment.name] = rest
+    const value = segment.kind === 'param' ? values[index] : values.slice(index)
+    // An optional list that matches nothing is absent.
+    if (value?.length) params[segment.name] = value
   }
   return params
 }

@@ -9,8 +9,18 @@ export type ModuleLoader<Module = unknown> = () => Promise<Module>
 /** The kinds of fallbacks of a segment. */
 export type BoundaryKind = 'error' | 'notFound' | 'forbidden' | 'unauthorized'
 
-/** The modules of one pattern. All are optional; a pattern with neither page nor handler is not a URL. */
+/** The values that a param may have, by its name. */
+export type ParamLists = Readonly<Record<string, readonly string[]>>
+
+/** One pattern: its modules, and what holds for its URLs. All is optional; one with neither page nor handler is not a URL. */
 export interface SegmentDefinition {
+  /**
+   * Limits `[name]` params of the pattern to lists of values, decoded: `{ locale: ['en', 'de'] }`. A URL with another value is
+   * not of this pattern. A list belongs to the place in the URL, so it holds for every entry that has the param there.
+   */
+  readonly params?: ParamLists
+  /** `false`: no link may lead to this entry, so that a link that only it would answer is a dead one. Default: `true`. */
+  readonly linked?: boolean
   /**
    * A server module (`*.server.ts`) whose function `guard` is asked before anything of this entry and of every entry below
    * it runs or is sent: layouts, pages, actions, handlers. It refuses or redirects by throwing.
@@ -36,6 +46,11 @@ export interface SegmentDefinition {
   readonly forbidden?: ModuleLoader
   /** Replaces the content of this segment's layout when that throws `unauthorized()`. */
   readonly unauthorized?: ModuleLoader
+}
+
+/** The modules of an entry. */
+export function segmentModules(segment: SegmentDefinition): readonly ModuleLoader[] {
+  return Object.values(segment).filter((member): member is ModuleLoader => typeof member === 'function')
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ListedParams, ListedPlaces, PlacesIn } from './registered-table.ts'
 import { decodeSegment } from './route-segment.ts'
 
 type SegmentParams<Segment extends string> = Segment extends `[[...${infer Name}]]`
@@ -18,13 +19,20 @@ type Flat<Members> = { [Key in keyof Members]: Members[Key] }
 /**
  * The params of a pattern, decoded once.
  * @typeParam Pattern a literal such as `'/lab/params/[id]'` gives `{ readonly id: string }`; `[...path]` gives a
- * non-empty list, `[[...path]]` an optional list. Plain `string` allows any name.
+ * non-empty list, `[[...path]]` an optional list. Plain `string` allows any name. A param that the registered table limits to
+ * a list has the type of its values.
  */
 export type Params<Pattern extends string> = [Pattern] extends [never]
   ? Readonly<Record<string, string | readonly string[]>>
   : string extends Pattern
     ? Readonly<Record<string, string | readonly string[]>>
-    : Flat<PathParams<Pattern>>
+    : [keyof ListedPlaces] extends [never]
+      ? Flat<PathParams<Pattern>>
+      : LimitedParams<Pattern>
+
+type LimitedParams<Pattern extends string> = Pattern extends string
+  ? Flat<PathParams<Pattern> & ListedParams<PlacesIn<Pattern>>>
+  : never
 
 /** One segment of a pattern. */
 export type PatternSegment =

@@ -28,6 +28,10 @@ export type RouteTableFault =
   | 'loader-without-page'
   | 'layout-loader-without-layout'
   | 'guard-without-route'
+  | 'list-without-param'
+  | 'bad-list'
+  | 'different-lists'
+  | 'list-without-route'
 
 /** Thrown for a faulty route table. The message names the patterns, the rule and the remedy. */
 export class RouteTableError extends Error {

@@ -4,6 +4,7 @@
  */
 import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
 import { chainOf } from './route-chain.ts'
+import { checkLists } from './route-list-faults.ts'
 import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import { parseValidPattern } from './route-pattern-faults.ts'
 import { RouteTableError } from './route-table-error.ts'
@@ -12,6 +13,8 @@ export { RouteTableError } from './route-table-error.ts'
 export type { RouteTableFault } from './route-table-error.ts'
 
 const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
+  params: true,
+  linked: true,
   guard: true,
   layout: true,
   layoutLoader: true,
@@ -70,20 +73,27 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
     }
     if (definition.page || definition.handler) routes.push(pattern)
   }
-  checkGuards(definitions)
+  const answering = answeringKeys(definitions)
+  checkGuards(definitions, answering)
   checkRoutes(routes)
   // Entries without a URL count too: a layout on '/[a]' would silently miss the pages on '/[b]/x'.
   checkNames(entries)
+  checkLists(definitions, answering)
+}
+
+/** Keys of the entries with a page or a handler at or below them. */
+function answeringKeys(definitions: RouteDefinitions): ReadonlySet<string> {
+  const keys = new Set<string>()
+  for (const [key, { page, handler }] of Object.entries(definitions)) {
+    if (page || handler) for (const entry of chainOf(definitions, key)) keys.add(entry.key)
+  }
+  return keys
 }
 
 /** A guard goes by keys, as layouts do: one on '/admin' would silently miss the pages on '/(site)/admin/users'. */
-function checkGuards(definitions: RouteDefinitions): void {
-  const guarded = new Set<string>()
-  for (const [key, { page, handler }] of Object.entries(definitions)) {
-    if (page || handler) for (const entry of chainOf(definitions, key)) guarded.add(entry.key)
-  }
+function checkGuards(definitions: RouteDefinitions, answering: ReadonlySet<string>): void {
   for (const [key, { guard }] of Object.entries(definitions)) {
-    if (!guard || guarded.has(key)) continue
+    if (!guard || answering.has(key)) continue
     throw new RouteTableError(
       'guard-without-route',
       [key],

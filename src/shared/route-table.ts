@@ -46,6 +46,7 @@ export function createRouteTable(definitions: RouteDefinitions): RouteTable {
   for (const { key, definition } of entries.values()) {
     if (!definition.page && !definition.handler) continue
     const { url, segments } = parsePattern(key)
+    const chain = chainOf(definitions, key).flatMap((entry) => entries.get(entry.key) ?? [])
     routes.push({
       pattern: url,
       key,
@@ -53,7 +54,8 @@ export function createRouteTable(definitions: RouteDefinitions): RouteTable {
       dynamic: segments.some((segment) => segment.kind !== 'static'),
       segments,
       definition,
-      chain: chainOf(definitions, key).flatMap((entry) => entries.get(entry.key) ?? []),
+      chain,
+      lists: Object.assign(Object.create(null), ...chain.map((entry) => entry.definition.params)),
     })
   }
   routes.sort((left, right) => compareSegments(left.segments, right.segments))

@@ -23,8 +23,8 @@ const app = createApp({
 const get = (path: string) => request(app).get(path).set('Host', 'mills.example')
 
 describe('the chapter on routes', () => {
-  const files = ['locales.ts', 'start-loader.server.ts', 'layout-loader.server.ts', 'layout.tsx', 'document.tsx']
-  files.push('texts.ts', 'schema-language.server.ts')
+  const files = ['locales.ts', 'routes.ts', 'start-loader.server.ts', 'missing.server.ts', 'layout-loader.server.ts']
+  files.push('layout.tsx', 'document.tsx', 'texts.ts', 'schema-language.server.ts')
   test.for(files)('prints %s as it is run here', (file) => {
     const chapter = readFileSync(join(ROOT, 'docs/routes.md'), 'utf8')
     const code = readFileSync(join(ROOT, 'tests/fixtures/locales-app', file), 'utf8')
@@ -65,7 +65,21 @@ describe('a page in a language', () => {
     }
   })
 
+  test('links to itself in the others with its query', async () => {
+    const { text } = await get('/en/mills?order=age&word=a%26b').expect(200)
+    expect(text).toContain('href="/de/mills?order=age&amp;word=a%26b"')
+  })
+
+  test('is not found within its layout where no page is', async () => {
+    const { text } = await get('/de/nowhere/at/all').expect(404)
+    expect(text).toContain('<html lang="de">')
+    expect(text).toContain('nothing here')
+    expect(text).toContain('hrefLang="en"')
+  })
+
   test.each([
+    '/fr/mills',
+    '/fr/nowhere',
     '/fr',
     '/EN',
     '/en%2Fmills',

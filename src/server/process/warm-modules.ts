@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { ModuleCache } from '../../client/react/module-cache.ts'
-import type { ModuleLoader } from '../../shared/route-definition.ts'
+import { segmentModules, type ModuleLoader } from '../../shared/route-definition.ts'
 import type { RouteTable } from '../../shared/route-table.ts'
 
 /** Result of `warmModules`. */
@@ -20,7 +20,8 @@ export async function warmModules(table: RouteTable, modules: ModuleCache, log: 
   const entries = new Set([...(table.root === undefined ? [] : [table.root]), ...table.routes.flatMap(chainOf)])
   const failed = new Set<ModuleLoader>()
   const works = Array.from(entries).flatMap(({ key, definition }) =>
-    (Object.entries(definition) as [string, ModuleLoader][]).map(async ([member, loader]) => {
+    Object.entries(definition).map(async ([member, loader]: readonly [string, unknown]) => {
+      if (!isLoader(loader)) return
       try {
         await modules.load([loader])
       } catch (error) {
@@ -33,7 +34,12 @@ export async function warmModules(table: RouteTable, modules: ModuleCache, log: 
   )
   await Promise.all(works)
   const home = table.match('/')?.route.chain ?? []
-  return { homeFails: home.some(({ definition }) => Object.values(definition).some((loader) => failed.has(loader))) }
+  return { homeFails: home.some(({ definition }) => segmentModules(definition).some((loader) => failed.has(loader))) }
+}
+
+/** Entries have settings too: lists of params. */
+function isLoader(member: unknown): member is ModuleLoader {
+  return typeof member === 'function'
 }
 
 function chainOf({ chain }: RouteTable['routes'][number]): RouteTable['routes'][number]['chain'] {

@@ -27,7 +27,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['Welcome, ${state.email}', 'Welcome, ${state.name}', `Property 'name' does not exist`],
   ],
   'docs/beside-requests.md': [
-    ['async start(', 'async begin(', `'begin' does not exist in type 'AppDefinition`],
+    ['async start(', 'async begin(', `'begin' does not exist in type 'AppDefinition<`],
     ['context.after(', 'context.later(', `Property 'later' does not exist`],
   ],
   'docs/caching.md': [
@@ -86,7 +86,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['addMill(body.name,', 'addMill(body.title,', `Property 'title' does not exist`],
     ["GuardArgs<'/admin'>", "GuardArgs<'/admin', {}>", 'requires between 0 and 1 type arguments'],
     ['Number(search.page)', 'Number(search.pages)', `Property 'pages' does not exist`],
-    ['middleware: [', 'before: [', `'before' does not exist in type 'AppDefinition`],
+    ['middleware: [', 'before: [', `'before' does not exist in type 'AppDefinition<`],
   ],
   'docs/configuration.md': [['defineEnv(', 'declareEnv(', `'declareEnv'`]],
   'docs/embedding.md': [['app.stop()', 'app.end()', `Property 'end' does not exist on type 'CreatedApp'`]],

@@ -12,6 +12,7 @@ const judge = createLinkJudge({
     '/(site)/area': { layout: 'layout.tsx' },
     '/feed.json': { handler: 'feed.server.ts' },
   },
+  urls: {},
   rules: [
     ['/old/:id', 'redirects to /mills/:id (308)'],
     ['/headers-only', 'sets X-Test'],
@@ -60,6 +61,45 @@ describe('a literal target', () => {
   })
 })
 
+describe('in a table with languages', () => {
+  const judge = createLinkJudge({
+    sources: {
+      '/': { page: 'page.tsx' },
+      '/[locale]': { layout: 'layout.tsx', page: 'page.tsx' },
+      '/[locale]/mills': { page: 'page.tsx' },
+      '/[locale]/[...rest]': { page: 'page.tsx' },
+      '/docs/[[...slug]]': { page: 'page.tsx' },
+    },
+    urls: { '/[locale]': { params: { locale: ['en', 'de', 'pt-BR'] } }, '/[locale]/[...rest]': { linked: false } },
+    rules: [['/en/old', 'redirects to /en (308)']],
+  })
+
+  test.for(['/en', '/pt-BR/mills', '/de/mills?a#b', '/en/old', '/docs/a'])('%j is left alone', (text) => {
+    expect(judge.faultOf({ kind: 'path', text })).toBeUndefined()
+  })
+
+  test.for([
+    ['/en/mils', 'no route answers /en/mils. The nearest pattern is /[locale]/mills with locale en, de or pt-BR.'],
+    ['/fr/mills', 'no route answers /fr/mills. The nearest pattern is /[locale]/mills with locale en, de or pt-BR.'],
+    ['/en/a/b', 'no route answers /en/a/b. The nearest pattern is /[locale]/mills'],
+    ['/dosc', 'The nearest pattern is /docs.'],
+  ] as const)('%j is dead', ([text, says]) => {
+    expect(judge.faultOf({ kind: 'path', text })).toContain(says)
+  })
+
+  test('no link leads to a pattern that says so', () => {
+    const fault = judge.faultOf({ kind: 'pattern', text: '/[locale]/[...rest]' })
+    expect(fault).toContain(`href('/[locale]/[...rest]') is a pattern that no link leads to (linked: false).`)
+  })
+})
+
+test('plain elements are the host’s where the build has a base path', () => {
+  const facts = { sources: { '/': { page: 'page.tsx' } }, urls: {}, rules: [] }
+  const about = { kind: 'path', text: '/about', isPlain: true } as const
+  expect(createLinkJudge({ ...facts, basePath: '/shop' }).faultOf(about)).toBeUndefined()
+  expect(createLinkJudge(facts).faultOf(about)).toContain('no route answers /about')
+})
+
 describe('links of a module', () => {
   test('are found in markup, with their places', () => {
     expect(
@@ -71,6 +111,17 @@ export const b = (x) => <Link href={x ? '/b' : \`/c\`} />
     expect(
       found(`import { Form } from 'millrace'; export const d = <Form method="get" href="/e" action="/d" />`),
     ).toEqual(['1:87 path /d'])
+  })
+
+  test('are found in plain elements, of modules without the package too', () => {
+    expect(
+      found(
+        `export const a = () => <><a className="x" href="/a">a</a><area href={'/b'} /><form action="/c"><button formAction="/d" /></form></>`,
+      ),
+    ).toEqual(['1:48 path /a', '1:70 path /b', '1:91 path /c', '1:115 path /d'])
+    expect(
+      found(`export const a = () => [<a href="/a.pdf" download>a</a>, <a href="/b" rel="noopener external">b</a>]`),
+    ).toEqual([])
   })
 
   test('are found in redirects, navigations and href(), under other names too', () => {
@@ -97,7 +148,7 @@ export function Page(x) {
 import { navigate } from 'elsewhere'
 // <Link href="/a">
 export const text = \`<Link href="/b"> redirect('/c')\`
-export const more = (id) => [<Link href={\`/d/\${id}\`} />, <Link href={external('/e')} />, <a href="/f" />, navigate('/g')]
+export const more = (id) => [<Link href={\`/d/\${id}\`} />, <Link href={external('/e')} />, <b href="/f" />, navigate('/g')]
 export const own = ({ redirect }) => redirect('/h')
 `),
     ).toEqual([])

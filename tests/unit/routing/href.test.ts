@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { HrefFault } from '../../../src/shared/href.ts'
+import type { HrefFault, HrefSearch } from '../../../src/shared/href.ts'
 import { href, HrefError } from '../../../src/shared/href.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 
@@ -111,6 +111,17 @@ describe('what a URL looks like', () => {
     expect(href('/lab', {}, search)).toBe('/lab?q=a%20b%26c%3Dd&n=3&on=false&tag=x&tag=y%2Fz&k%20ey=')
     expect(href('/[id]', { id: '1' }, { none: undefined })).toBe('/1')
     expect(href('/docs/[[...slug]]', undefined, { q: 1 })).toBe('/docs?q=1')
+  })
+
+  it('leaves out search params that have their default', () => {
+    const defaults = { word: '', page: 1, tag: ['a', 'b'], order: 'name' }
+    const to = (search: HrefSearch) => href('/lab', {}, search, { defaults })
+    expect(to({ word: '', page: 1, tag: ['a', 'b'], order: 'name' })).toBe('/lab')
+    expect(to({ word: 'x', page: '1', tag: ['b', 'a'], order: 'age', show: '' })).toBe(
+      '/lab?word=x&tag=b&tag=a&order=age&show=',
+    )
+    expect(to({ word: 'undefined', tag: 'a,b' })).toBe('/lab?word=undefined&tag=a%2Cb')
+    expect(href('/lab', {}, { show: 'undefined' }, { defaults: { show: undefined } })).toBe('/lab?show=undefined')
   })
 
   it('any text comes back from the search part', () => {

@@ -100,7 +100,7 @@ const SLIPS: readonly (readonly [line: string, says: string])[] = [
   [`export const search = () => useSearch('/mils/[id]')`, `'"/mils/[id]"'`],
   [`export const data = () => useLoaderData<object>('/mils/[id]')`, `'"/mils/[id]"'`],
   [`href('/mils/[id]', { id: '7' })`, `'"/mils/[id]"'`],
-  [`href('/mills/[id]')`, 'Expected 2-3 arguments, but got 1'],
+  [`href('/mills/[id]')`, 'Expected 2-4 arguments, but got 1'],
   [`href('/mills/[id]', { name: '7' })`, `'name' does not exist in type`],
   [`redirect('/mils/7')`, 'NoRouteMatches<"/mils/7">'],
   [`permanentRedirect(text)`, 'use href(pattern, params), or external(text)'],
@@ -142,6 +142,88 @@ declare const sign: Action<{ name: string }, readonly [], { saved: number }>
 declare const remove: Action<unknown, readonly [number], void>
 export type Actions = [typeof sign, typeof remove]
 `
+
+/** A table with languages, as the handbook has it: without the list, every path would be one of a language. */
+const LISTED: Readonly<Record<string, string>> = {
+  'routes.ts': `import { defineRoutes } from 'millrace'
+import { LOCALES } from './locales.ts'
+export const routes = defineRoutes({
+  '/': { page: () => import('./page.tsx') },
+  '/(site)/[locale]': { params: { locale: LOCALES }, layout: () => import('./layout.tsx'), page: () => import('./page.tsx') },
+  '/(site)/[locale]/mills/[id]': { page: () => import('./page.tsx') },
+  '/(site)/[locale]/mills/[id]/[part]': { params: { part: ['wheels', 'sails'] }, page: () => import('./page.tsx') },
+  '/(site)/[locale]/[...rest]': { linked: false, page: () => import('./page.tsx') },
+  '/help/[locale]': { page: () => import('./page.tsx') },
+})
+declare module 'millrace' { interface Register { routes: typeof routes } }
+`,
+  'locales.ts': `export const LOCALES = ['en', 'de'] as const
+`,
+  'layout.tsx': `import { href, Link, type LayoutProps } from 'millrace'
+import { LOCALES } from './locales.ts'
+export default function Layout({ params, children }: LayoutProps<'/[locale]'>) {
+  const locale: 'en' | 'de' = params.locale
+  return <div lang={locale}>{LOCALES.map((one) => <Link key={one} href={href('/[locale]', { locale: one })}>{one}</Link>)}{children}</div>
+}
+`,
+  'page.tsx': `import { href, Link, useParams } from 'millrace'
+export default function Page() {
+  const { locale, part } = useParams('/[locale]/mills/[id]/[part]')
+  const free: string = useParams('/help/[locale]').locale
+  const sails: 'wheels' | 'sails' = part
+  return <main title={free + sails}>
+    <Link href="/en">a</Link><Link href="/de/mills/7?x#y">a</Link><Link href="/en/mills/7/sails">a</Link><Link href="/help/fr">a</Link>
+    <Link href={\`/\${locale}/mills/7\`}>a</Link><Link href={href('/[locale]/mills/[id]', { locale, id: '7' }, {}, { defaults: { page: 1 } })}>a</Link>
+  </main>
+}
+`,
+  'app.ts': `import { defineApp } from 'millrace/server'
+import type { DocumentProps } from 'millrace'
+import { routes } from './routes.ts'
+export default defineApp({ routes, document: ({ children }: DocumentProps) => children })
+`,
+}
+
+const LISTED_SLIPS: readonly (readonly [line: string, says: string])[] = [
+  ['export const link = <Link href="/fr">a</Link>', 'NoRouteMatches<"/fr">'],
+  ['export const link = <Link href="/fr/mills/7">a</Link>', 'NoRouteMatches<"/fr/mills/7">'],
+  ['export const link = <Link href="/en/milz/7">a</Link>', 'NoRouteMatches<"/en/milz/7">'],
+  ['export const link = <Link href="/en/mills/7/doors">a</Link>', 'NoRouteMatches<"/en/mills/7/doors">'],
+  ['export const link = <Link href="/nowhere">a</Link>', 'NoRouteMatches<"/nowhere">'],
+  [`redirect('/en/a/b/c/d')`, 'NoRouteMatches<"/en/a/b/c/d">'],
+  [`href('/[locale]', { locale: 'fr' })`, `Type '"fr"' is not assignable to type '"`],
+  [`href('/[locale]/[...rest]', { locale: 'en', rest: ['a'] })`, `'"/[locale]/[...rest]"'`],
+  [`href('/[locale]', { locale: text })`, `Type 'string' is not assignable to type '"`],
+  [`if (useParams('/[locale]').locale === 'fr') throw text`, 'no overlap'],
+]
+
+const LISTED_HEAD = `import { href, Link, redirect, useParams } from 'millrace'
+export const used = [href, Link, redirect, useParams]
+declare const text: string
+export type Text = typeof text
+`
+
+describe('with lists of params and entries without links, an application', { timeout: COMPILER_TIMEOUT_MS }, () => {
+  const found: { messages: ReadonlyMap<string, readonly string[]> } = { messages: new Map() }
+
+  beforeAll(async () => {
+    const slips = LISTED_SLIPS.map(([line], index) => [`slip-${index}.tsx`, `${LISTED_HEAD}${line}\n`] as const)
+    found.messages = await compileProgram({ ...LISTED, ...Object.fromEntries(slips) })
+  }, COMPILER_TIMEOUT_MS)
+
+  it('compiles where its links name listed values', () => {
+    expect([...found.messages].filter(([file]) => !file.startsWith('slip-'))).toEqual([])
+  })
+
+  it.for(LISTED_SLIPS.map(([line, says], index) => [line, says, index] as const))(
+    'is told of %s',
+    ([, says, index]) => {
+      const lines = found.messages.get(`slip-${index}.tsx`) ?? []
+      expect(lines.join('\n')).toContain(says)
+      expect(lines.length).toBeLessThanOrEqual(MOST_LINES)
+    },
+  )
+})
 
 describe('with its table registered, an application', { timeout: COMPILER_TIMEOUT_MS }, () => {
   const found: { messages: ReadonlyMap<string, readonly string[]> } = { messages: new Map() }

@@ -20,6 +20,43 @@ function faultOf(definitions: RouteDefinitions): RouteTableError | undefined {
   return undefined
 }
 
+describe('lists of params', () => {
+  const locale = ['en', 'de']
+  it.each<[string, RouteDefinitions, RouteTableFault, string]>([
+    ['of a param that is not there', { '/[locale]': { params: { lang: locale }, page } }, 'list-without-param', 'lang'],
+    ['of a catch-all', { '/[...locale]': { params: { locale }, page } }, 'list-without-param', '[locale]'],
+    ['without values', { '/[locale]': { params: { locale: [] }, page } }, 'bad-list', 'locale'],
+    ['with an empty text', { '/[locale]': { params: { locale: ['en', ''] }, page } }, 'bad-list', 'locale'],
+    ['that is a text', { '/[locale]': { params: { locale: 'en' as never }, page } }, 'bad-list', 'locale'],
+    [
+      'that differ at one place',
+      { '/(a)/[locale]': { params: { locale }, page }, '/(b)/[locale]/x': { params: { locale: ['en'] }, page } },
+      'different-lists',
+      '/(b)/[locale]/x',
+    ],
+    [
+      'above no page',
+      { '/(a)/[locale]': { params: { locale }, layout }, '/(b)/[locale]/x': { page } },
+      'list-without-route',
+      '/(a)/[locale]',
+    ],
+  ])('%s', (_, definitions, kind, names) => {
+    const fault = faultOf(definitions)
+    expect(fault?.kind).toBe(kind)
+    expect(fault?.message).toContain(names)
+  })
+
+  it('that are equal may be written on several entries, and beside entries without', () => {
+    const sound = {
+      '/(a)/[locale]': { params: { locale }, page },
+      '/(b)/[locale]/x': { params: { locale: ['de', 'en'] }, page },
+      '/(c)/[locale]/y': { linked: false, page },
+      '/help/[locale]': { page },
+    }
+    expect(faultOf(sound)).toBeUndefined()
+  })
+})
+
 describe('patterns that can never be what was meant', () => {
   it.each<[pattern: string, kind: RouteTableFault]>([
     ['lab', 'missing-leading-slash'],

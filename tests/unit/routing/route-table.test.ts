@@ -37,6 +37,35 @@ describe('which page answers', () => {
     expect(patternFor({ '/a2/[id]/c': { page }, '/[top]/b/d': { page } }, '/a2/b/d')).toBe('/[top]/b/d')
   })
 
+  it.each([
+    ['/en', '/[locale]'],
+    ['/en/mills', '/[locale]/mills'],
+    ['/de/plain', '/[locale]/plain'],
+    ['/pt-BR/caf%C3%A9', '/[locale]/[kind]'],
+    ['/en/none', '/[locale]/[...rest]'],
+    ['/fr', '/[...all]'],
+    ['/fr/mills', '/[...all]'],
+    ['/fr/plain', '/[...all]'],
+    ['/EN', '/[...all]'],
+    ['/fr/none', '/[...all]'],
+    ['/help/fr', '/help/[locale]'],
+  ])('with lists of params, %s is answered by %s', (path, pattern) => {
+    const listed = {
+      '/(site)/[locale]': { params: { locale: ['en', 'de', 'pt-BR'] }, layout, page },
+      '/(site)/[locale]/mills': { page },
+      '/(bare)/[locale]/plain': { page },
+      '/(site)/[locale]/[kind]': { params: { kind: ['café'] }, page },
+      '/(site)/[locale]/[...rest]': { linked: false, page },
+      '/help/[locale]': { page },
+      '/[...all]': { page },
+    }
+    expect(patternFor(listed, path)).toBe(pattern)
+  })
+
+  it('a param with a list that does not decode has no value of it', () => {
+    expect(patternFor({ '/[locale]': { params: { locale: ['en'] }, page } }, '/%zz')).toBeUndefined()
+  })
+
   it('an entry with neither page nor handler is no URL', () => {
     expect(patternFor({ '/': { layout }, '/a': { layout }, '/a/b': { page } }, '/a')).toBeUndefined()
   })

@@ -9,7 +9,7 @@ export default function HomePage() {
       </p>
       <p>
         <Link href="/mills/1">A page with data</Link>, <Link href="/guestbook">a page with a form</Link>, and{' '}
-        <a href="/no-such-page">one that is not there</a>.
+        <Link href="/mills/99">one that is not there</Link>.
       </p>
     </>
   )
