@@ -34,7 +34,7 @@ export interface DevGeneration {
   readonly warnings: readonly Message[]
   readonly styles: StyleGroups
   readonly assets: AssetFiles
-  readonly urls: FileUrls
+  readonly fileUrls: FileUrls
   readonly modules: CssModules
   readonly lookUps: KeptLookUps
   readonly reads: PluginReads
@@ -247,7 +247,7 @@ function generationOf(
     styles: styles.groups,
     warnings: [...browser.warnings, ...styles.warnings],
     assets,
-    urls,
+    fileUrls: urls,
     modules,
     lookUps: contexts.browserLookUps,
     reads,

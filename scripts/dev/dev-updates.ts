@@ -181,13 +181,13 @@ function createWarningsPrinter(print: (text: string) => void): (generation: DevG
 /** Keeps the former bundle where the sources import the same files of packages. */
 async function vendorsOf(
   options: VendorOptions,
-  { browser, urls, assets, modules }: DevGeneration,
+  { browser, fileUrls, assets, modules }: DevGeneration,
   former: Adopted | undefined,
 ): Promise<Pick<Adopted, 'vendors' | 'packages'>> {
   const imported = importedPackageFiles(options.root, browser)
   const packages = JSON.stringify([...imported].toSorted())
   if (former?.packages === packages) return former
-  const plugins = [urls.links, urls.browser, assets.plugin, cssFiles(options.root, modules)]
+  const plugins = [fileUrls.links, fileUrls.browser, assets.plugin, cssFiles(options.root, modules)]
   return { vendors: await bundleVendors(imported, { ...options, plugins }), packages }
 }
 
