@@ -105,7 +105,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     const known = compiled.get(key)
     if (known !== undefined) return known
     const { generation, vendors } = current()
-    const { context, assets, urls: fileUrls, modules, lookUps } = generation
+    const { context, assets, fileUrls, modules, lookUps } = generation
     const own = pluginsOf(context.customization, 'browser')
     state.claims ??= pluginClaims(own)
     const fresh = state.claims.then(({ loads }) =>

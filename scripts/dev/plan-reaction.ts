@@ -45,7 +45,7 @@ export async function planReaction(
   const touchable = [...changed, ...importersOfStyles(after, styles), ...rewired(former.browser, next.browser)]
   const touched = await renewedModules(touchable, new Set(sources), modules)
   // What pages cannot apply piece by piece: images, texts and workers, another table, a stylesheet without a link.
-  const isMade = changed.some((key) => next.urls.isMadeFrom(join(root, key)))
+  const isMade = changed.some((key) => next.fileUrls.isMadeFrom(join(root, key)))
   if (isMade || inlined.length > 0 || ofServer.some((key) => !SOURCE.test(key))) {
     modules.forgetAll() // the URL of an image is part of the modules that import it, and so are modules that a plugin makes
     return RELOAD
@@ -57,13 +57,13 @@ export async function planReaction(
     return served === undefined || (served.refreshable && touched.get(key) !== false)
   })
   if (plan.kind === 'reload') return RELOAD
-  modules.urls.renew(plan.renewed)
+  modules.fileUrls.renew(plan.renewed)
   modules.forget(plan.renewed.flatMap((key) => [key, ...after.importersOf(key)]))
   const accepted = plan.accepted.filter((key) => modules.served(key) !== undefined)
   const update: DevMessage = {
     type: 'update',
-    modules: accepted.map((key) => ({ key, url: modules.urls.urlOf(key) })),
-    styles: styles.map((file) => modules.urls.publicPath(stylePath(file))),
+    modules: accepted.map((key) => ({ key, url: modules.fileUrls.urlOf(key) })),
+    styles: styles.map((file) => modules.fileUrls.publicPath(stylePath(file))),
   }
   // Loaders may use what is not a component.
   const ofBoth = sources.some((key) => after.has(key) && modules.served(key)?.refreshable === false)
