@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const UNIT_TIMEOUT_MS = 30_000 // for hangs only; no test measures speed
 const INSTALL_TIMEOUT_MS = 300_000 // npm may have to download everything
+const SOAK_TIMEOUT_MS = 1_800_000 // installs and builds fifty packages
 const BROWSER_TIMEOUT_MS = 60_000 // a cold Chromium on a busy two-core machine
 
 /** What every project shares. A `.css` import is empty, a `.module.css` import gives its own class names back. */
@@ -70,6 +71,17 @@ export default defineConfig({
           // Each step installs or builds.
           testTimeout: INSTALL_TIMEOUT_MS,
           hookTimeout: INSTALL_TIMEOUT_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'soak',
+          include: ['tests/soak/**/*.test.ts'],
+          globalSetup: ['tests/support/packed-archive.ts'],
+          testTimeout: SOAK_TIMEOUT_MS,
+          hookTimeout: SOAK_TIMEOUT_MS,
         },
       },
       {

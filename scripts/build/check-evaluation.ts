@@ -8,7 +8,7 @@ import type { RouteSources } from './inspect-application.ts'
 import { packageName } from './installed-packages.ts'
 import { REQUIRED_PACKAGE } from './server-packages.ts'
 
-/** A module that takes longer is waiting for something that a build cannot provide. */
+/** For one module: one that takes longer is waiting for something that a build cannot provide. */
 const LIMIT_MS = 30_000
 
 const PROCESS = join(import.meta.dirname, `evaluate-modules${extname(import.meta.filename)}`)
@@ -68,8 +68,11 @@ async function evaluateAll(files: readonly string[]): Promise<readonly Evaluatio
   const faults: EvaluationFault[] = []
   child.on('message', (message: EvaluationMessage) => {
     if (message === 'done') state.isDone = true
-    else if ('evaluating' in message) state.index = message.evaluating
-    else faults.push(message)
+    else if ('message' in message) faults.push(message)
+    else {
+      state.index = message.evaluating
+      overdue.refresh()
+    }
   })
   const overdue = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
   child.send(files, () => undefined) // its end is told by its exit

@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { extname } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
 import type { BundleContext } from './bundle-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
+import { formatsOf } from './module-formats.ts'
 import { isOfRuntime, isPackageFile } from './runtime.ts'
 
 /** Namespace of modules that stand for a CommonJS package in `import()`. */
 export const LAZY_PACKAGE = 'lazy-package'
-
-const ES_SYNTAX =
-  /(?:^|[;}\s])(?:export\s*(?:[{*]|default\b|(?:const|let|var|function|class|async)\s)|import\s*["'{*\w])/
 
 /**
  * Gives `import()` of a CommonJS package its names. Between chunks, esbuild hands over the default export alone. A namespace
@@ -24,7 +20,8 @@ export function lazyPackages(context: Pick<BundleContext, 'root' | 'app' | 'runt
         if (args.kind !== 'dynamic-import' || isLookUp(args)) return undefined
         if (isPackageFile(args.importer) || isOfRuntime(context, args.importer)) return undefined
         const found = await lookUp(build, args)
-        if (found?.namespace !== 'file' || found.external || !isCommonJs(found.path)) return undefined
+        if (found?.namespace !== 'file' || found.external) return undefined
+        if (!(await isCommonJs(context.root, found.path))) return undefined
         const { path, resolveDir } = args
         return {
           path: displayPath(context.root, found.path),
@@ -41,8 +38,7 @@ export function lazyPackages(context: Pick<BundleContext, 'root' | 'app' | 'runt
   }
 }
 
-function isCommonJs(file: string): boolean {
-  if (!isPackageFile(file)) return false
-  const ending = extname(file)
-  return ending === '.cjs' || (ending === '.js' && !ES_SYNTAX.test(readFileSync(file, 'utf8')))
+async function isCommonJs(root: string, file: string): Promise<boolean> {
+  if (!isPackageFile(file) || !/\.c?js$/.test(file)) return false
+  return (await formatsOf(root, [file])).get(file) === 'cjs'
 }

@@ -1,5 +1,5 @@
 /** What `npm test` runs. */
-export type TestMode = 'quick' | 'all' | 'words'
+export type TestMode = 'quick' | 'all' | 'soak' | 'words'
 
 /** The parsed arguments of `npm test`. */
 export interface TestArguments {
@@ -20,11 +20,12 @@ export class ArgumentFault extends Error {
 }
 
 /** What `npm test -- --help` prints. */
-export const TEST_USAGE = `Usage: npm test [-- <words> | --all] [options of vitest]
+export const TEST_USAGE = `Usage: npm test [-- <words> | --all | --soak] [options of vitest]
 
   npm test                  types, lint, house rules, build, unit and HTTP tests, a smoke of the browser
   npm test -- --all         also slow files (*.slow.test.*), all browser files, other engines, operations, the package and
                             the container
+  npm test -- --soak        an application with fifty packages from the registry; in nothing else
   npm test -- guestbook     only the test files whose path contains the word; several words are or-ed
   npm run check             types, lint and house rules alone
 
@@ -61,11 +62,12 @@ const VITEST_OPTIONS: ReadonlyMap<string, 'flag' | 'value'> = new Map([
 export function readTestArguments(args: readonly string[]): TestArguments | 'help' {
   const words: string[] = []
   const vitest: string[] = []
-  const asked = { all: false, watches: false, coverage: false }
+  const asked = { all: false, soak: false, watches: false, coverage: false }
   for (let index = 0; index < args.length; index += 1) {
     const argument = args[index] ?? ''
     if (argument === '-h' || argument === '--help') return 'help'
     if (argument === '--all') asked.all = true
+    else if (argument === '--soak') asked.soak = true
     else if (argument === '--watch' || argument === '-w') asked.watches = true
     else if (argument === '--coverage') asked.coverage = true
     else if (argument.startsWith('-')) {
@@ -76,14 +78,16 @@ export function readTestArguments(args: readonly string[]): TestArguments | 'hel
       }
     } else if (argument.trim() !== '') words.push(argument)
   }
-  const { all, watches, coverage } = asked
-  if (all && words.length > 0) {
-    throw new ArgumentFault(`--all runs every test file; leave out ${words.join(' ')}, or leave out --all.`)
+  const { all, soak, watches, coverage } = asked
+  if (all && soak) throw new ArgumentFault('--all and --soak run different files; leave out one of them.')
+  const whole = all ? '--all' : soak ? '--soak' : undefined
+  if (whole !== undefined && words.length > 0) {
+    throw new ArgumentFault(`${whole} chooses its test files; leave out ${words.join(' ')}, or leave out ${whole}.`)
   }
-  if (all && watches) {
-    throw new ArgumentFault('--watch is for files that you work on; leave out --all, and name them by words.')
+  if (whole !== undefined && watches) {
+    throw new ArgumentFault(`--watch is for files that you work on; leave out ${whole}, and name them by words.`)
   }
-  const mode = all ? 'all' : words.length > 0 ? 'words' : 'quick'
+  const mode = all ? 'all' : soak ? 'soak' : words.length > 0 ? 'words' : 'quick'
   return { mode, words, vitest, ...(watches && { watches }), ...(coverage && { coverage }) }
 }
 

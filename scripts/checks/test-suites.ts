@@ -30,6 +30,7 @@ const TITLES: Readonly<Record<TestProject, string>> = {
   engines: 'Other browsers',
   ops: 'Operations',
   package: 'The package',
+  soak: 'Packages of products',
 }
 
 /** Parts of every suite. */
@@ -51,6 +52,7 @@ interface TestSetup {
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
   const setup: TestSetup = { root, env, options: args.vitest, coverage: args.coverage === true }
   if (args.mode === 'words') return chosenSuites(setup, args.words)
+  if (args.mode === 'soak') return [project(setup, 'soak')]
   const basics = [programs(setup), build(setup)]
   if (args.mode === 'quick') {
     const quick = { ...setup, options: [...setup.options, '--exclude', SLOW] }

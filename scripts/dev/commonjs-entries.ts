@@ -1,21 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
-import { extname, join, resolve } from 'node:path'
-import { build, type Plugin } from 'esbuild'
-
-/** Module formats of files, as esbuild tells them from their text. */
-export async function formatsOf(root: string, files: readonly string[]): Promise<ReadonlyMap<string, 'cjs' | 'esm'>> {
-  if (files.length === 0) return new Map()
-  const { metafile } = await build({
-    entryPoints: [...files],
-    absWorkingDir: root,
-    bundle: false,
-    write: false,
-    metafile: true,
-    logLevel: 'silent',
-    outdir: join(root, 'dist/formats'),
-  })
-  return new Map(Object.entries(metafile.inputs).map(([key, { format }]) => [resolve(root, key), format ?? 'cjs']))
-}
+import { extname, join } from 'node:path'
+import type { Plugin } from 'esbuild'
 
 /**
  * Entries `cjs-entry:<file>` of a bundle of ES modules: a CommonJS module has no static named exports; evaluating it finds
@@ -31,7 +17,7 @@ export function commonJsEntries(root: string): Plugin {
         namespace: 'cjs-entry',
       }))
       build.onLoad({ filter: /.*/, namespace: 'cjs-entry' }, ({ path }) => {
-        const names = exportedNames(() => load(path)).filter(
+        const names = exportedNames(load, path).filter(
           (name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default' && name !== '__esModule',
         )
         // A local name for each: an export may be a reserved word, such as `static` of Express.
@@ -54,8 +40,8 @@ export function commonJsEntries(root: string): Plugin {
 
 const SCRIPT = /\.(?:[cm]?js|json|node)$/
 
-/** A package that cannot be loaded here keeps its default export only. What it requires besides scripts is left out. */
-function exportedNames(load: () => unknown): readonly string[] {
+/** What a package requires besides scripts is left out. */
+function exportedNames(load: NodeJS.Require, file: string): readonly string[] {
   const hooks = registerHooks({
     load: (url, context, next) =>
       url.startsWith('file:') && !SCRIPT.test(url) && extname(url) !== ''
@@ -63,10 +49,29 @@ function exportedNames(load: () => unknown): readonly string[] {
         : next(url, context),
   })
   try {
-    return Object.keys(load() ?? {})
+    return Object.keys((load(file) as object | null) ?? {})
   } catch {
-    return []
+    return writtenNames(file)
   } finally {
     hooks.deregister()
   }
+}
+
+const EXPORTED = /\bexports\.([A-Za-z_$][\w$]*)\s*=(?!=)|\bdefineProperty\(exports,\s*["']([A-Za-z_$][\w$]*)["']/g
+const PASSED_ON = /\bmodule\.exports\s*=\s*require\(["'](\.[^"']+)["']\)/g
+
+/** For a package that needs a browser while it is loaded: the names that its text tells, with those of files it passes on. */
+function writtenNames(file: string, seen = new Set<string>()): readonly string[] {
+  if (seen.has(file)) return []
+  seen.add(file)
+  const text = readFileSync(file, 'utf8')
+  const own = Array.from(text.matchAll(EXPORTED), ([, assigned, defined]) => assigned ?? defined ?? '')
+  const others = Array.from(text.matchAll(PASSED_ON), ([, path = '']) => path).flatMap((path) => {
+    try {
+      return writtenNames(createRequire(file).resolve(path), seen)
+    } catch {
+      return []
+    }
+  })
+  return [...new Set([...own, ...others])]
 }

@@ -7,10 +7,11 @@ import { contentHash, shortHash } from '../build/content-hash.ts'
 import { DEFAULT_IMPORTS } from '../build/default-imports.ts'
 import { isLookUp, keepLookUps, lookUp } from '../build/look-up.ts'
 import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../build/one-react.ts'
+import { formatsOf } from '../build/module-formats.ts'
 import { isOfRuntime, isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../build/runtime.ts'
 import { displayPath } from '../build/build-options.ts'
 import type { Bundle, BundleCache, BundleFile } from './bundle-cache.ts'
-import { commonJsEntries, formatsOf } from './commonjs-entries.ts'
+import { commonJsEntries } from './commonjs-entries.ts'
 import { OPEN_INSPECTOR } from './inspector-port.ts'
 
 /** Packages and the runtime for the development server's Node process: bundled once, and kept while the application changes. */

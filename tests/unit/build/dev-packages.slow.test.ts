@@ -8,15 +8,21 @@ import { LOOSE, packFiles } from './fake-packages.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const NAMES = ['loose', 'endless', 'styled', 'pictured'] as const
+const NAMES = ['loose', 'endless', 'styled', 'pictured', 'mapped'] as const
 
-const PAGE = `import { start } from 'loose'
+const PAGE = `import { lazy } from 'react'
+import { ClientOnly } from 'millrace'
+import { start } from 'loose'
 import plugin, { named } from 'loose/plugin'
 import { part } from 'endless'
 import { styled } from 'styled'
 import { picture } from 'pictured'
+const Lazy = lazy(async () => {
+  const { width } = await import('mapped')
+  return { default: () => <b>{width}</b> }
+})
 export default function Page({ data }: { data: readonly string[] }) {
-  return <main>{[...data, start(), plugin, named, part, styled, picture].join(' ')}</main>
+  return <main>{[...data, start(), plugin, named, part, styled, picture].join(' ')}<ClientOnly>{() => <Lazy />}</ClientOnly></main>
 }
 `
 
@@ -45,6 +51,11 @@ test('packages of every format work in loaders, pages and modules for browsers, 
       { type: 'module', main: 'index.js' },
       { 'index.js': `export { default as picture } from './icon.svg'`, 'icon.svg': '<svg/>' },
     ),
+    ...packFiles(
+      'mapped',
+      { main: 'index.js' },
+      { 'index.js': `module.exports = require('./lib.js')`, 'lib.js': `exports.width = window.innerWidth` },
+    ),
     'package.json': JSON.stringify({
       type: 'module',
       dependencies: Object.fromEntries(['react', ...NAMES].map((name) => [name, '*'])),
@@ -65,13 +76,15 @@ test('packages of every format work in loaders, pages and modules for browsers, 
   const read = async (path: string): Promise<string> => (await fetch(dev.url + path)).text()
 
   const html = await read('/')
-  const [, icon = ''] = /<main>deep started started started plugin named part styled (\/\S+)<\/main>/.exec(html) ?? []
+  const [, icon = ''] = /<main>deep started started started plugin named part styled (\/[^\s<]+)/.exec(html) ?? []
   expect(await read(icon)).toBe('<svg/>')
   const styles = Array.from(html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g), ([, path = '']) => path)
   expect((await Promise.all(styles.map(read))).join('')).toContain('.styled')
 
   const page = await read('/_m/assets/src/app/counter-page.tsx')
   const imported = Array.from(page.matchAll(/import (.+) from "([^"]+vendor[^"]+)"/g))
+  const [, mapped = ''] = /import\("([^"]+vendor[^"]+)"\)/.exec(page) ?? []
+  expect(await read(mapped)).toMatch(/export \{[^}]*\bwidth\b/)
   const names = imported.flatMap(([, clause = '']) => /\{(.*)\}/.exec(clause)?.[1]?.split(',') ?? [])
   expect(names.map((name) => name.trim())).toEqual(expect.arrayContaining(['start', 'named', 'part', 'styled']))
   for (const [, clause = '', path = ''] of imported) {

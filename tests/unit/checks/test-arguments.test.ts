@@ -4,6 +4,7 @@ import { ArgumentFault, readTestArguments } from '../../../scripts/checks/test-a
 test('without arguments it is the quick run, with --all everything', () => {
   expect(readTestArguments([])).toEqual({ mode: 'quick', words: [], vitest: [] })
   expect(readTestArguments(['--all'])).toEqual({ mode: 'all', words: [], vitest: [] })
+  expect(readTestArguments(['--soak'])).toEqual({ mode: 'soak', words: [], vitest: [] })
 })
 
 test('words choose files', () => {
@@ -55,6 +56,9 @@ test.for([
   [['-t', '--all'], '-t'],
   [['--all', 'guestbook'], 'guestbook'],
   [['--all', '--watch'], '--watch'],
+  [['--soak', 'guestbook'], 'guestbook'],
+  [['--soak', '--watch'], '--watch'],
+  [['--all', '--soak'], '--soak'],
   [['--watch=yes'], '--watch=yes'],
   [['--coverage=src', 'guestbook'], '--coverage=src'],
 ] as const)('%j are refused with one line that names %s', ([args, culprit]) => {
