@@ -57,13 +57,13 @@ export async function planReaction(
     return served === undefined || (served.refreshable && touched.get(key) !== false)
   })
   if (plan.kind === 'reload') return RELOAD
-  modules.fileUrls.renew(plan.renewed)
+  modules.urls.renew(plan.renewed)
   modules.forget(plan.renewed.flatMap((key) => [key, ...after.importersOf(key)]))
   const accepted = plan.accepted.filter((key) => modules.served(key) !== undefined)
   const update: DevMessage = {
     type: 'update',
-    modules: accepted.map((key) => ({ key, url: modules.fileUrls.urlOf(key) })),
-    styles: styles.map((file) => modules.fileUrls.publicPath(stylePath(file))),
+    modules: accepted.map((key) => ({ key, url: modules.urls.urlOf(key) })),
+    styles: styles.map((file) => modules.urls.publicPath(stylePath(file))),
   }
   // Loaders may use what is not a component.
   const ofBoth = sources.some((key) => after.has(key) && modules.served(key)?.refreshable === false)
