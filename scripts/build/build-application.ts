@@ -20,6 +20,7 @@ import { createAssetFiles } from './asset-files.ts'
 import { BuildFault } from './build-fault.ts'
 import { checkEvaluation } from './check-evaluation.ts'
 import { checkLinks } from './dead-links.ts'
+import { bundledLicences, LICENCES, licenceList } from './bundled-licences.ts'
 import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import { readBuildInputs } from './build-inputs.ts'
 import { checkBuildOptions, displayPath, PUBLIC_PATH, type BuildOptions } from './build-options.ts'
@@ -167,6 +168,7 @@ export async function buildApplication(
         ['server/main.js', SERVER_MAIN],
         ['manifest.json', JSON.stringify(manifest, undefined, 2)],
         [BUILD_INFO, JSON.stringify(info, undefined, 2)],
+        [LICENCES, licenceList(bundledLicences(root, [browser.metafile, server.metafile]))],
       ]),
     )
     const names = publicFiles.flatMap((file) => [...compressedForms(file).keys()])

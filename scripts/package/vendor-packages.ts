@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { bundledLicences, licenceList } from '../build/bundled-licences.ts'
 import type { CompiledModules, VendorSide } from './compile-modules.ts'
 import { fileName, OPTIONAL_PACKAGES, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts.ts'
-
-const LICENCE = /^(?:licen[cs]e|copying|notice)/i
 
 /** Bundled packages, so that an installation has few packages. */
 export interface VendoredPackages {
@@ -23,13 +21,15 @@ export interface VendoredPackages {
 export async function vendorPackages(root: string, modules: CompiledModules): Promise<VendoredPackages> {
   const sides = await Promise.all((['node', 'browser'] as const).map((side) => bundleSide(root, side, modules)))
   const files = new Map(sides.flatMap(({ files }) => [...files]))
-  const folders = new Set(sides.flatMap(({ metafile }) => packageFolders(metafile)))
-  const known = [...folders].toSorted().map((folder) => describePackage(root, folder))
-  files.set('vendor/LICENSES.txt', known.map(({ title, licence }) => `${title}\n\n${licence}`).join(SEPARATOR))
+  const known = bundledLicences(
+    root,
+    sides.map(({ metafile }) => metafile),
+  )
+  const unlicensed = known.find(({ licence }) => licence === undefined)
+  if (unlicensed !== undefined) throw new Error(`${unlicensed.title} has no licence.`)
+  files.set('vendor/LICENSES.txt', licenceList(known))
   return { files, packages: known.map(({ title }) => title) }
 }
-
-const SEPARATOR = `\n\n${'-'.repeat(80)}\n\n`
 
 async function bundleSide(root: string, side: VendorSide, { files, vendored }: CompiledModules) {
   const specifiers = [...vendored[side]].toSorted()
@@ -183,29 +183,4 @@ function ownPackages(): Plugin {
       })
     },
   }
-}
-
-const IN_PACKAGE = /(?:^|\/)(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//
-
-/** The packages in the output, as folders of the project. */
-function packageFolders({ outputs }: Metafile): readonly string[] {
-  const inputs = Object.values(outputs).flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? input : [])),
-  )
-  return inputs.flatMap((input) => IN_PACKAGE.exec(input)?.[1] ?? [])
-}
-
-function describePackage(root: string, path: string): { readonly title: string; readonly licence: string } {
-  const folder = join(root, path)
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  const texts = readdirSync(folder).filter((file) => LICENCE.test(file))
-  if (texts.length === 0 && license === undefined) throw new Error(`${name}@${version} has no licence.`)
-  const read = texts.map((file) => readFileSync(join(folder, file), 'utf8').trim())
-  return { title: `${name}@${version}`, licence: read.length > 0 ? read.join('\n\n') : `Licence: ${license}` }
-}
-
-interface Manifest {
-  readonly name: string
-  readonly version: string
-  readonly license?: string
 }

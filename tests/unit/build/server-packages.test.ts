@@ -193,7 +193,7 @@ test('what Node cannot load becomes part of the bundle, on both sides', async ()
     ...packFiles(
       'endless',
       { type: 'module', main: 'index.js' },
-      { 'index.js': `export { part } from './part'`, 'part.js': `export const part = 'part'` },
+      { 'index.js': `export { part } from './part'`, 'part.js': `export const part = 'part'`, LICENSE: 'free for all' },
     ),
     ...packFiles(
       'named',
@@ -215,7 +215,11 @@ test('what Node cannot load becomes part of the bundle, on both sides', async ()
       { type: 'module', main: 'index.js' },
       { 'index.js': `export { styled as onStyled } from 'styled'` },
     ),
-    ...packFiles('written', { main: 'index.jsx' }, { 'index.jsx': `export const written = () => <b>written</b>` }),
+    ...packFiles(
+      'written',
+      { main: 'index.jsx', license: 'MIT' },
+      { 'index.jsx': `export const written = () => <b>written</b>` },
+    ),
     'package.json': await manifest({
       dependencies: {
         loose: '*',
@@ -244,6 +248,10 @@ test('what Node cannot load becomes part of the bundle, on both sides', async ()
   const { manifest: assets, warnings } = await buildApplication(project.options, {})
   expect(warnings).toBe('')
   expect(await firstLine(project)).toBe('["part","started","styled","old","styled","function"]')
+  const licences = await project.read('dist/LICENSES.txt')
+  expect(licences).toContain('endless@\n\nfree for all')
+  expect(licences).toContain('written@\n\nLicence: MIT')
+  expect(licences).toMatch(/^react@\d/m)
   const styles = assets.segments['/']?.['page']?.styles ?? []
   const texts = await Promise.all(styles.map((path) => project.read(`dist/public/${path.split('/').at(-1)}`)))
   expect(texts.join('')).toContain('.from-a-package')
