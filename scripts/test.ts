@@ -15,7 +15,8 @@ const now = (): number => performance.now()
 async function runTests(args: TestArguments): Promise<void> {
   const suites = await testSuites(root, args, process.env)
   const started = now()
-  const checks = args.mode === 'words' || args.mode === 'soak' ? [] : await runSuitesAtOnce(sourceSuites(root), console.log, now)
+  const checks =
+    args.mode === 'words' || args.mode === 'soak' ? [] : await runSuitesAtOnce(sourceSuites(root), console.log, now)
   const results = [...checks, ...(await runSuites(suites, console.log, now))]
   if (!hasTests(results)) {
     results.push({ title: 'Arguments', counts: 'check', passed: 0, failed: 1, elapsedMs: 0, note: 'no test ran' })
