@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createWorld, flush, head, segment } from './router-world.ts'
+import { createWorld, flush, head, pass, segment } from './router-world.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
@@ -26,6 +26,29 @@ test('a refresh while a click is being followed does not cancel it, and the page
   await world.requests.at(-1)?.done(...pageOf('/a', 'fresh'))
   await world.commit()
   expect(world.router.screen.view.data).toEqual({ '/a#page': 'fresh' })
+})
+
+test('a step back from a page that did not come goes on when the network is back at that moment', async () => {
+  const world = createWorld()
+  await world.visit('/a', 'old')
+  await world.click('/b')
+  world.router.setOnline(false)
+  for (const delay of [300, 600, 1200, 0]) {
+    await world.requests.at(-1)?.fail()
+    await pass(delay)
+  }
+  await world.commit()
+  expect(world.router.screen.view.outcome?.kind).toBe('error')
+  world.router.revalidate('/a')
+  await world.back()
+  const asked = world.requests.length
+  world.router.setOnline(true)
+  await flush()
+  await world.request(asked - 1).done(...pageOf('/a', 'from before'))
+  await world.requests.at(-1)?.done(...pageOf('/a', 'fresh'))
+  await world.commit()
+  expect(world.router.screen).toMatchObject({ href: '/a', view: { data: { '/a#page': 'fresh' } } })
+  expect(world.events).not.toContain('cancel /a')
 })
 
 test('data that is reloaded while React renders the next page does not take that page’s place', async () => {

@@ -44,9 +44,9 @@ export function createRouter(parts: RouterParts): RouterCore {
   const running = () => runningNavigation(state.navigation)
 
   function refresh(): void {
-    const kind = running()?.target.kind
-    // A click, or other search params: they continue, and bring their data anew.
-    if (kind === 'push' || kind === 'replace') parts.store.revalidate(['/*'])
+    const { kind = 'refresh' } = running()?.target ?? {}
+    // A click, a step in the history, or other search params: they continue, and bring their data anew.
+    if (kind !== 'refresh') parts.store.revalidate(['/*'])
     else void run.start(state.screen.href, 'refresh', { scroll: false })
   }
 
