@@ -6,8 +6,15 @@
  * Each entry is compared once, as a whole; only one that does not fit is looked at member by member.
  */
 import type { ReactNode } from 'react'
-import type { ErrorProps, LoaderData, Metadata, SearchOf, ServerModuleShape } from '../../client/module-types.ts'
-import type { Patterns } from '../../shared/registered-table.ts'
+import type {
+  ErrorProps,
+  LayoutProps,
+  Metadata,
+  PageProps,
+  SearchOf,
+  ServerModuleShape,
+} from '../../client/module-types.ts'
+import type { EntryPattern, Patterns, RoutePattern } from '../../shared/registered-table.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import type { Schema, SchemaOutput } from '../../shared/schema.ts'
 import type { GuardArgs, HandlerArgs, LoaderArgs } from './loader-types.ts'
@@ -20,13 +27,9 @@ export type CheckedRoutes<Routes> = string extends keyof Routes
     : Drifts<Routes>[keyof Routes & string] // spelled out: the message would show the name of a named type
 
 type Drifts<Routes> = {
-  [Key in keyof Routes & string]: Routes[Key] extends SoundEntry<
-    Params<PatternOf<Key>>,
-    LoaderOf<Routes[Key]>,
-    LayoutLoaderOf<Routes[Key]>
-  >
+  [Key in keyof Routes & string]: Routes[Key] extends SoundEntry<PatternOf<Key>, LoaderOf<Routes[Key]>>
     ? never
-    : EntryDrifts<Key, Routes[Key], Params<PatternOf<Key>>>[keyof Routes[Key] & string]
+    : EntryDrifts<Key, Routes[Key], PatternOf<Key>>[keyof Routes[Key] & string]
 }
 
 /** Groups have no params. Without them the type is the one that the modules use, which the compiler already knows. */
@@ -47,46 +50,48 @@ type LayoutLoaderOf<Entry> = Entry extends {
 
 // What modules get.
 
-interface PageGiven<Own, Server extends ServerModuleShape> {
-  readonly params: Own
-  readonly search: SearchOf<Server>
-  readonly data: LoaderData<Server>
-}
+// The types that the modules themselves name: where they fit, the compiler has nothing to compare.
 
-interface LayoutGiven<Own, Server extends ServerModuleShape> {
-  readonly params: Own
-  readonly data: LoaderData<Server>
-  readonly children: ReactNode
-}
+type PageGiven<Pattern extends string, Server extends ServerModuleShape> = Pattern extends RoutePattern
+  ? PageProps<Pattern, Server>
+  : Omit<PageProps<never, Server>, 'params'> & { readonly params: Params<Pattern> }
+
+type LayoutGiven<Pattern extends string, Server extends ServerModuleShape> = Pattern extends EntryPattern
+  ? LayoutProps<Pattern, Server>
+  : Omit<LayoutProps<never, Server>, 'params'> & { readonly params: Params<Pattern> }
+
+type LoaderGiven<Pattern extends string, Server extends ServerModuleShape> = Pattern extends EntryPattern
+  ? LoaderArgs<Pattern, SearchOf<Server>, ParamsOf<Server, Pattern>>
+  : LoaderArgs<never, SearchOf<Server>, ParamsOf<Server, Pattern>>
+
+type ParamsOf<Server, Pattern extends string> = Server extends { readonly params: infer Schema }
+  ? SchemaOutput<Schema>
+  : Params<Pattern>
 
 interface FallbackFacts extends Partial<Pick<ErrorProps, 'reason' | 'status'>> {
   readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-interface GuardGiven<Own> extends Omit<GuardArgs, 'params'> {
-  readonly params: Own
+interface GuardGiven<Pattern extends string> extends Omit<GuardArgs, 'params'> {
+  readonly params: Params<Pattern>
 }
-
-type LoaderGiven<Own, Server extends ServerModuleShape> = LoaderArgs<never, SearchOf<Server>, ParamsOf<Server, Own>>
-type ParamsOf<Server, Own> = Server extends { readonly params: infer Schema } ? SchemaOutput<Schema> : Own
 
 // An entry whose modules take what they get.
 
-interface SoundEntry<Own, Page extends ServerModuleShape, Layout extends ServerModuleShape> {
-  readonly page?: () => Promise<ComponentModule<PageGiven<Own, Page>>>
+interface SoundEntry<Pattern extends string, Server extends ServerModuleShape> {
+  readonly page?: () => Promise<ComponentModule<PageGiven<Pattern, Server>>>
   readonly loader?: () => Promise<{
-    readonly loader?: (args: LoaderGiven<Own, Page>) => unknown
+    readonly loader?: (args: LoaderGiven<Pattern, Server>) => unknown
     readonly search?: unknown
   }>
-  readonly layout?: () => Promise<ComponentModule<LayoutGiven<Own, Layout>>>
-  readonly layoutLoader?: () => Promise<{ readonly loader: (args: LoaderGiven<Own, Layout>) => unknown }>
-  readonly guard?: () => Promise<GuardModuleOf<GuardGiven<Own>>>
   readonly error?: () => Promise<ComponentModule<ErrorProps, FallbackFacts>>
   readonly loading?: () => Promise<ComponentModule<{}, FallbackFacts>>
   readonly notFound?: () => Promise<ComponentModule<{}, FallbackFacts>>
   readonly forbidden?: () => Promise<ComponentModule<{}, FallbackFacts>>
   readonly unauthorized?: () => Promise<ComponentModule<{}, FallbackFacts>>
-  /** Its methods are looked at one by one. */
+  // Few entries have these. They are looked at one by one.
+  readonly layout?: never
+  readonly guard?: never
   readonly handler?: never
 }
 
@@ -95,40 +100,42 @@ interface ComponentModule<Props, Facts = Props> {
   readonly metadata?: Metadata | ((props: Facts) => Metadata)
 }
 
-type GuardModuleOf<Args> =
-  { readonly guard: (args: Args) => unknown } | { readonly guard?: never; readonly default: (args: Args) => unknown }
-
 // The culprits of an entry.
 
-type EntryDrifts<Key extends string, Entry, Own> = {
+type EntryDrifts<Key extends string, Entry, Pattern extends string> = {
   [Member in keyof Entry & string]: Entry[Member] extends () => Promise<infer Module>
-    ? `'${Key}' ${Member}: ${Fault<Member, Module, Entry, Own> & string}`
+    ? `'${Key}' ${Member}: ${Fault<Member, Module, Entry, Pattern> & string}`
     : never
 }
 
-type Fault<Member extends string, Module, Entry, Own> = Member extends 'page'
-  ? ComponentFault<Module, PageGiven<Own, LoaderOf<Entry>>, PageGiven<Own, LoaderOf<Entry>>, DataText<'loader', Entry>>
+type Fault<Member extends string, Module, Entry, Pattern extends string> = Member extends 'page'
+  ? ComponentFault<
+      Module,
+      PageGiven<Pattern, LoaderOf<Entry>>,
+      PageGiven<Pattern, LoaderOf<Entry>>,
+      DataText<'loader', Entry>
+    >
   : Member extends 'layout'
     ? ComponentFault<
         Module,
-        LayoutGiven<Own, LayoutLoaderOf<Entry>>,
-        LayoutGiven<Own, LayoutLoaderOf<Entry>>,
+        LayoutGiven<Pattern, LayoutLoaderOf<Entry>>,
+        LayoutGiven<Pattern, LayoutLoaderOf<Entry>>,
         DataText<'layoutLoader', Entry>
       >
     : Member extends 'loader'
       ? LoaderFault<
           Module,
-          Own,
+          Pattern,
           Module extends { readonly search: unknown } ? never : 'exports neither loader nor search'
         >
       : Member extends 'layoutLoader'
-        ? LoaderFault<Module, Own, 'exports no loader'>
+        ? LoaderFault<Module, Pattern, 'exports no loader'>
         : Member extends 'guard'
           ? Module extends { readonly guard: infer Guard } | { readonly default: infer Guard }
-            ? CalleeFault<Guard, GuardGiven<Own>, unknown>
+            ? CalleeFault<Guard, GuardGiven<Pattern>, unknown>
             : 'exports no guard'
           : Member extends 'handler'
-            ? HandlerFault<Module, Own>
+            ? HandlerFault<Module, Pattern>
             : ComponentFault<Module, Member extends 'error' ? ErrorProps : {}, FallbackFacts>
 
 type DataText<Loader extends string, Entry> =
@@ -166,22 +173,22 @@ type FirstOf<One, Other> = [One] extends [never] ? Other : One
 
 type Named<Name extends string, Text> = Text extends string ? `${Name} ${Text}` : never
 
-type LoaderFault<Module, Own, Missing> = Module extends { readonly loader: infer Loader }
+type LoaderFault<Module, Pattern extends string, Missing> = Module extends { readonly loader: infer Loader }
   ? Module extends ServerModuleShape
-    ? CalleeFault<Loader, LoaderGiven<Own, Module>, unknown>
+    ? CalleeFault<Loader, LoaderGiven<Pattern, Module>, unknown>
     : 'its loader is not a function, or its search is not a schema'
   : Missing
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
-type HandlerFault<Module, Own> = [keyof Module & Uppercase<string>] extends [never]
+type HandlerFault<Module, Pattern extends string> = [keyof Module & Uppercase<string>] extends [never]
   ? 'exports no method, such as GET'
   : {
       [Name in keyof Module & Method]: Named<
         Name,
         CalleeFault<
           Module[Name],
-          HandlerArgs<never, BodyOf<Module, Name>, SearchOf<Module & {}>, ParamsOf<Module, Own>>,
+          HandlerArgs<never, BodyOf<Module, Name>, SearchOf<Module & {}>, ParamsOf<Module, Pattern>>,
           Response | Promise<Response>
         >
       >
