@@ -93,6 +93,12 @@ describe('in a table with languages', () => {
   })
 })
 
+test('the nearest pattern is never a catch-all, to which every path is near', () => {
+  const sources = { '/files/[...path]': { page: 'page.tsx' }, '/mills/[id]/wheels': { page: 'page.tsx' } }
+  const fault = createLinkJudge({ sources, urls: {}, rules: [] }).faultOf({ kind: 'path', text: '/flies/a' })
+  expect(fault).toContain('The nearest pattern is /mills/[id]/wheels.')
+})
+
 test('plain elements are the host’s where the build has a base path', () => {
   const facts = { sources: { '/': { page: 'page.tsx' } }, urls: {}, rules: [] }
   const about = { kind: 'path', text: '/about', isPlain: true } as const
