@@ -149,9 +149,10 @@ browserTest('slow loaders are drawn, and a value that changes on its way is name
   const warnings = page.locator(WARNINGS)
   await warnings.getByText('The loader of /slow#page took').waitFor({ state: 'attached' })
   const text = await page.locator(LIST).textContent()
-  expect(text).toMatch(/\/slow#page \|█+\|/)
+  // A module that is loaded first leaves a gap before the bar.
+  expect(text).toMatch(/\/slow#page \| {0,9}█+\|/)
   expect(text).toContain('.prices.get("oats"): an instance of Decimal')
-  expect(project.printed.filter((line) => line.includes('/slow#page |█'))).toHaveLength(1)
+  expect(project.printed.filter((line) => /\/slow#page \| {0,9}█/.test(line))).toHaveLength(1)
   await leave(page)
 })
 
