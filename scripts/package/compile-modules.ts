@@ -8,6 +8,8 @@ import { fileName, MODULE_FOLDERS, packageName, PEERS, RUN_TIME_PACKAGES, TOOLS 
 
 const SOURCE = /\.tsx?$/
 const TYPES = /\.d\.ts$/
+/** Of what runs in tests and in development alone, the repository has the sources. */
+const NEVER_DEPLOYED = /^src\/(?:testing|client\/(?:dev|inspect))\//
 
 /** The compiled modules, and the packages that they need but that are not installed with this one. */
 export interface CompiledModules {
@@ -49,7 +51,9 @@ export async function compileModules(root: string): Promise<CompiledModules> {
   )
   const files = written.map(({ path, text }) => [relative(join(root, 'lib'), path).split(sep).join('/'), text] as const)
   return {
-    files: new Map(files.map(([path, text]) => [path, path.endsWith('.map') ? leanMap(text) : requirePackages(text)])),
+    files: new Map(
+      files.map(([path, text]) => [path, path.endsWith('.map') ? leanMap(path, text) : requirePackages(text)]),
+    ),
     vendored,
   }
 }
@@ -58,12 +62,13 @@ export async function compileModules(root: string): Promise<CompiledModules> {
  * A map without comments, which are in the repository, and with one position for each line: both were a third of the whole
  * archive. Compiled modules keep their lines, so stacks and breakpoints still find them.
  */
-function leanMap(text: string): string {
-  const map = JSON.parse(text) as { readonly sourcesContent: readonly string[]; readonly mappings: string }
+function leanMap(path: string, text: string): string {
+  const map = JSON.parse(text) as { sourcesContent?: readonly string[]; readonly mappings: string }
+  if (NEVER_DEPLOYED.test(path)) delete map.sourcesContent
   const lines = decode(map.mappings).map((segments) => segments.slice(0, 1))
   return JSON.stringify({
     ...map,
-    sourcesContent: map.sourcesContent.map(withoutCommentLines),
+    sourcesContent: map.sourcesContent?.map(withoutCommentLines),
     mappings: encode(lines),
   })
 }
