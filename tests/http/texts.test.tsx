@@ -36,6 +36,8 @@ function texts(of: TextsPage): Partial<Texts> | undefined {
   asked.push(of)
   const locale = of.params['locale'] ?? (/^\/de\b/.test(of.pathname) ? 'de' : of.acceptLanguage?.slice(0, 2))
   if (locale === 'broken') throw new Error('no such language')
+  // As an application may pass on what is in the URL.
+  if (locale === 'no-language-at-all') return { ...GERMAN, language: locale }
   return locale === 'de' ? GERMAN : undefined
 }
 
@@ -135,6 +137,7 @@ describe('faults of files', () => {
   test.for([
     ['de', 'save', 'Zu groß: höchstens 2,5 MB.'],
     ['en', 'save', 'Too large: at most 2.5 MB.'],
+    ['no-language-at-all', 'save', 'Zu groß: höchstens 2.5 MB.'],
     ['de', 'own', 'zu groß (de)'],
   ] as const)('in %s, of %s', async ([locale, id, text]) => {
     const { text: html } = await get(`/${locale}`).expect(200)
