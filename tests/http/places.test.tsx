@@ -249,3 +249,22 @@ describe('a client with many connections', () => {
     expect(lines()).toEqual([expect.objectContaining({ address: '127.0.0.1', level: 40 })])
   })
 })
+
+describe('a document that is refused for load', () => {
+  test('gets its 503 a little later, and data gets it at once', async () => {
+    const { app, port } = await site()
+    for (let sample = 0; sample < 50; sample += 1) app.admission.sample({ latenessMs: 4_000, utilization: 1 })
+    const asked = performance.now()
+    const answers = await Promise.all(
+      ['/', '/', '/_m/data/'].map(async (path) => {
+        const { status } = await requestRaw(port, getRequest(path))
+        return { path, status, after: performance.now() - asked }
+      }),
+    )
+    const documents = answers.filter(({ path, status }) => path === '/' && status === 503)
+    expect(documents.length).toBeGreaterThan(0)
+    for (const { after } of documents) expect(after).toBeGreaterThan(190)
+    expect(answers.at(-1)?.status).toBe(503)
+    expect(answers.at(-1)?.after).toBeLessThan(Math.min(...documents.map(({ after }) => after)))
+  })
+})
