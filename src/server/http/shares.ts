@@ -1,5 +1,5 @@
 /**
- * How much of a bounded resource one client may hold: places, open streams, connections, bytes of bodies.
+ * How much of a bounded resource one client may hold: open streams, connections, bytes of bodies.
  *
  * | held by all                    | held by the client, plus its request      | verdict   |
  * |--------------------------------|-------------------------------------------|-----------|
@@ -54,6 +54,8 @@ export interface Shares {
   of(client: string): number
   /** Whether one client holds more than half of what is held. */
   readonly isOneClients: boolean
+  /** Whether two clients hold more than three quarters of what is held. */
+  readonly isTwoClients: boolean
   /** Held by all. */
   readonly taken: number
 }
@@ -94,6 +96,14 @@ export function createShares({ most, onGreedy }: SharesOptions): Shares {
     get isOneClients() {
       for (const own of held.values()) if (own * 2 > taken) return true
       return false
+    },
+    get isTwoClients() {
+      let [first, second] = [0, 0]
+      for (const own of held.values()) {
+        if (own > first) [first, second] = [own, first]
+        else if (own > second) second = own
+      }
+      return (first + second) * 4 > taken * 3
     },
     get taken() {
       return taken

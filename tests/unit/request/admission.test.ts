@@ -137,10 +137,18 @@ describe('a client', () => {
   test('that is alone has all places, and each of the others finds some of a further quarter', () => {
     const admission = createAdmission({ limit: 16 })
     expect(admittedOf(admission, OFFICE, 100)).toBe(16)
-    expect(admittedOf(admission, '2001:db8:0:1::1', 3)).toBe(3)
-    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(1)
+    expect(admittedOf(admission, '2001:db8:0:1::1', 3)).toBe(2)
+    expect(admission.isOverloaded).toBe(false)
+    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(2)
     expect(admission.pending).toBe(20)
-    expect(admission.waiting).toBe(84 + 99)
+    expect(admission.waiting).toBe(84 + 1 + 98)
+  })
+
+  test('that shares all places with one other leaves the instance ready, and a newcomer finds one', () => {
+    const admission = createAdmission({ limit: 8 })
+    for (const address of [OFFICE, '192.0.2.200']) expect(admittedOf(admission, address, 4)).toBe(4)
+    expect([admission.pending, admission.isOverloaded]).toEqual([8, false])
+    expect(enters(admission)).toBe(true)
   })
 
   test('is refused where it has half of all that wait, and the log says that it may be a proxy', async () => {

@@ -5,11 +5,11 @@
  * | a request comes                                     | it                                              |
  * |-----------------------------------------------------|-------------------------------------------------|
  * | and a place is free                                 | gets it, whoever holds the others               |
- * | all are taken, most of them by one other client     | gets one of a further quarter of the places, of which each client has a share |
+ * | all are taken, most of them by one or two clients   | gets one of a further quarter of the places, if its client has less than half of these |
  * | all are taken                                       | waits for `WAIT_MS` at most; clients take turns |
  * | and too many wait (`MOST_WAITING`, by `shares.ts`)  | is refused                                      |
  *
- * So a client has everything while it is alone, and delays only itself.
+ * So a client has everything while it is alone, and delays only itself. It takes three clients to leave a newcomer no place.
  */
 import { createShares, type SharesOptions } from '../../http/shares.ts'
 import { createFairQueue } from './fair-queue.ts'
@@ -69,11 +69,12 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
   const waiters = createShares({ most: () => MOST_WAITING, onGreedy })
   const line = createFairQueue<Waiting>()
   const further = limit < LEAST_SHARED ? 0 : Math.ceil(limit / 4)
+  const share = Math.ceil(further / 2)
   let sweeping: NodeJS.Timeout | undefined
 
   function hasRoom(client: string): boolean {
     if (waiters.taken === 0 && places.taken < limit) return true
-    return places.taken < limit + further && places.of(client) < further && places.isOneClients
+    return places.taken < limit + further && places.of(client) < share && places.isTwoClients
   }
 
   function leave(client: string): Waiting | undefined {
@@ -88,7 +89,7 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
       if (client === undefined) return
       enter(client)
     }
-    if (waiters.taken === 0 || !places.isOneClients) return
+    if (waiters.taken === 0 || !places.isTwoClients) return
     for (const { request } of line.firsts()) if (hasRoom(request.client)) enter(request.client)
   }
 
@@ -130,7 +131,7 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
       return places.taken
     },
     get isFull() {
-      return places.taken >= limit + (places.isOneClients ? further : 0)
+      return places.taken >= limit + (places.isTwoClients ? further : 0)
     },
     get isOneClients() {
       return places.isOneClients
