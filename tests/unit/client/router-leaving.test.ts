@@ -60,16 +60,17 @@ describe('back, and before its page is there', () => {
     expect(world.router.screen.href).toBe('/c')
   })
 
-  test('a refresh: the page on the screen is asked for anew, in its own entry', async () => {
+  test('a refresh: the step goes on, and its page has its data asked for anew', async () => {
     const world = createWorld()
     await world.visit('/a')
     await world.visit('/b')
     await world.back()
     world.router.refresh()
     await flush()
-    await world.request(2).done(...pageOf('/b', 'anew'))
     await world.commit()
-    expect([world.address, world.router.screen.view.data]).toEqual(['/b', { '/b#page': 'anew' }])
+    await world.request(2).done(...pageOf('/a', 'anew'))
+    await world.commit()
+    expect([world.address, world.router.screen.view.data]).toEqual(['/a', { '/a#page': 'anew' }])
     expect(world.entries).toEqual(['/', '/a', '/b'])
   })
 

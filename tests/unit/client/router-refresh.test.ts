@@ -64,6 +64,34 @@ test('data that is reloaded while React renders the next page does not take that
   expect(world.router.navigation.state).toBe('idle')
 })
 
+test('what is dropped while React renders the next page is asked for again when that page is there', async () => {
+  const world = createWorld()
+  await world.click('/a')
+  await world.request(0).done(...pageOf('/a', 'old'))
+  expect(world.router.navigation.state).toBe('committing')
+  world.router.revalidate('/a')
+  await world.commit()
+  await world.request(1).done(...pageOf('/a', 'new'))
+  await world.commit()
+  expect(world.router.screen).toMatchObject({ href: '/a', view: { data: { '/a#page': 'new' } } })
+  expect(world.requests).toHaveLength(2)
+})
+
+test('a drop while a boundary of the screen shows a fallback does not cancel a click', async () => {
+  const world = createWorld()
+  await world.visit('/a')
+  world.router.fallBack({ kind: 'not-found', at: 0 } as never)
+  await world.commit()
+  await world.click('/b')
+  world.router.revalidate('/*')
+  await flush()
+  await world.request(1).done(...pageOf('/b', 'from before'))
+  await world.requests.at(-1)?.done(...pageOf('/b', 'b'))
+  await world.commit()
+  expect(world.router.screen.href).toBe('/b')
+  expect(world.events).not.toContain('cancel /b')
+})
+
 test('a relative URL is one of the page on screen, even if the address bar is ahead of it', async () => {
   const world = createWorld()
   await world.visit('/a')

@@ -10,6 +10,8 @@ import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
 /** Combines the data of a page: from the cache, from running requests, and from new ones. */
 export interface RouteStore extends Pick<RoutePlanner, 'idsOf'> {
+  /** How often something has been dropped. */
+  readonly drops: number
   /** Running requests. */
   readonly requests: ReadonlySet<RouteRequest>
   /** What would have to be requested to show this URL now. */
@@ -66,8 +68,7 @@ export function createRouteStore(
   const { plan, idsOf } = createRoutePlanner(table, known, requests, world.asks)
   /** Called once, at the next progress of a request. */
   const waiting = new Set<() => void>()
-  /** Something has been dropped: the browser's HTTP cache may have outdated answers, and is not notified. */
-  let dropped = false
+  let drops = 0
 
   function changed(): void {
     waiting.forEach((go) => go())
@@ -118,7 +119,8 @@ export function createRouteStore(
       if (asks) {
         if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         sent += 1
-        joins.push(start(href, planned, prefetch, dropped || anew !== 'nothing'))
+        // After a drop, the browser's HTTP cache may have outdated answers: it is not notified.
+        joins.push(start(href, planned, prefetch, drops > 0 || anew !== 'nothing'))
       }
       const joined = joins.filter((request) => !used.includes(request))
       for (const request of joined) request.join(signal)
@@ -130,7 +132,7 @@ export function createRouteStore(
   }
 
   function revalidate(targets: readonly string[], before?: number, source?: RouteRequest): void {
-    dropped ||= targets.length > 0
+    if (targets.length > 0) drops += 1
     for (const request of requests) {
       if (request !== source && mayBring(request, targets, before)) request.current = false
     }
@@ -138,6 +140,9 @@ export function createRouteStore(
   }
 
   return {
+    get drops() {
+      return drops
+    },
     requests,
     plan: (href) => plan(href),
     idsOf,

@@ -65,6 +65,12 @@ export function runningNavigation(navigation: Navigation): RunningNavigation | u
   return 'slow' in navigation ? navigation : undefined
 }
 
+/** Id of the navigation to another page, unless it has ended. */
+export function leavingFor(navigation: Navigation): number | undefined {
+  const target = runningNavigation(navigation)?.target
+  return target?.kind === 'refresh' ? undefined : target?.id
+}
+
 /** The next state; the same object if nothing changes. */
 export function reduceNavigation(navigation: Navigation, event: NavigationEvent): Navigation {
   const running = runningNavigation(navigation)

@@ -1,7 +1,7 @@
 import type { LiveRouter, LoadedRouter } from '../../react/router-types.ts'
 import { createLeaveGate } from './leave-gate.ts'
 import { hrefOf, localHref, withoutHash } from '../data/local-href.ts'
-import { IDLE, runningNavigation, type Navigation } from './navigation.ts'
+import { IDLE, leavingFor, runningNavigation, type Navigation } from './navigation.ts'
 import { createNavigationRun } from './navigation-run.ts'
 import { createNavigator, linkedUrl, type Navigator } from './navigator.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
@@ -35,6 +35,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     rendering: false,
     navigation: IDLE,
     offset: 0,
+    drops: 0,
   }
   let { onLine: online } = window.navigator
   const gate = createLeaveGate(parts.listeners.blockers, history, tell)
@@ -44,9 +45,8 @@ export function createRouter(parts: RouterParts): RouterCore {
   const running = () => runningNavigation(state.navigation)
 
   function refresh(): void {
-    const { kind = 'refresh' } = running()?.target ?? {}
     // A click, a step in the history, or other search params: they continue, and bring their data anew.
-    if (kind !== 'refresh') parts.store.revalidate(['/*'])
+    if (leavingFor(state.navigation)) parts.store.revalidate(['/*'])
     else void run.start(state.screen.href, 'refresh', { scroll: false })
   }
 
@@ -73,8 +73,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       return online
     },
     get leavingFor() {
-      const target = running()?.target
-      return target?.kind === 'refresh' ? undefined : target?.id
+      return leavingFor(state.navigation)
     },
     go: history.go,
     refresh,

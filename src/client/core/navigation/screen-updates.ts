@@ -5,7 +5,7 @@ import type { Anew } from '../data/route-plan.ts'
 import type { Outcome } from '../../react/route-view.ts'
 import { hrefOf } from '../data/local-href.ts'
 import { RouteCancelled } from '../../react/router-errors.ts'
-import { runningNavigation } from './navigation.ts'
+import { leavingFor, runningNavigation } from './navigation.ts'
 import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 
@@ -41,10 +41,15 @@ export interface ScreenUpdates {
 export function createScreenUpdates(parts: RouterParts, state: RouterState, run: NavigationRun): ScreenUpdates {
   const { known, history, effects } = parts
 
+  /** Shows the page of the screen anew, unless the visitor is leaving it. */
+  async function showAnew(href: string, kind: 'refresh' | 'replace'): Promise<void> {
+    if (!leavingFor(state.navigation)) await run.start(href, kind, { scroll: false })
+  }
+
   async function catchUp(anew: Anew = 'stale'): Promise<void> {
     const shown = state.screen
     // A boundary shows its page again with a new visit only.
-    if (shown.fallback) return run.start(shown.href, 'refresh', { scroll: false })
+    if (shown.fallback) return showAnew(shown.href, 'refresh')
     state.refresh?.abort()
     const own = (state.refresh = new AbortController())
     const { signal } = own
@@ -58,7 +63,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
     // React would show this page instead of the one that it is about to show.
     if (state.navigation.state === 'committing') return
-    if (href !== shown.href) return run.start(href, 'replace', { scroll: false })
+    if (href !== shown.href) return showAnew(href, 'replace')
     // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
     if (sameView(view, latest.view)) {
@@ -122,7 +127,8 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       known.shown(shown.page.keys, shown.href)
       arrive(shown, former)
       parts.tell()
-      if (shown.page.stale) void catchUp()
+      // Something may have been dropped while React rendered the page.
+      if (shown.page.stale || (shown.arrival && state.drops !== parts.store.drops)) void catchUp()
     },
   }
 }
