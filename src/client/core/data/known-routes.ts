@@ -43,6 +43,8 @@ export interface KnownRoutes {
   keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
   /** Records that these entries, and the URL's verdict, are on screen. */
   shown(keys: readonly string[], href: string): void
+  /** How often something was dropped. */
+  readonly drops: number
   /** Drops entries by tag or path; as `matchesTarget`. */
   revalidate(targets: readonly string[], before?: number): void
 }
@@ -84,6 +86,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
   let screen: readonly (DataFacts | undefined)[] = []
   let cache = EMPTY_CACHE
   let onScreen: readonly string[] = []
+  let drops = 0
 
   function change(event: CacheEvent): void {
     const next = reduceRouteCache(cache, event)
@@ -147,7 +150,11 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
       change({ type: 'show', keys: onScreen })
       screen = keys.map((key) => facts.get(key))
     },
+    get drops() {
+      return drops
+    },
     revalidate(targets, before) {
+      if (targets.length > 0) drops += 1
       change({ type: 'revalidate', targets, before })
     },
   }

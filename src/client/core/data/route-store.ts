@@ -10,8 +10,6 @@ import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
 /** Combines the data of a page: from the cache, from running requests, and from new ones. */
 export interface RouteStore extends Pick<RoutePlanner, 'idsOf'> {
-  /** How often something has been dropped. */
-  readonly drops: number
   /** Running requests. */
   readonly requests: ReadonlySet<RouteRequest>
   /** What would have to be requested to show this URL now. */
@@ -68,7 +66,6 @@ export function createRouteStore(
   const { plan, idsOf } = createRoutePlanner(table, known, requests, world.asks)
   /** Called once, at the next progress of a request. */
   const waiting = new Set<() => void>()
-  let drops = 0
 
   function changed(): void {
     waiting.forEach((go) => go())
@@ -120,7 +117,7 @@ export function createRouteStore(
         if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         sent += 1
         // After a drop, the browser's HTTP cache may have outdated answers: it is not notified.
-        joins.push(start(href, planned, prefetch, drops > 0 || anew !== 'nothing'))
+        joins.push(start(href, planned, prefetch, known.drops > 0 || anew !== 'nothing'))
       }
       const joined = joins.filter((request) => !used.includes(request))
       for (const request of joined) request.join(signal)
@@ -132,7 +129,6 @@ export function createRouteStore(
   }
 
   function revalidate(targets: readonly string[], before?: number, source?: RouteRequest): void {
-    if (targets.length > 0) drops += 1
     for (const request of requests) {
       if (request !== source && mayBring(request, targets, before)) request.current = false
     }
@@ -140,9 +136,6 @@ export function createRouteStore(
   }
 
   return {
-    get drops() {
-      return drops
-    },
     requests,
     plan: (href) => plan(href),
     idsOf,

@@ -121,7 +121,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
       record.to = to
       if (to !== href) dispatch({ type: 'start', target: { ...target, href: to } })
       dispatch({ type: 'load', id })
-      state.drops = parts.store.drops
+      state.drops = parts.known.drops
       render({ href: to, view: page.view, visit: id, page, lifetime: own, arrival: { kind, scroll, focus } })
     } catch (reason) {
       if (signal.aborted) return

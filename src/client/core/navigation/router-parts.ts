@@ -82,7 +82,7 @@ export interface RouterState {
    * Distance in entries from the screen to the address bar: a traversal moves the address bar before its page is shown.
    */
   offset: number
-  /** Number of drops in the store when the last page was given to React. */
+  /** Number of drops when the last page was given to React. */
   drops: number
   /** Aborts the request for fresh data of the page on screen, while there is one. */
   refresh?: AbortController | undefined

@@ -128,7 +128,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       arrive(shown, former)
       parts.tell()
       // Something may have been dropped while React rendered the page.
-      if (shown.page.stale || (shown.arrival && state.drops !== parts.store.drops)) void catchUp()
+      if (shown.page.stale || (shown.arrival && state.drops !== known.drops)) void catchUp()
     },
   }
 }
