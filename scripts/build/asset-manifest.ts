@@ -24,6 +24,8 @@ export interface ManifestParts {
   readonly reports?: ReportAssets | undefined
   /** Of the build; every public path begins with it. */
   readonly basePath?: string | undefined
+  /** Name of the application's package, if it has one. */
+  readonly application?: string | undefined
 }
 
 /** Table members whose modules only the server loads. */
@@ -77,7 +79,7 @@ function nameOf(source: string): string {
  */
 export function assetManifest(
   buildId: string,
-  { metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '' }: ManifestParts,
+  { metafile, entry, valueDecoder, sources, groups, styles, reports, basePath = '', application }: ManifestParts,
 ): AssetManifest {
   const publicPaths = (...keys: readonly (string | undefined)[]): string[] => publicPathsBelow(basePath, keys)
   const outputs = new Map(Object.entries(metafile.outputs).map(([key, output]) => [output.entryPoint, key]))
@@ -105,6 +107,7 @@ export function assetManifest(
   }
   return {
     buildId,
+    ...(application === undefined ? {} : { application }),
     ...(basePath === '' ? {} : { basePath }),
     ...(entryKey === '' ? {} : { entry: publicPaths(entryKey)[0] ?? '' }),
     entryImports: publicPaths(...entryImports),

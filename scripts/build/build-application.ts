@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
@@ -149,7 +150,7 @@ export async function buildApplication(
     const maps = new Map(withLeanMaps(outputs.filter(([name]) => name.endsWith('.map'))))
     const files = new Map([...assets.emitted, ...outputs.filter(([name]) => !name.endsWith('.map'))])
     const valueDecoder = metafileKey(root, runtimeModule(runtime, 'shared/protocol/decode-values.ts'))
-    const tables = { sources, groups, styles, reports: reports?.assets, basePath }
+    const tables = { sources, groups, styles, reports: reports?.assets, basePath, application: nameOfProject(root) }
     const parts = { metafile: browser.metafile, entry, valueDecoder, ...tables }
     const buildId = buildIdOf(files, serverFiles, reports === undefined ? new Map() : recorderFile(reports))
     const manifest = { ...assetManifest(buildId, parts), integrity: integrityOf(files, basePath) }
@@ -316,6 +317,12 @@ function inOrder<Value>(files: ReadonlyMap<string, Value>): readonly [string, Va
 
 function within(folder: string, files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, Uint8Array> {
   return new Map([...files].map(([name, contents]) => [`${folder}/${name}`, contents]))
+}
+
+function nameOfProject(root: string): string | undefined {
+  const file = join(root, 'package.json')
+  const { name }: { name?: unknown } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 function toolVersions(root: string): Record<string, string> {

@@ -128,6 +128,7 @@ export function createAppParts(options: CreateAppOptions) {
   const hasMiddleware = (definition.middleware ?? []).length > 0
   const isEmbedded = options.isEmbedded === true
   const services = createServices(config, readiness, log, {
+    application: manifest.application,
     mapsFolder: assets?.maps,
     buildId: manifest.buildId,
     onRevalidate,

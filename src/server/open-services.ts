@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { basePath } from '../shared/base-path.ts'
 import type { DataLifetime } from './api/define-app.ts'
@@ -9,15 +9,15 @@ import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
 import { openReportDatabase } from './reports/report-database.ts'
 import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
-import { createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
+import { CALLS, createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
 import type { Database } from './stores/open-database.ts'
-import { createRateLimits, type RateLimits } from './stores/rate-limits.ts'
+import { createRateLimits, LIMITS, type RateLimits } from './stores/rate-limits.ts'
 import { openRedis } from './stores/redis-link.ts'
-import { createRedisIdempotencyStore } from './stores/redis-idempotency-store.ts'
-import { createRedisRateLimits } from './stores/redis-rate-limits.ts'
-import { openRuntimeDatabase } from './stores/runtime-database.ts'
-import { createRedisSessionStore } from './stores/redis-session-store.ts'
-import { createSessionStore, openSessionDatabase, type SessionStore } from './stores/session-store.ts'
+import { checkRedisMemory } from './stores/redis-memory.ts'
+import { createRedisStore } from './stores/redis-store.ts'
+import { createSessionStore, SESSIONS, type SessionStore } from './stores/session-store.ts'
+import { createSqliteStore } from './stores/sqlite-store.ts'
+import { openRuntimeDatabase, openSessionDatabase } from './stores/store-databases.ts'
 import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
@@ -33,6 +33,8 @@ export interface ServiceOptions
   extends
     Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>,
     Pick<RequestServices, 'adoptAction' | 'texts'> {
+  /** Name of the application's package, if it has one. */
+  readonly application?: string | undefined
   /** Default: the runtime's own. */
   readonly dataLifetime?: DataLifetime | undefined
   /** Whether the application reports errors: without that, there is no inbox. Default: `true`. */
@@ -58,14 +60,18 @@ function checkedLifetime(lifetime: DataLifetime): DataLifetime {
 
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
-  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl'>,
+  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  { mapsFolder, adoptAction, texts, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
+  { application, mapsFolder, adoptAction, texts, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
-  const redis = config.redisUrl === '' ? undefined : openRedis(config.redisUrl, log)
+  const redis =
+    config.redisUrl === ''
+      ? undefined
+      : openRedis(config.redisUrl, log, { application: config.redisPrefix || application })
+  if (redis !== undefined) checkRedisMemory(redis, log)
   const opened: {
     database?: Database
     limits?: RateLimits
@@ -80,19 +86,21 @@ export function createServices(
   const watch = watchSharedStore(log)
 
   function openLimits(): RateLimits {
-    const own = createRateLimits(database())
-    return limitsOfBase(redis === undefined ? own : sharedRateLimits(createRedisRateLimits(redis), own, watch))
+    const own = createRateLimits(createSqliteStore(database(), LIMITS))
+    const shared = redis && createRateLimits(createRedisStore(redis, LIMITS))
+    return limitsOfBase(shared === undefined ? own : sharedRateLimits(shared, own, watch))
   }
 
   function openIdempotencyStore(): IdempotencyStore {
-    const own = createIdempotencyStore(database())
-    return redis === undefined ? own : sharedIdempotencyStore(createRedisIdempotencyStore(redis), own, watch)
+    const own = createIdempotencyStore(createSqliteStore(database(), CALLS))
+    const shared = redis && createIdempotencyStore(createRedisStore(redis, CALLS))
+    return shared === undefined ? own : sharedIdempotencyStore(shared, own, watch)
   }
 
   function openSessions(): SessionStore {
-    if (redis !== undefined) return createRedisSessionStore(redis)
-    opened.sessionFile = openSessionDatabase(join(dataDir, 'sessions.sqlite'))
-    return createSessionStore(opened.sessionFile)
+    if (redis !== undefined) return createSessionStore(createRedisStore(redis, SESSIONS))
+    opened.sessionFile = openSessionDatabase(dataDir)
+    return createSessionStore(createSqliteStore(opened.sessionFile, SESSIONS))
   }
   const sessions = failClosed(() => (opened.sessions ??= openSessions()))
 

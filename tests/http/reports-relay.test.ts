@@ -2,8 +2,9 @@ import type { RequestHandler } from 'express'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CLIENT_LIMIT, CREDITS_A_POINT } from '../../src/server/reports/relay/client-allowance.ts'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
-import { createRateLimits } from '../../src/server/stores/rate-limits.ts'
-import { openRuntimeDatabase } from '../../src/server/stores/runtime-database.ts'
+import { createRateLimits, LIMITS } from '../../src/server/stores/rate-limits.ts'
+import { createSqliteStore } from '../../src/server/stores/sqlite-store.ts'
+import { openRuntimeDatabase } from '../../src/server/stores/store-databases.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 import { CRASH, newEventId, postRequest, startReportServer, type ReportItem } from './report-setup.ts'
 
@@ -247,7 +248,7 @@ describe('one client that sends too much', () => {
   /** Takes points as if so many envelopes had come. */
   async function spend(dataDir: string, address: string, points: number): Promise<void> {
     const database = openRuntimeDatabase(dataDir)
-    const limits = createRateLimits(database)
+    const limits = createRateLimits(createSqliteStore(database, LIMITS))
     for (let count = 0; count < points; count += 1) await limits.take(`report ${address}`, CLIENT_LIMIT, Date.now())
     database.dispose()
   }

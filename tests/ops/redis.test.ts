@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { resolve } from 'node:path'
+import { createClient } from '@redis/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
@@ -63,6 +64,12 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
     await phase()
 
     const { posts, failures } = await load.stop()
+    const client = await createClient({ url: redis.url }).connect()
+    const keys = await client.keys('*')
+    client.destroy()
+    // The application's own name, so that another site may have the same Redis.
+    expect(keys.length).toBeGreaterThan(0)
+    expect(keys.filter((key) => !key.startsWith('millrace:2:0:millrace:'))).toEqual([])
     print(
       `answers with Redis, stopped, started, hanging, going on: ${counts.join(', ')}; ${posts} forms among them; ` +
         `${failures.length} failed; ${told().length} log lines`,

@@ -31,7 +31,9 @@ export async function startRedis(): Promise<RedisServer> {
   function launch() {
     return spawn(
       path,
-      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder.path],
+      `--port ${port} --bind 127.0.0.1 --save  --appendonly no --maxmemory 512mb --maxmemory-policy volatile-lru`
+        .split(' ')
+        .concat('--dir', folder.path),
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
   }

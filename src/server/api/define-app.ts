@@ -7,7 +7,7 @@ import type { RouteDefinitions } from '../../shared/route-definition.ts'
 import type { RuleSet } from '../../shared/rules/rule-types.ts'
 import type { TextsOf } from '../../shared/texts.ts'
 import type { CheckedRoutes } from './route-drift.ts'
-import type { RateLimit } from '../stores/rate-limits.ts'
+import type { RateLimit } from '../stores/rate-cells.ts'
 
 /** Argument of an application's `start`. */
 export interface AppStart {

@@ -4,7 +4,7 @@ import type { Params } from '../../shared/route-pattern.ts'
 import type { Schema } from '../../shared/schema.ts'
 import type { ReportInbox } from './report-inbox.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import type { CacheKey, CachedOptions, CachedRead } from '../stores/cache/cached-read.ts'
 
 declare global {

@@ -2,6 +2,8 @@
 export interface AssetManifest {
   /** Equal for equal sources on every machine; identifies this build to browsers. */
   readonly buildId: string
+  /** Name of the application's package; absent if it has none. Instances that share a store share what has this name. */
+  readonly application?: string
   /** Where the application is mounted on its host: `/shop`; absent at the root. All public paths begin with it. */
   readonly basePath?: string
   /** Public path of the entry chunk (`/_m/assets/...`), absent if nothing hydrates. */

@@ -282,6 +282,13 @@ export const VARIABLES = {
       ),
     secret: true,
   },
+  redisPrefix: {
+    name: 'REDIS_PREFIX',
+    fallback: '',
+    meaning: "name of this application's keys in Redis (default: the name in its package.json)",
+    example: 'shop-staging',
+    schema: z.string().regex(/^[\w.@/-]{0,64}$/, 'expected at most 64 letters, digits, _ . @ / -'),
+  },
   metricsPort: {
     name: 'METRICS_PORT',
     fallback: '',

@@ -47,6 +47,8 @@ export interface Config {
   readonly reportTunnelPath: string
   /** `redis:` or `rediss:` URL of the store that instances share, including its password; `''` for none. */
   readonly redisUrl: string
+  /** Name that keeps this application's keys apart in a shared Redis; `''` for the name of its package. */
+  readonly redisPrefix: string
   /** TCP port of `/metrics`, 0 for a free one; `undefined` to measure nothing. */
   readonly metricsPort: number | undefined
   /** Number of processes that share the port; 1 means this process alone. */
@@ -115,6 +117,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     maxPendingRenders: read('maxPendingRenders') ?? defaultPendingRenders(workers),
     maxOpenStreams: read('maxOpenStreams'),
     redisUrl,
+    redisPrefix: read('redisPrefix'),
     metricsPort,
     workers,
   })

@@ -11,7 +11,7 @@ import { noteSession, watchSessions, type SessionListener } from '../secrets/ses
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
-import type { RateLimit, RateLimitResult } from '../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import { AnswerHeaders, type CarryingAnswer } from './late-changes.ts'
 

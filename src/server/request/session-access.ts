@@ -28,5 +28,6 @@ export function failClosed(open: () => SessionStore): SessionStore {
     touch: (...given) => ask((store) => store.touch(...given)),
     list: (...given) => ask((store) => store.list(...given)),
     end: (...given) => ask((store) => store.end(...given)),
+    endAll: (...given) => ask((store) => store.endAll(...given)),
   }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { SessionStore } from '../stores/session-store.ts'
 import { checkAge, checkName, type SessionContext, type SessionKind, type SessionOptions } from './define-session.ts'
-import { endSessions, openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
+import { openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
 import { cookieBase } from './sealed-cookie.ts'
 import { noteSession } from './session-reads.ts'
 
@@ -89,7 +89,8 @@ export function defineStoredSession<Data>(
       return (context[opened] ??= openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }))
     },
     async endAll(context, user) {
-      return endSessions(storeOf(context), keyOf(user), { now: clockOf(context) })
+      const { ended } = await storeOf(context).endAll(keyOf(user), clockOf(context)())
+      return ended
     },
   }
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { RefusalSignal } from '../../shared/control-flow.ts'
 import type { Schema } from '../../shared/schema.ts'
 import { clientKey } from '../http/client-key.ts'
-import type { KeptSession, SessionStore } from '../stores/session-store.ts'
+import type { KeptSession, NewSession, SessionStore } from '../stores/session-store.ts'
 import { checkData, handled, openFlash, type Session } from './define-session.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { userMark } from './user-mark.ts'
@@ -74,31 +74,11 @@ interface Current<Data> {
   readonly value: Data
 }
 
-interface NewSession<Data> extends Current<Data> {
+/** A session that is not kept yet. */
+interface Beginning {
+  readonly session: NewSession
   /** The cookie's value. */
   readonly secret: string
-}
-
-const MOST_ROUNDS = 10 // an id has to reach the browser before it can be changed again
-
-/**
- * Ends the sessions of a user. Lists again until there is none: one that gets a new id meanwhile is ended too.
- * @param except id of a session that stays.
- * @returns how many have ended.
- */
-export async function endSessions(
-  store: SessionStore,
-  user: string,
-  { now, except }: { readonly now: () => number; readonly except?: string },
-): Promise<number> {
-  let ended = 0
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const sessions = await store.list(user, now())
-    const ids = sessions.map(({ id }) => id).filter((id) => id !== except)
-    if (ids.length === 0) break
-    ended += await store.end(user, ids)
-  }
-  return ended
 }
 
 /** Reads the session of a request. Notes its use at most once a minute, and waits for that no longer than for the read. */
@@ -133,15 +113,16 @@ async function readCurrent<Data>(
 }
 
 function noteUse<Data>(
-  { id, user, startedAt, seenAt }: KeptSession,
+  session: KeptSession,
   store: SessionStore,
   { now, idleMs, maxAgeMs }: StoredSessionRules<Data>,
 ): void {
+  const { startedAt, seenAt } = session
   const at = now()
   if (at - seenAt < Math.min(SEEN_EVERY_MS, idleMs / SEEN_SHARE)) return
   const expiresAt = Math.min(at + idleMs, startedAt + maxAgeMs)
   // The next request notes it again.
-  store.touch({ id, user, seenAt: at, expiresAt }).catch(() => undefined)
+  store.touch(session, { seenAt: at, expiresAt }).catch(() => undefined)
 }
 
 /** Bound to the cookie's name, so that the id of one kind is not one of another. */
@@ -205,17 +186,16 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       const current = this.#current
       if (current === undefined) return
       const { store, rules } = this.#parts
-      const { data, startedAt } = current.kept
-      const next = this.#make(current.value, data, startedAt)
-      // The user has a session in the list at any time, so that `endSessions` misses neither. One more than allowed for a
-      // moment: no other device makes room.
-      await store.start(next.kept, rules.sessionsPerUser + 1)
+      const { value, kept: former } = current
+      const { session, secret } = this.#make(value, former.data, former.startedAt)
+      // One more than allowed for a moment: no other device makes room. If all of them are ended at this moment, so is it.
+      const kept = (await store.start(session, rules.sessionsPerUser + 1, former.epoch)) ?? this.#refuse()
       // Of two concurrent rotations, and of one and an end, only one finds the former session.
-      if ((await this.#end(current.kept)) === 0) {
-        await this.#end(next.kept)
+      if (!(await this.#end(former))) {
+        await this.#end(kept)
         this.#refuse()
       }
-      this.#adopt(next)
+      this.#adopt({ kept, value }, secret)
     })
   }
 
@@ -233,9 +213,9 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     return this.#change(async () => {
       const current = this.#current
       if (current === undefined) return false
-      const ended = await this.#parts.store.end(current.kept.user, [id])
+      const isEnded = await this.#parts.store.end(current.kept.user, id)
       if (id === current.kept.id) this.#leave()
-      return ended > 0
+      return isEnded
     })
   }
 
@@ -244,7 +224,10 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       const current = this.#current
       if (current === undefined) return 0
       const { store, rules } = this.#parts
-      return endSessions(store, current.kept.user, { now: rules.now, except: current.kept.id })
+      const { kept, value } = current
+      const { ended, epoch } = await store.endAll(kept.user, rules.now(), kept.id)
+      this.#current = { kept: { ...kept, epoch }, value }
+      return ended
     })
   }
 
@@ -270,27 +253,22 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const current = this.#current
     const { value } = checked
     if (current !== undefined && rules.userKey(value) === current.kept.user) {
-      if (!(await store.write(current.kept.id, text))) this.#refuse()
-      this.#current = { kept: { ...current.kept, data: text }, value }
+      const kept = (await store.write(current.kept, text, rules.now())) ?? this.#refuse()
+      this.#current = { kept, value }
       return
     }
-    await this.#start(value, text, rules.now())
+    const { session, secret } = this.#make(value, text, rules.now())
+    const kept = (await store.start(session, rules.sessionsPerUser)) ?? this.#refuse()
+    this.#adopt({ kept, value }, secret)
     if (current !== undefined) await this.#end(current.kept)
   }
 
-  async #start(value: Data, data: string, startedAt: number): Promise<void> {
-    const { store, rules } = this.#parts
-    const next = this.#make(value, data, startedAt)
-    await store.start(next.kept, rules.sessionsPerUser)
-    this.#adopt(next)
-  }
-
-  #make(value: Data, data: string, startedAt: number): NewSession<Data> {
+  #make(value: Data, data: string, startedAt: number): Beginning {
     const { context, rules } = this.#parts
     const cookie = sealedCookieName(rules.name, context)
     const secret = randomBytes(ID_BYTES).toString('base64url')
     const seenAt = rules.now()
-    const kept: KeptSession = {
+    const session: NewSession = {
       id: idOf(cookie, secret),
       user: rules.userKey(value),
       client: clientKey(context.address ?? ''),
@@ -300,21 +278,21 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       seenAt,
       expiresAt: Math.min(seenAt + rules.idleMs, startedAt + rules.maxAgeMs),
     }
-    return { kept, value, secret }
+    return { session, secret }
   }
 
   /** The session of this request is the new one, here and in the browser. */
-  #adopt({ kept, value, secret }: NewSession<Data>): void {
+  #adopt(current: Current<Data>, secret: string): void {
     const { context, rules } = this.#parts
     const cookie = sealedCookieName(rules.name, context)
-    this.#current = { kept, value }
+    const { kept } = (this.#current = current)
     const maxAge = Math.max(1, Math.ceil((kept.startedAt + rules.maxAgeMs - kept.seenAt) / 1_000))
     replaceCookie(context.headers, cookie, cookieLine(cookie, secret, maxAge))
     this.#note()
   }
 
-  #end({ id, user }: KeptSession): Promise<number> {
-    return this.#parts.store.end(user, [id])
+  #end({ id, user }: KeptSession): Promise<boolean> {
+    return this.#parts.store.end(user, id)
   }
 
   /** The session was ended elsewhere while this request ran. */

@@ -26,6 +26,11 @@ export interface RedisScript {
 
 /** A link that is connected or not. */
 export interface RedisLink {
+  /**
+   * Begins all keys and channels of this application: `millrace:2:0:shop`. Names of channels know no databases, so that
+   * the prefix has the number of its own.
+   */
+  readonly prefix: string
   /** Whether commands can be sent now. */
   readonly connected: boolean
   /**
@@ -52,10 +57,21 @@ export interface RedisLink {
   dispose(): void
 }
 
-/** Times of a link; for tests. Milliseconds. */
-export interface RedisLinkTimes {
-  /** Between two pings. After two unanswered ones in a row, the link reconnects. */
-  readonly pingEveryMs: number
+/** Options of a link. */
+export interface RedisLinkOptions {
+  /** Name of the application, of which several may share a Redis. Default: `''`. */
+  readonly application?: string | undefined
+  /** Milliseconds between two pings; for tests. After two unanswered ones in a row, the link reconnects. */
+  readonly pingEveryMs?: number
+}
+
+const FORMAT = 'millrace:2' // increase when the format of values changes: old and new builds may run side by side
+const MOST_NAME_CHARACTERS = 64
+
+function prefixOf(url: string, application: string): string {
+  const database = Number(new URL(url).pathname.slice(1))
+  // Braces would choose the slot of a cluster, and a colon is the end of the name.
+  return `${FORMAT}:${database}:${application.replaceAll(/[^\w.@/-]/g, '_').slice(0, MOST_NAME_CHARACTERS)}`
 }
 
 /** The connection for commands. */
@@ -173,7 +189,7 @@ class RedisCommands {
 export function openRedis(
   url: string,
   log: Logger,
-  { pingEveryMs }: RedisLinkTimes = { pingEveryMs: PING_EVERY_MS },
+  { application = '', pingEveryMs = PING_EVERY_MS }: RedisLinkOptions = {},
 ): RedisLink {
   const listeners: (() => void)[] = []
   const tell = (): void => {
@@ -189,6 +205,7 @@ export function openRedis(
   const channels = new RedisChannels({ loaded, url, pingEveryMs, onHeard: tell })
 
   return {
+    prefix: prefixOf(url, application),
     get connected() {
       return commands.client !== undefined
     },

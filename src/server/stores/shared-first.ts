@@ -4,7 +4,8 @@
  */
 import type { Logger } from 'pino'
 import type { IdempotencyStore } from './idempotency-store.ts'
-import { rateCells, type RateLimits } from './rate-limits.ts'
+import { rateCells } from './rate-cells.ts'
+import type { RateLimits } from './rate-limits.ts'
 import { RedisGone } from './redis-link.ts'
 
 /** Logs errors of the shared store, once until it succeeds again. */

@@ -1,15 +1,25 @@
 import { join } from 'node:path'
-import { IDEMPOTENCY_CLIENTS, IDEMPOTENCY_TABLE } from './idempotency-store.ts'
 import { openDatabase, type Database } from './open-database.ts'
-import { RATE_CLIENTS, RATE_TABLE } from './rate-limits.ts'
+import { ADOPT_SESSIONS, FORMER_RUNTIME, FORMER_SESSIONS, storeTables } from './store-tables.ts'
 
 /**
- * The runtime's own file, `runtime.sqlite`, with the tables of `createIdempotencyStore` and `createRateLimits`.
+ * The runtime's own file, `runtime.sqlite`, for stores of limits and calls.
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openRuntimeDatabase(dataDir: string): Database {
   return openDatabase({
     path: join(dataDir, 'runtime.sqlite'),
-    migrations: [IDEMPOTENCY_TABLE + RATE_TABLE, IDEMPOTENCY_CLIENTS + RATE_CLIENTS],
+    migrations: [...FORMER_RUNTIME, storeTables('limits') + storeTables('calls')],
+  })
+}
+
+/**
+ * `sessions.sqlite`, for a store of sessions: a file of its own, because they outlive what the other may lose.
+ * @param dataDir absolute path of `DATA_DIR`.
+ */
+export function openSessionDatabase(dataDir: string): Database {
+  return openDatabase({
+    path: join(dataDir, 'sessions.sqlite'),
+    migrations: [FORMER_SESSIONS, storeTables('sessions') + ADOPT_SESSIONS],
   })
 }

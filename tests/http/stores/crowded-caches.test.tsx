@@ -63,7 +63,7 @@ async function sharedKeys(url: string): Promise<readonly string[]> {
   const client = createClient({ url })
   await client.connect()
   try {
-    return (await client.keys('millrace:1:data:*')).filter((key) => !key.includes('{data}'))
+    return (await client.keys('millrace:2:0::data:*')).filter((key) => !key.includes('{data}'))
   } finally {
     client.destroy()
   }

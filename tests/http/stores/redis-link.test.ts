@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { hash } from 'node:crypto'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openRedis, RedisGone, type RedisLink, type RedisLinkTimes } from '../../../src/server/stores/redis-link.ts'
+import { openRedis, RedisGone, type RedisLink, type RedisLinkOptions } from '../../../src/server/stores/redis-link.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 
@@ -15,7 +15,7 @@ async function redisServer(): Promise<RedisServer> {
   return redis
 }
 
-function linkTo(url: string, log = silent, times?: RedisLinkTimes): RedisLink {
+function linkTo(url: string, log = silent, times?: RedisLinkOptions): RedisLink {
   const link = openRedis(url, log, times)
   onTestFinished(() => link.dispose())
   return link

@@ -39,14 +39,14 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
     for (const keep of ['error', 'other'] as const) await spool.accept(sampleEnvelope({ keep }))
     for (const entry of await spool.list('error', 0, 10)) await spool.settle(entry)
     expect((await link.run((client) => client.keys('*'))).toSorted()).toEqual(
-      ['id', 't'].map((name) => `${spoolPrefix('one')}:${name}`),
+      ['id', 't'].map((name) => `${spoolPrefix(link, 'one')}:${name}`),
     )
   })
 
   describe('beside instances of a former version, which know of no clients', () => {
     /** Puts what waits where they put it. */
     async function makeFormer(link: RedisLink): Promise<void> {
-      const prefix = spoolPrefix('one')
+      const prefix = spoolPrefix(link, 'one')
       for (const key of await link.run((client) => client.keys(`${prefix}:o:1:*`))) {
         const members = await link.run((client) => client.zRangeWithScores(key, 0, -1))
         await link.run((client) => client.zAdd(`${prefix}:o:1`, members))
@@ -68,7 +68,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
       const ids = (await spool.list('error', 0, 10)).map(({ eventId }) => eventId)
       expect(ids).toEqual(['h1', 'g3', 'g4', 'g5', 'g6', 'h2'])
       expect((await spool.size()).bytes).toBe(6_000)
-      expect(await link.run((client) => client.zScore(`${spoolPrefix('one')}:c`, 'honest'))).toBe(2_000)
+      expect(await link.run((client) => client.zScore(`${spoolPrefix(link, 'one')}:c`, 'honest'))).toBe(2_000)
     })
 
     test('delivers what they have left, and leaves nothing behind', async () => {
@@ -78,7 +78,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
       await makeFormer(link)
       for (const entry of await spool.list('error', 0, 10)) await spool.settle(entry)
       expect((await link.run((client) => client.keys('*'))).toSorted()).toEqual(
-        ['id', 't'].map((name) => `${spoolPrefix('one')}:${name}`),
+        ['id', 't'].map((name) => `${spoolPrefix(link, 'one')}:${name}`),
       )
     })
 
@@ -87,7 +87,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
       const spool = createRedisSpool(link, { destination: 'one' })
       await spool.accept(sampleEnvelope())
       const [entry] = await spool.list('error', 0, 10)
-      const prefix = spoolPrefix('one')
+      const prefix = spoolPrefix(link, 'one')
       await link.run((client) => client.del([`${prefix}:e:${entry?.id}`, `${prefix}:s:error`, `${prefix}:k`]))
       await spool.expire(NOW, () => 'network_error')
       const left = await link.run((client) => client.keys(`${prefix}:*`))

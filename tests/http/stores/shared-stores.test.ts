@@ -1,22 +1,17 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
-import { createRateLimits, type RateLimits } from '../../../src/server/stores/rate-limits.ts'
+import { CALLS, createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
+import { createRateLimits, LIMITS, type RateLimits } from '../../../src/server/stores/rate-limits.ts'
 import { openRedis, type RedisLink } from '../../../src/server/stores/redis-link.ts'
-import { createRedisIdempotencyStore } from '../../../src/server/stores/redis-idempotency-store.ts'
-import { createRedisRateLimits } from '../../../src/server/stores/redis-rate-limits.ts'
-import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
+import { createRedisStore } from '../../../src/server/stores/redis-store.ts'
+import { createSqliteStore } from '../../../src/server/stores/sqlite-store.ts'
+import { openRuntimeDatabase } from '../../../src/server/stores/store-databases.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from '../../../src/server/stores/shared-first.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { onceStoreContract } from '../../unit/stores/idempotency-store-contract.ts'
-import {
-  crowdedRateLimitsContract,
-  GREEDY,
-  HONEST,
-  rateLimitsContract,
-} from '../../unit/stores/rate-limits-contract.ts'
+import { crowdedRateLimitsContract, rateLimitsContract } from '../../unit/stores/rate-limits-contract.ts'
 
 const NOW = 1_800_000_000_000
 const NOWHERE = 'redis://127.0.0.1:1'
@@ -33,6 +28,10 @@ interface Instance {
   readonly once: IdempotencyStore
 }
 
+const limitsIn = (link: RedisLink, entries = LIMITS.entries): RateLimits =>
+  createRateLimits(createRedisStore(link, { ...LIMITS, entries }))
+const callsIn = (link: RedisLink): IdempotencyStore => createIdempotencyStore(createRedisStore(link, CALLS))
+
 async function startInstance(url = redis.url): Promise<Instance> {
   const log = pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) })
   const link = openRedis(url, log)
@@ -43,8 +42,8 @@ async function startInstance(url = redis.url): Promise<Instance> {
   const watch = watchSharedStore(log)
   return {
     link,
-    limits: sharedRateLimits(createRedisRateLimits(link), createRateLimits(database), watch),
-    once: sharedIdempotencyStore(createRedisIdempotencyStore(link), createIdempotencyStore(database), watch),
+    limits: sharedRateLimits(limitsIn(link), createRateLimits(createSqliteStore(database, LIMITS)), watch),
+    once: sharedIdempotencyStore(callsIn(link), createIdempotencyStore(createSqliteStore(database, CALLS)), watch),
   }
 }
 
@@ -68,38 +67,12 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
   describe('limits in Redis', () => {
     rateLimitsContract(async () => {
       const [one, other] = await twoLinks()
-      return [createRedisRateLimits(one), createRedisRateLimits(other)]
+      return [limitsIn(one), limitsIn(other)]
     })
   })
 
   describe('limits in Redis, of many clients', () => {
-    crowdedRateLimitsContract(async (keys) => createRedisRateLimits((await startInstance()).link, { keys }))
-
-    test('take no more room than the bound of each client, however often its keys are used', async () => {
-      const { link } = await startInstance()
-      const limits = createRedisRateLimits(link, { keys: 10 })
-      const hour = { points: 100, seconds: 3_600 }
-      const use = async (from: number, minute: number): Promise<void> => {
-        for (let key = from; key < from + 10; key += 1) await limits.take(`${key}`, hour, NOW + minute * 60_000, GREEDY)
-      }
-      // For so long that what was noted when they were new is out of date.
-      for (let minute = 0; minute < 130; minute += 10) await use(0, minute)
-      await use(10, 130)
-      expect(await link.run((client) => client.keys('millrace:1:limit:*'))).toHaveLength(10)
-      expect(await link.run((client) => client.zCard(`millrace:1:limits:{=${GREEDY}}`))).toBe(10)
-    })
-
-    test('are not another client’s to push out once they have been made again by somebody else', async () => {
-      const { link } = await startInstance()
-      const limits = createRedisRateLimits(link, { keys: 1 })
-      const once = { points: 1, seconds: 60 }
-      await limits.take('a', once, NOW, GREEDY)
-      // All points are back, while its first client's list still names it.
-      await link.run((client) => client.del('millrace:1:limit:{=a}'))
-      await limits.take('a', once, NOW + 61_000, HONEST)
-      await limits.take('b', once, NOW + 61_000, GREEDY)
-      expect((await limits.take('a', once, NOW + 61_000, HONEST)).allowed).toBe(false)
-    })
+    crowdedRateLimitsContract(async (keys) => limitsIn((await startInstance()).link, keys))
   })
 
   describe('limits of instances', () => {
@@ -116,7 +89,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
   describe('calls in Redis', () => {
     onceStoreContract(async () => {
       const [one, other] = await twoLinks()
-      return [createRedisIdempotencyStore(one), createRedisIdempotencyStore(other)]
+      return [callsIn(one), callsIn(other)]
     })
   })
 
@@ -131,58 +104,13 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
     })
   })
 
-  test('go by themselves', async () => {
-    const { link, limits, once } = await startInstance()
-    await limits.take('a', LIMIT, Date.now())
-    await once.begin('a', Date.now())
-    await once.begin('b', Date.now())
-    await once.finish('b', 'x', Date.now())
-    const keys = await link.run((client) => client.keys('*'))
-    expect(keys.toSorted()).toEqual([
-      'millrace:1:call-bytes:{=}',
-      'millrace:1:calls:{=}',
-      'millrace:1:limit:{=a}',
-      'millrace:1:limits:{=}',
-      'millrace:1:once:{=a}',
-      'millrace:1:once:{=b}',
-    ])
-    const left = await Promise.all(keys.toSorted().map((key) => link.run((client) => client.pTTL(key))))
-    expect(left.map((ms) => ms > 0)).toEqual(keys.map(() => true))
-    expect(Math.max(...left)).toBeLessThanOrEqual(600_000)
-    expect(left[2]).toBeLessThanOrEqual(30_000)
-    expect(left[3]).toBeLessThanOrEqual(120_000)
-  })
-
-  test.for([
-    ['keys', { keys: 5, bytes: 1_000_000 }, ''],
-    ['bytes', { keys: 1_000_000, bytes: 500 }, 'x'.repeat(100)],
-  ] as const)(
-    'lose the oldest of a client that has too many, by %s, and nothing of others',
-    async ([, bounds, result]) => {
-      const { link } = await startInstance()
-      const store = createRedisIdempotencyStore(link, bounds)
-      const call = async (key: string, client: string, at: number): Promise<void> => {
-        await store.begin(key, at, client)
-        await store.finish(key, result, at, client)
-      }
-      await call('honest', '203.0.113.9', NOW)
-      for (let at = 0; at < 50; at += 1) await call(`greedy ${at}`, '198.51.100.7', NOW + at)
-      expect((await store.begin('honest', NOW + 50)).state).toBe('done')
-      expect((await store.begin('greedy 49', NOW + 50)).state).toBe('done')
-      expect((await link.run((client) => client.keys('*:once:*'))).length).toBe(6)
-      await call('greedy later', '198.51.100.7', NOW + 600_050)
-      expect(await link.run((client) => client.zCard('millrace:1:calls:{=198.51.100.7}'))).toBe(1)
-    },
-  )
-
   test('hold no large results, and run their calls no second time for it', async () => {
     const [one, other] = [await startInstance(), await startInstance()]
     await one.once.begin('a', NOW)
     await one.once.finish('a', 'é'.repeat(524_289), NOW)
-    expect(await other.once.begin('a', NOW)).toEqual({ state: 'running' })
-    expect((await one.once.begin('a', NOW)).state).toBe('done')
-    const size = await one.link.run((client) => client.memoryUsage('millrace:1:once:{=a}'))
-    expect(size).toBeLessThan(1_000)
+    for (const { once } of [one, other]) expect(await once.begin('a', NOW)).toEqual({ state: 'running' })
+    const key = `${one.link.prefix}:{calls}:e:=a`
+    expect(await one.link.run((client) => client.memoryUsage(key))).toBeLessThan(1_000)
   })
 
   test('are counted here while Redis is away, and together again when it is back', async () => {

@@ -20,6 +20,7 @@ async function redisServer(): Promise<RedisServer> {
 }
 
 const GONE = 'the shared store cannot be reached'
+const PREFIX = 'millrace:2:0:'
 
 /** What instances read from, as a database would be. */
 interface Source {
@@ -93,8 +94,8 @@ async function connected(url: string, instances: readonly Instance[]): Promise<v
   await expect
     .poll(async () => {
       for (const each of instances) await each.shown()
-      const listening = (await client.pubSubNumSub('millrace:1:data'))['millrace:1:data']
-      return [listening, (await client.keys('millrace:1:data:*')).length]
+      const listening = (await client.pubSubNumSub(`${PREFIX}:data`))[`${PREFIX}:data`]
+      return [listening, (await client.keys(`${PREFIX}:data:*`)).length]
     })
     .toEqual([instances.length, 1])
 }
@@ -168,7 +169,7 @@ test.skipIf(findProgram('redis-server') === undefined)(
     const client = createClient({ url })
     await client.connect()
     onTestFinished(() => client.destroy())
-    const marks = async (): Promise<number> => (await client.keys('millrace:1:{data}:mark*')).length
+    const marks = async (): Promise<number> => client.hLen(`${PREFIX}:{data}:marks`)
     const drops = Array.from({ length: 1_000 }, (_, at) => `visitor:${at}`)
     for (const target of drops) await request(greedy.app).get(`/drop?target=${target}`).expect(200)
     // Of 65,536 marks, some are of two targets already.
@@ -274,7 +275,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
     source.text = 'new'
     await one.drop('news')
     await expect.poll(() => one.shown()).toBe('new')
-    const keys = await client.keys('millrace:1:data:*')
+    const keys = await client.keys(`${PREFIX}:data:*`)
     expect(keys).toHaveLength(1)
     for (const bad of [
       '',

@@ -34,6 +34,7 @@ test('an empty environment is enough', () => {
     sentryRelease: '',
     sentryTracesSampleRate: 0,
     redisUrl: '',
+    redisPrefix: '',
   })
   expect(config.reportTunnelPath).toMatch(/^\/_m\/reports\/[0-9a-f]{8}$/)
   expect(config.trustProxy('127.0.0.1')).toBe(false)
@@ -53,6 +54,7 @@ test('every value is read', () => {
     MAX_PENDING_RENDERS: '3',
     MAX_OPEN_STREAMS: '7',
     REDIS_URL: 'rediss://cache.test',
+    REDIS_PREFIX: 'shop-staging',
     DATA_DIR: 'some/where',
     SECRET_KEYS: `${'new-key-'.repeat(4)}, ${'old-key-'.repeat(4)}`,
     ACTION_BODY_LIMIT: '64KB',
@@ -82,6 +84,7 @@ test('every value is read', () => {
     sentryTracesSampleRate: 0.05,
     reportTunnelPath: '/left/here',
     redisUrl: 'rediss://cache.test',
+    redisPrefix: 'shop-staging',
   })
   expect(config.trustProxy('10.1.1.1')).toBe(true)
 })
@@ -161,6 +164,7 @@ describe('a wrong value is refused with one line that names variable, fault and 
     ['ACTION_BODY_LIMIT', '2gb'],
     ['ACTION_BODY_LIMIT', '-1kb'],
     ['ACTION_BODY_LIMIT', '1.5mb'],
+    ['REDIS_PREFIX', '{shop}:'],
   ] as const)('%s=%s', ([name, value]) => {
     const error = refusal({ [name]: value })
     expect(error?.variable).toBe(name)

@@ -4,7 +4,9 @@ import { z } from 'zod'
 import { RefusalSignal } from '../../../src/shared/control-flow.ts'
 import { defineStoredSession } from '../../../src/server/secrets/define-stored-session.ts'
 import { createSecrets } from '../../../src/server/secrets/secrets.ts'
-import { createSessionStore, openSessionDatabase, type SessionStore } from '../../../src/server/stores/session-store.ts'
+import { createSessionStore, SESSIONS, type SessionStore } from '../../../src/server/stores/session-store.ts'
+import { createSqliteStore } from '../../../src/server/stores/sqlite-store.ts'
+import { openSessionDatabase } from '../../../src/server/stores/store-databases.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { browserJar } from './browser-jar.ts'
 
@@ -13,14 +15,14 @@ const NOW = 1_800_000_000_000
 /** A store whose steps can wait, and two browsers of one user. */
 async function signedInTwice() {
   const folder = await makeTempDir('session-races')
-  const database = openSessionDatabase(`${folder.path}/sessions.sqlite`)
+  const database = openSessionDatabase(folder.path)
   onTestFinished(async () => {
     database.dispose()
     await folder.remove()
   })
-  const store = createSessionStore(database)
+  const store = createSessionStore(createSqliteStore(database, SESSIONS))
   /** What happens in front of a step, once. */
-  const before: Partial<Record<'list' | 'start' | 'end', () => Promise<unknown>>> = {}
+  const before: Partial<Record<'start' | 'end' | 'endAll' | 'write', () => Promise<unknown>>> = {}
   const stepping = async (step: keyof typeof before): Promise<void> => {
     const work = before[step]
     delete before[step]
@@ -28,13 +30,17 @@ async function signedInTwice() {
   }
   const watched: SessionStore = {
     ...store,
-    async list(...given) {
-      await stepping('list')
-      return store.list(...given)
-    },
     async start(...given) {
       await stepping('start')
-      await store.start(...given)
+      return store.start(...given)
+    },
+    async write(...given) {
+      await stepping('write')
+      return store.write(...given)
+    },
+    async endAll(...given) {
+      await stepping('endAll')
+      return store.endAll(...given)
     },
     async end(...given) {
       await stepping('end')
@@ -73,24 +79,39 @@ describe('ending all sessions of a user', () => {
     expect(await isSignedIn(thief)).toBe(false)
   })
 
-  test('ends one that got a new id after the list was read', async () => {
+  test('ends one that is changed at that moment: the change does not revive it, and its browser is told', async () => {
     const { before, thief, open, take, endAll, isSignedIn } = await signedInTwice()
     const session = await open(thief)
-    before.end = () => session.rotate()
+    before.write = endAll
+    await expect(session.set({ user: 'ann' })).rejects.toThrow(RefusalSignal)
+    expect(session.data).toBeUndefined()
+    take(thief)
+    expect([thief.cookies.size, await isSignedIn(thief)]).toEqual([0, false])
+  })
+
+  test('ends one that got a new id just before', async () => {
+    const { before, thief, open, take, endAll, isSignedIn } = await signedInTwice()
+    const session = await open(thief)
+    before.endAll = () => session.rotate()
     expect(await endAll()).toBe(2)
     take(thief)
     expect(await isSignedIn(thief)).toBe(false)
   })
 })
 
-test('ending all others ends one that got a new id after the list was read, and keeps its own', async () => {
-  const { before, owner, thief, open, take, isSignedIn } = await signedInTwice()
-  const session = await open(thief)
-  before.end = () => session.rotate()
-  expect(await (await open(owner)).endOthers()).toBe(1)
-  take(thief)
-  expect([await isSignedIn(thief), await isSignedIn(owner)]).toEqual([false, true])
-})
+test.each(['start', 'end'] as const)(
+  'ending all others ends one that gets a new id, in front of its %s, and keeps its own, which may get one',
+  async (step) => {
+    const { before, owner, thief, open, take, isSignedIn } = await signedInTwice()
+    const [own, session] = [await open(owner), await open(thief)]
+    before[step] = () => own.endOthers()
+    await expect(session.rotate()).rejects.toThrow(RefusalSignal)
+    take(thief)
+    await own.rotate()
+    take(owner)
+    expect([await isSignedIn(thief), await isSignedIn(owner)]).toEqual([false, true])
+  },
+)
 
 test('a new id ends no session of another device where the user has as many as are allowed', async () => {
   const { owner, thief, open, take, isSignedIn } = await signedInTwice()

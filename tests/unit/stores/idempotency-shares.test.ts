@@ -1,18 +1,17 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createIdempotentCalls } from '../../../src/server/routes/actions/idempotent-calls.ts'
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
 import { countGreediest, cutGreediest, judgeLevel } from '../../../src/server/stores/fair-level.ts'
-import { createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
+import { CALLS, createIdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
-import { createRateLimits } from '../../../src/server/stores/rate-limits.ts'
-import { openRuntimeDatabase } from '../../../src/server/stores/runtime-database.ts'
+import { createSqliteStore } from '../../../src/server/stores/sqlite-store.ts'
+import { openRuntimeDatabase } from '../../../src/server/stores/store-databases.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const NOW = 1_800_000_000_000
 const GREEDY = '198.51.100.7'
 const HONEST = '203.0.113.9'
-const ALWAYS = { sweepEvery: 1, countEvery: 1 }
 
 let folder: TempDir
 let database: Database
@@ -62,64 +61,12 @@ test('those that are asked for hold enough to make room, and none of them loses 
   )
 })
 
-test('a store with a great many clients is asked for a few of them, and comes down to its bound all the same', async () => {
-  const counts: number[] = []
-  const watched: Database = {
-    ...database,
-    statement(sql) {
-      const statement = database.statement(sql)
-      if (!vi.isMockFunction(statement.all)) {
-        const all = statement.all.bind(statement)
-        vi.spyOn(statement, 'all').mockImplementation((...values) => {
-          const rows = all(...(values as Parameters<typeof all>))
-          counts.push(rows.length)
-          return rows
-        })
-      }
-      return statement
-    },
-  }
-  const bounds = { keys: 420, ...ALWAYS }
-  const store = createIdempotencyStore(watched, { ...bounds, bytes: 1_000 })
-  const limits = createRateLimits(watched, bounds)
-  for (let at = 0; at < 440; at += 1) {
-    const client = `client ${at % 220}`
-    await store.begin(`${at}`, NOW + at, client)
-    await store.finish(`${at}`, 'x', NOW + at, client)
-    await limits.take(`${at}`, { points: 1, seconds: 60 }, NOW, client)
-  }
-  expect(counts.length).toBeGreaterThan(20)
-  expect(Math.max(...counts)).toBeLessThanOrEqual(64)
-  for (const table of ['once', 'rate_limits']) {
-    const { kept } = database.statement(`SELECT count(*) AS kept FROM ${table}`).get() ?? {}
-    expect(kept).toBeLessThanOrEqual(421)
-  }
-})
-
 describe('calls of one client without end', () => {
-  async function fill(store: IdempotencyStore, client: string, count: number, result = ''): Promise<void> {
-    for (let at = 0; at < count; at += 1) {
-      await store.begin(`${client} ${at}`, NOW + at, client)
-      await store.finish(`${client} ${at}`, result, NOW + at, client)
-    }
-  }
-
-  test.for([
-    ['keys', { keys: 10, bytes: 1_000_000 }, ''],
-    ['bytes', { keys: 1_000_000, bytes: 1_000 }, 'x'.repeat(100)],
-  ] as const)('push out its own oldest by %s, and nothing of others', async ([, bounds, result]) => {
-    const store = createIdempotencyStore(database, { ...bounds, ...ALWAYS })
-    await fill(store, HONEST, 3, result)
-    await fill(store, GREEDY, 50, result)
-    await store.begin('of somebody else', NOW, 'somebody else')
-    for (const at of [0, 1, 2]) expect((await store.begin(`${HONEST} ${at}`, NOW, HONEST)).state).toBe('done')
-    expect((await store.begin(`${GREEDY} 49`, NOW, GREEDY)).state).toBe('done')
-    expect((await store.begin(`${GREEDY} 3`, NOW, GREEDY)).state).toBe('new')
-  })
-
   test('count for both keys where an answer sets a cookie, and run once, however many there are', async () => {
-    const store = createIdempotencyStore(database, { keys: 6, bytes: 100_000, ...ALWAYS })
-    const calls = createIdempotentCalls({ once: store }, () => NOW)
+    const kind = { ...CALLS, entries: 6 }
+    const store = createIdempotencyStore(createSqliteStore(database, kind))
+    const calls = createIdempotentCalls({ once: store }, () => (now += 1))
+    let now = NOW
     const runs = new Map<string, number>()
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {
       const headers = new Headers({ 'Set-Cookie': 'session=1' })
@@ -146,7 +93,8 @@ describe('calls of one client without end', () => {
     await call('honest', HONEST)
     expect(runs.size).toBe(51)
     expect(new Set(runs.values())).toEqual(new Set([1]))
-    const { held } = database.statement('SELECT count(*) AS held FROM once WHERE client = ?').get(`=${GREEDY}`) ?? {}
+    const { held } =
+      database.statement('SELECT count(*) AS held FROM calls_entries WHERE client = ?').get(`=${GREEDY}`) ?? {}
     expect(held).toBeLessThanOrEqual(6)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RateLimit, RateLimitResult } from '../../../src/server/stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../../../src/server/stores/rate-cells.ts'
 type Awaitable<Value> = Value | Promise<Value>
 
 /** `RateLimits`, or some behind a network. */

@@ -1,8 +1,11 @@
-import { stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Database } from '../../../src/server/stores/open-database.ts'
-import { createSessionStore, openSessionDatabase } from '../../../src/server/stores/session-store.ts'
+import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
+import { createSessionStore, SESSIONS, type SessionStore } from '../../../src/server/stores/session-store.ts'
+import { createSqliteStore } from '../../../src/server/stores/sqlite-store.ts'
+import { openSessionDatabase } from '../../../src/server/stores/store-databases.ts'
+import { FORMER_SESSIONS } from '../../../src/server/stores/store-tables.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { sessionOf, sessionStoreContract } from './session-store-contract.ts'
 
@@ -21,43 +24,33 @@ afterEach(async () => {
   await folder.remove()
 })
 
-function open(): Database {
-  const database = openSessionDatabase(join(folder.path, 'sessions.sqlite'))
+function open(): SessionStore {
+  const database = openSessionDatabase(folder.path)
   opened.push(database)
-  return database
+  return createSessionStore(createSqliteStore(database, SESSIONS))
 }
 
-const countRows = (): unknown => open().statement('SELECT count(*) AS rows FROM sessions').get()?.['rows']
-
 describe('sessions in SQLite', () => {
-  sessionStoreContract(() => [createSessionStore(open()), createSessionStore(open())])
+  sessionStoreContract(() => [open(), open()])
 
   it('are a file for its owner alone', async () => {
-    await createSessionStore(open()).start(sessionOf('ann', 'a'), 5)
+    await open().start(sessionOf('ann', 'a'), 5)
     const { mode } = await stat(join(folder.path, 'sessions.sqlite'))
     expect(mode & 0o077).toBe(0)
   })
 
-  it('are deleted after they have expired, also while nobody signs in', async () => {
-    const store = createSessionStore(open(), { sessions: 100, sweepEvery: 2 })
-    await store.start(sessionOf('ann', 'a'), 5)
-    await store.start(sessionOf('ann', 'b', { expiresAt: NOW + 2 * HOUR }), 5)
-    expect(countRows()).toBe(2)
-    for (const seenAt of [NOW + HOUR, NOW + HOUR + 1]) {
-      await store.touch({ id: 'b', user: 'ann', seenAt, expiresAt: NOW + 3 * HOUR })
-    }
-    expect(countRows()).toBe(1)
-  })
-
-  it('take no more room than the bound, and a client that starts many loses its own', async () => {
-    const store = createSessionStore(open(), { sessions: 10, sweepEvery: 1 })
-    await store.start(sessionOf('ann', 'honest', { client: '198.51.100.1', seenAt: NOW - HOUR }), 20)
-    for (let count = 0; count < 30; count += 1) {
-      await store.start(sessionOf(`bot ${count}`, `bot ${count}`, { seenAt: NOW + count }), 20)
-    }
-    expect(countRows()).toBe(10)
-    expect(await store.read('honest', NOW)).toBeDefined()
-    expect(await store.read('bot 29', NOW)).toBeDefined()
-    expect(await store.read('bot 0', NOW)).toBeUndefined()
+  it('of before the store are taken along', async () => {
+    await mkdir(folder.path, { recursive: true })
+    const former = openDatabase({ path: join(folder.path, 'sessions.sqlite'), migrations: [FORMER_SESSIONS] })
+    const { userAgent, startedAt, seenAt, expiresAt, ...rest } = sessionOf('ann', 'a', { data: '{"name":"Zoë"}' })
+    former
+      .statement('INSERT INTO sessions VALUES (:id, :user, :client, :data, :agent, :from, :seen, :until)')
+      .run({ ...rest, agent: userAgent, from: startedAt, seen: seenAt, until: expiresAt })
+    former.dispose()
+    const store = open()
+    const session = await store.read('a', NOW)
+    expect(session).toMatchObject(sessionOf('ann', 'a', { data: '{"name":"Zoë"}' }))
+    expect((await store.list('ann', NOW)).map(({ id }) => id)).toEqual(['a'])
+    expect(await store.read('a', NOW + HOUR)).toBeUndefined()
   })
 })

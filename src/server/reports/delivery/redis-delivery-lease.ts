@@ -2,23 +2,27 @@ import type { RedisLink } from '../../stores/redis-link.ts'
 import { LEASE_LIFETIME_MS, type DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.ts'
 import { spoolPrefix } from '../spool/redis-spool.ts'
 
+// No key that expires: Redis would evict it when its memory is full.
 const TAKE = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] and holder ~= ARGV[2] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local held = redis.call('HMGET', KEYS[1], 'by', 'until')
+local isHeld = held[1] and tonumber(held[2]) > now
+if isHeld and held[1] ~= ARGV[1] and held[1] ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'by', ARGV[1], 'until', string.format('%.0f', now + tonumber(ARGV[3])))
 return 1
 `
 const RELEASE = `
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+if redis.call('HGET', KEYS[1], 'by') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1
 `
 
 /** A `DeliveryLease` in Redis that expires by Redis's clock. @throws {RedisGone} from both of its members. */
 export function createRedisDeliveryLease(
-  link: Pick<RedisLink, 'run' | 'script'>,
+  link: Pick<RedisLink, 'run' | 'script' | 'prefix'>,
   { destination, owner, isGone = () => false, lifetimeMs = LEASE_LIFETIME_MS }: DeliveryLeaseOptions,
 ): DeliveryLease {
-  const key = `${spoolPrefix(destination)}:lease`
+  const key = `${spoolPrefix(link, destination)}:lease`
   let heldUntil = 0
   return {
     async hold(now) {
@@ -26,7 +30,7 @@ export function createRedisDeliveryLease(
       const left = heldUntil - now
       if (left > (lifetimeMs * 2) / 3 && left <= lifetimeMs) return true
       heldUntil = 0
-      const holder = await link.run((client) => client.get(key))
+      const holder = await link.run((client) => client.hGet(key, 'by'))
       const gone = holder !== null && holder !== owner && isGone(holder) ? holder : owner
       const isOurs = await link.script({ lua: TAKE, keys: [key], arguments: [owner, gone, String(lifetimeMs)] })
       if (isOurs === 1) heldUntil = now + lifetimeMs

@@ -1,4 +1,4 @@
-import type { RateLimit, RateLimitResult } from '../../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../../stores/rate-cells.ts'
 /** A credit pays for an envelope, or for each further 256 KiB of work that it causes; see `workOf`. */
 export const CREDIT_BYTES = 262_144
 

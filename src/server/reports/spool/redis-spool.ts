@@ -18,19 +18,20 @@ const MOST_EVICTED = 2_048 // per call
 const EXPIRY_BATCH = 512 // entries: some milliseconds during which Redis blocks
 const BYTES_A_MS = 10_000 // for a large envelope, on a network of 80 Mbit a second
 const LEAST_LIMIT_MS = 500
-const SPOOLS = 'millrace:1:spools' // destinations, with the moment of their last delivery
 const FORGOTTEN_AFTER_MS = 8 * 86_400_000 // longer than anything waits
 const SCAN_PAGE = 500
 const BLOB = 36 // `$`, the RESP type of strings: requested as bytes
 
 /** Prefix of all keys of a destination; in braces, so that a cluster keeps them on one node. */
-export function spoolPrefix(destination: string): string {
-  return `millrace:1:spool:{${destination}}`
+export function spoolPrefix({ prefix }: Pick<RedisLink, 'prefix'>, destination: string): string {
+  return `${prefix}:spool:{${destination}}`
 }
 
 /** A `Spool` in Redis. @throws {RedisGone} from all of its members, and errors of Redis. */
 export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS }: SpoolOptions): Spool {
-  const prefix = spoolPrefix(destination)
+  const prefix = spoolPrefix(link, destination)
+  /** Destinations, with the moment of their last delivery. */
+  const spools = `${link.prefix}:spools`
   const run = (lua: string, given: readonly (string | Buffer)[], limitMs?: number): Promise<unknown> =>
     link.script({ lua, keys: [prefix], arguments: given }, limitMs)
 
@@ -42,12 +43,12 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
 
   /** Marks this destination as active, and deletes inactive ones. */
   async function clearForgotten(now: number): Promise<void> {
-    await link.run((client) => client.hSet(SPOOLS, destination, String(now)))
-    const known = await link.run((client) => client.hGetAll(SPOOLS))
+    await link.run((client) => client.hSet(spools, destination, String(now)))
+    const known = await link.run((client) => client.hGetAll(spools))
     for (const [other, at] of Object.entries(known)) {
       if (Number(at) > now - FORGOTTEN_AFTER_MS) continue
-      await removeAll(link, spoolPrefix(other))
-      await link.run((client) => client.hDel(SPOOLS, other))
+      await removeAll(link, spoolPrefix(link, other))
+      await link.run((client) => client.hDel(spools, other))
     }
   }
 

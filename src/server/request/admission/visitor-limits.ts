@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express'
 import { refuseCall } from '../answer/refuse-call.ts'
-import type { RateLimit, RateLimitResult } from '../../stores/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../../stores/rate-cells.ts'
 import { sendText } from '../answer/send-plain.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { contextOf } from '../attached-context.ts'
 import { type RequestContext } from '../context.ts'
-import { rateCells } from '../../stores/rate-limits.ts'
+import { rateCells } from '../../stores/rate-cells.ts'
 import type { VisitorLimits } from '../../api/define-app.ts'
 
 /** Counts the requests of visitors. */

@@ -1,7 +1,7 @@
 /**
  * Revalidations of all instances, in Redis. Each one advances a clock and marks its targets with the new time; values
- * carry the time before they were made and are valid while no mark over them is later. Marks outlive values, so a
- * dropped value cannot return. While Redis is unreachable, revalidations wait in a list of owed targets; if the process
+ * carry the time before they were made and are valid while no mark over them is later. Marks do not expire, so that
+ * Redis evicts none of them and a dropped value cannot return. While Redis is unreachable, revalidations wait in a list of owed targets; if the process
  * ends first, shared values that it would have dropped live until they expire.
  */
 import { hash, randomUUID } from 'node:crypto'
@@ -9,14 +9,10 @@ import type { Logger } from 'pino'
 import { RedisGone, type RedisLink } from '../redis-link.ts'
 import { normalTarget } from './revalidation-targets.ts'
 
-const PREFIX = 'millrace:1:{data}:'
-const CLOCK = `${PREFIX}clock`
-const CHANNEL = 'millrace:1:data'
 /** Longest life of a shared value. Milliseconds. */
 export const LONGEST_MS = 86_400_000
-const MARK_MS = LONGEST_MS + 3_600_000
 /**
- * 65,536 marks take about 8 MB, no matter how many targets visitors can name. Two targets with the same mark drop each
+ * 65,536 marks take about 5 MB, no matter how many targets visitors can name. Two targets with the same mark drop each
  * other's shared values, which are made again; the memories of instances receive the exact targets.
  */
 const HASH_DIGITS = 4
@@ -27,8 +23,8 @@ const REVALIDATE = `
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1]) end
 redis.call('INCR', KEYS[1])
 local now = redis.call('GET', KEYS[1])
-for index = 2, #KEYS do redis.call('SET', KEYS[index], now, 'PX', ARGV[2]) end
-redis.call('PUBLISH', ARGV[3], ARGV[4])`
+for index = 4, #ARGV do redis.call('HSET', KEYS[2], ARGV[index], now) end
+redis.call('PUBLISH', ARGV[2], ARGV[3])`
 
 /** A drop that instances tell each other. */
 export interface SharedDrop {
@@ -61,6 +57,9 @@ interface Message {
 export class SharedRevalidations {
   readonly #parts: SharedRevalidationsParts
   readonly #self = randomUUID()
+  readonly #clock: string
+  readonly #marks: string
+  readonly #channel: string
   readonly #unsubscribe: () => void
   #owed = new Set<string>()
   /** Of the last of them; early only if all are. */
@@ -72,7 +71,10 @@ export class SharedRevalidations {
   constructor(parts: SharedRevalidationsParts) {
     this.#parts = parts
     const { link, onTargets, onMissed } = parts
-    this.#unsubscribe = link.subscribe(CHANNEL, (text) => {
+    this.#clock = `${link.prefix}:{data}:clock`
+    this.#marks = `${link.prefix}:{data}:marks`
+    this.#channel = `${link.prefix}:data`
+    this.#unsubscribe = link.subscribe(this.#channel, (text) => {
       const message = readMessage(text)
       if (message === undefined) onMissed()
       else if (message.from !== this.#self) onTargets(message.targets, message.drop)
@@ -108,11 +110,16 @@ export class SharedRevalidations {
   /** Reads the clock, and the latest mark of some targets. @throws {RedisGone} */
   async ask(targets: readonly string[]): Promise<{ readonly clock: number; readonly latest: number }> {
     const { link } = this.#parts
-    const [clock, ...marks] = await link.run((client) => client.mGet([CLOCK, ...targets.map(markOf)]))
+    const [clock, marks] = await link.run((client) =>
+      Promise.all([
+        client.get(this.#clock),
+        targets.length === 0 ? [] : client.hmGet(this.#marks, targets.map(markOf)),
+      ]),
+    )
     const latest = Math.max(0, ...marks.map(Number))
-    if (clock !== null && clock !== undefined) return { clock: Number(clock), latest }
+    if (clock !== null) return { clock: Number(clock), latest }
     const [, begun] = await link.run((client) =>
-      Promise.all([client.set(CLOCK, this.#firstClock(), { condition: 'NX' }), client.get(CLOCK)]),
+      Promise.all([client.set(this.#clock, this.#firstClock(), { condition: 'NX' }), client.get(this.#clock)]),
     )
     return { clock: Number(begun), latest }
   }
@@ -132,8 +139,8 @@ export class SharedRevalidations {
     try {
       await this.#parts.link.script({
         lua: REVALIDATE,
-        keys: [CLOCK, ...targets.map(markOf)],
-        arguments: [this.#firstClock(), String(MARK_MS), CHANNEL, JSON.stringify(message)],
+        keys: [this.#clock, this.#marks],
+        arguments: [this.#firstClock(), this.#channel, JSON.stringify(message), ...targets.map(markOf)],
       })
       this.#complained = false
       return true
@@ -167,7 +174,7 @@ export class SharedRevalidations {
 }
 
 function markOf(target: string): string {
-  return `${PREFIX}marks:${hash('sha256', target, 'hex').slice(0, HASH_DIGITS)}`
+  return hash('sha256', target, 'hex').slice(0, HASH_DIGITS)
 }
 
 /** `undefined` for messages of another version. */

@@ -1,12 +1,12 @@
 /**
  * Values that several instances share in Redis.
  *
- * | key                             | holds                                                                         |
- * |---------------------------------|-------------------------------------------------------------------------------|
- * | `millrace:1:{data}:clock`       | the clock of revalidations; a lost one restarts at microseconds since the epoch |
- * | `millrace:1:{data}:marks:HASH`  | its time when a target of this hash was last revalidated; kept for 25 hours   |
- * | `millrace:1:data:BUILD:NAME`    | a value; kept until it expires, at most for a day                             |
- * | channel `millrace:1:data`       | each revalidation, for the memories of all instances                          |
+ * | key, after the link's prefix | holds                                                                            |
+ * |------------------------------|----------------------------------------------------------------------------------|
+ * | `{data}:clock`               | the clock of revalidations; a lost one restarts at microseconds since the epoch  |
+ * | `{data}:marks`               | by the hash of targets, its time when one of them was last revalidated           |
+ * | `data:BUILD:NAME`            | a value; kept until it expires, at most for a day                                |
+ * | channel `data`               | each revalidation, for the memories of all instances                             |
  *
  * Values belong to one build, because code decides their shape. While revalidations are owed to Redis
  * (`shared-revalidations.ts`), no value is read from it or put into it.
@@ -60,7 +60,7 @@ export interface SharedValuesOptions extends SharedRevalidationsParts {
 export function createSharedValues(options: SharedValuesOptions): SharedValues {
   const { link, buildId, now } = options
   const revalidations = new SharedRevalidations(options)
-  const keyOf = (name: string): string => `millrace:1:data:${buildId}:${storedKey(name)}`
+  const keyOf = (name: string): string => `${link.prefix}:data:${buildId}:${storedKey(name)}`
 
   async function open(packet: Buffer, known: readonly string[], latest: number): Promise<KeptValue | undefined> {
     const { head, text } = openPacket(packet)
