@@ -9,7 +9,7 @@ import { eventStream, type EventStream, type EventStreamOptions } from '../../sr
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
 interface StreamApp {
-  readonly options?: EventStreamOptions
+  readonly options?: EventStreamOptions | ((url: URL) => EventStreamOptions)
   readonly start?: (stream: EventStream) => (() => void) | void | Promise<(() => void) | void>
   readonly environment?: Readonly<Record<string, string>>
   readonly job?: AppDefinition['start']
@@ -23,11 +23,14 @@ async function streamApp({ options, start, environment = {}, job }: StreamApp = 
     routes: {
       '/events': {
         handler: moduleOf({
-          GET: () =>
-            eventStream((stream) => {
-              opened.push(stream)
-              return start === undefined ? () => void (ended += 1) : start(stream)
-            }, options),
+          GET: ({ request }: LoaderArgs<'/events'>) =>
+            eventStream(
+              (stream) => {
+                opened.push(stream)
+                return start === undefined ? () => void (ended += 1) : start(stream)
+              },
+              typeof options === 'function' ? options(new URL(request.url)) : options,
+            ),
         }),
       },
       '/drop': {
@@ -320,6 +323,27 @@ describe('a stream that names targets of revalidate', () => {
         return (await streams[0]?.drops(3))?.at(-1)?.spread
       })
       .toBe(0)
+  })
+
+  test('lets one client with many streams delay others by a second at most', async () => {
+    const { origin, listen } = await streamApp({ options, environment: { TRUST_PROXY: '127.0.0.1' } })
+    const greedy = await Promise.all(Array.from({ length: 100 }, () => listen({ 'X-Forwarded-For': '192.0.2.1' })))
+    const other = await listen({ 'X-Forwarded-For': '192.0.2.2' })
+    await post(origin, ['guestbook'])
+    expect((await other.drops(2)).map(({ spread }) => spread)).toEqual([1_040, 1_040])
+    const own = await Promise.all(greedy.map(({ drops }) => drops(2)))
+    expect(new Set(own.map(([, drop]) => drop?.spread))).toEqual(new Set([1_616]))
+  })
+
+  test('counts all streams that one drop concerns, whatever they name', async () => {
+    const { origin, listen } = await streamApp({
+      options: ({ search }) => ({ revalidate: [`/mills/${search.slice(1)}`] }),
+    })
+    const streams = await Promise.all(Array.from({ length: 50 }, (_, n) => listen({}, `?${n}`)))
+    await Promise.all(streams.map(({ drops }) => drops(1)))
+    await post(origin, ['/mills/*'])
+    const told = await Promise.all(streams.map(({ drops }) => drops(2)))
+    expect(new Set(told.map(([, drop]) => drop?.spread))).toEqual(new Set([800]))
   })
 
   test('tells nothing of other targets', async () => {

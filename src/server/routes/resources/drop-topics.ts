@@ -1,26 +1,22 @@
 /**
  * Tells open event streams which of their targets were dropped. Streams that name the same targets are a topic: its
- * events are made once.
+ * events are made once for each time over which browsers spread their requests.
  *
- * | open streams that name a target | their browsers load again   | events of a topic          |
- * |---------------------------------|-----------------------------|----------------------------|
- * | up to 8                         | at once                     | at most one in 50 ms       |
- * | more                            | within 16 ms for each, 60 s at most | at most one in an eighth of that |
+ * | open streams that a drop concerns | their browsers load again           | events of a topic              |
+ * |-----------------------------------|-------------------------------------|--------------------------------|
+ * | up to 8                           | at once                             | at most one in 50 ms           |
+ * | more                              | within 16 ms for each, 60 s at most | at most one in an eighth of that |
  *
- * Of two drops in that time the second is told at its end, together with all others. Each instance counts its own
- * streams. Events are written to a hundred streams in one turn of the event loop.
+ * `drop-reach.ts` counts them. Of two drops in that time the second is told at its end, together with all others. Each
+ * instance counts its own streams. Events are written to a hundred streams in one turn of the event loop.
  *
  * A stream begins with the time of the last drop of each target, by which the browser finds out whether it has missed one.
  */
 import { revalidationTarget } from '../../../shared/revalidation-path.ts'
 import { DROPS_EVENT, type DropsMessage } from '../../../shared/protocol/drops-event.ts'
 import type { RequestServices } from '../../request/context.ts'
+import { reachOf, type DropReach } from './drop-reach.ts'
 
-const FEW_STREAMS = 8
-const MS_FOR_EACH = 16 // 60 requests a second, whatever they cost beside other visitors
-const LONGEST_SPREAD_MS = 60_000
-const LEAST_GAP_MS = 50
-const GAP_SHARE = 8
 const WRITES_IN_ONE_TURN = 100
 
 /** What is written to the streams of a topic. */
@@ -42,87 +38,102 @@ export interface DropMembership {
 
 /** The topics of all open streams. */
 export interface DropTopics {
-  /** @param named as the application has written them. */
-  join(named: readonly string[], reader: DropReader): DropMembership
+  /** @param named as the application has written them. @param client of the stream, as `clientKey` names it. */
+  join(named: readonly string[], client: string, reader: DropReader): DropMembership
 }
 
 interface Topic {
   /** In one spelling. */
   readonly named: readonly string[]
-  readonly readers: Set<DropReader>
+  /** Clients by reader. */
+  readonly readers: Map<DropReader, string>
+  /** Streams by client. */
+  readonly counts: Map<string, number>
   /** Dropped, and not told yet: times by target. */
   readonly pending: Map<string, number>
+  /** Of the pending drop that concerns most streams. */
+  reach?: DropReach | undefined
   timer?: NodeJS.Timeout | undefined
   toldAt: number
+}
+
+interface Write {
+  readonly topic: Topic
+  readonly reader: DropReader
+  readonly event: DropEvent
 }
 
 /** Starts without topics, and listens to drops from the first one on. */
 export function createDropTopics(services: Pick<RequestServices, 'data' | 'drops'>): DropTopics {
   /** Bound: those of open streams. */
   const topics = new Map<string, Topic>()
-  /** Open streams by target. */
-  const counts = new Map<string, number>()
-  const writes: (() => void)[] = []
+  const writes: Write[] = []
   let isListening = false
   let isWriting = false
 
-  function count({ named }: Topic, change: 1 | -1): void {
-    for (const target of named) {
-      const next = (counts.get(target) ?? 0) + change
-      if (next > 0) counts.set(target, next)
-      else counts.delete(target)
-    }
-  }
-
-  const spreadOf = (targets: Iterable<string>): number =>
-    spreadMs(Math.max(0, ...Array.from(targets, (target) => counts.get(target) ?? 0)))
-
-  function note(dropped: readonly string[] | undefined, at: number): void {
-    const names = dropped?.map(revalidationTarget)
+  /** The topics that a drop concerns, with their own dropped targets. */
+  function concerned(names: readonly string[] | undefined) {
+    const found: (readonly [Topic, readonly string[]])[] = []
     for (const topic of topics.values()) {
       const own = topic.named.filter((target) => names === undefined || isDropped(target, names))
-      if (own.length === 0) continue
+      if (own.length > 0) found.push([topic, own])
+    }
+    return { found, reach: reachOf(found.map(([{ counts }]) => counts)) }
+  }
+
+  function note(dropped: readonly string[] | undefined, at: number): void {
+    const { found, reach } = concerned(dropped?.map(revalidationTarget))
+    for (const [topic, own] of found) {
       for (const target of own) topic.pending.set(target, at)
-      if (topic.timer !== undefined) continue
-      const gap = Math.max(LEAST_GAP_MS, spreadOf(own) / GAP_SHARE)
-      topic.timer = setTimeout(() => tell(topic), Math.max(0, topic.toldAt + gap - performance.now()))
+      if (topic.reach === undefined || topic.reach.gapMs < reach.gapMs) topic.reach = reach
+      topic.timer ??= setTimeout(tell, Math.max(0, topic.toldAt + reach.gapMs - performance.now()), topic, reach)
     }
   }
 
-  function tell(topic: Topic): void {
-    topic.timer = undefined
+  function tell(topic: Topic, first: DropReach): void {
+    const { reach = first } = topic
+    topic.timer = topic.reach = undefined
     topic.toldAt = performance.now()
     const targets = Object.fromEntries(topic.pending)
     topic.pending.clear()
     const names = namesEvent(Object.keys(targets))
-    const drops = dropsEvent({ targets, spread: spreadOf(Object.keys(targets)) })
-    const event = { bytes: Buffer.from(drops + names), ownBytes: Buffer.byteLength(names) }
-    for (const reader of topic.readers) writes.push(() => topic.readers.has(reader) && reader(event))
+    const ownBytes = Buffer.byteLength(names)
+    const events = new Map<number, DropEvent>()
+    for (const [reader, client] of topic.readers) {
+      const spread = reach.spreadMs(client)
+      let event = events.get(spread)
+      if (event === undefined) {
+        event = { bytes: Buffer.from(dropsEvent({ targets, spread }) + names), ownBytes }
+        events.set(spread, event)
+      }
+      writes.push({ topic, reader, event })
+    }
     if (!isWriting) write()
   }
 
   function write(): void {
-    for (const one of writes.splice(0, WRITES_IN_ONE_TURN)) one()
+    const now = writes.splice(0, WRITES_IN_ONE_TURN)
+    for (const { topic, reader, event } of now) if (topic.readers.has(reader)) reader(event)
     isWriting = writes.length > 0
     if (isWriting) setImmediate(write)
   }
 
   return {
-    join(given, reader) {
+    join(given, client, reader) {
       if (!isListening) services.data.onDrop(note)
       isListening = true
       const named = [...new Set(given.map(revalidationTarget))].toSorted()
       const key = JSON.stringify(named)
-      const topic: Topic = topics.get(key) ?? { named, readers: new Set(), pending: new Map(), toldAt: -Infinity }
+      const topic = topics.get(key) ?? newTopic(named)
       topics.set(key, topic)
-      topic.readers.add(reader)
-      count(topic, 1)
+      topic.readers.set(reader, client)
+      count(topic, client, 1)
       const targets = Object.fromEntries(named.map((target) => [target, services.drops?.of(target) ?? 0]))
       return {
-        opening: Buffer.from(dropsEvent({ targets, spread: spreadOf(named) })),
+        opening: Buffer.from(dropsEvent({ targets, spread: concerned(named).reach.spreadMs(client) })),
         leave() {
           if (!topic.readers.delete(reader)) return
-          count(topic, -1)
+          count(topic, client, -1)
           if (topic.readers.size > 0) return
           clearTimeout(topic.timer)
           topics.delete(key)
@@ -132,9 +143,14 @@ export function createDropTopics(services: Pick<RequestServices, 'data' | 'drops
   }
 }
 
-/** Over which the browsers of that many streams spread their requests. */
-export function spreadMs(streams: number): number {
-  return streams <= FEW_STREAMS ? 0 : Math.min(streams * MS_FOR_EACH, LONGEST_SPREAD_MS)
+function newTopic(named: readonly string[]): Topic {
+  return { named, readers: new Map(), counts: new Map(), pending: new Map(), toldAt: -Infinity }
+}
+
+function count({ counts }: Topic, client: string, change: 1 | -1): void {
+  const next = (counts.get(client) ?? 0) + change
+  if (next > 0) counts.set(client, next)
+  else counts.delete(client)
 }
 
 function dropsEvent(message: DropsMessage): string {

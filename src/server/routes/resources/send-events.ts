@@ -63,7 +63,7 @@ export function sendEvents(
   send(context, 200, headers)
   if (req.method === 'HEAD') return void res.end()
   res.flushHeaders()
-  new OpenStream(declared, context).open(topics)
+  new OpenStream(declared, context).open(topics, client)
 }
 
 const OWN_HEADERS = new Set(['content-type', 'cache-control', 'content-length', 'content-encoding', 'connection'])
@@ -83,7 +83,7 @@ class OpenStream {
     this.#context = context
   }
 
-  open(topics: DropTopics): void {
+  open(topics: DropTopics, client: string): void {
     const { heartbeatSeconds, revalidate } = this.#declared
     const { res, services } = this.#context
     const beat = setInterval(() => this.#beat(), heartbeatSeconds * 1_000)
@@ -95,7 +95,7 @@ class OpenStream {
     this.#context.onFinish(() => this.#stop())
     this.#cleanups.push(services.onDraining(() => this.#end(retryLater())))
     if (revalidate.length > 0) {
-      const { opening, leave } = topics.join(revalidate, (event) => this.#tellDropped(event))
+      const { opening, leave } = topics.join(revalidate, client, (event) => this.#tellDropped(event))
       this.#cleanups.push(leave)
       res.write(opening)
     }
