@@ -45,6 +45,23 @@ describe('what a browser tells of a policy', () => {
     expect(sink.requests).toEqual([])
   })
 
+  test('of many violations that are not alike counts as many reports', async () => {
+    const { sink, post } = await startReportServer()
+    const list = { 'Content-Type': 'application/reports+json' }
+    const blocked = (request: number, at: number) => ({
+      type: 'csp-violation',
+      body: { effectiveDirective: 'img-src', blockedURL: `https://${request}-${at}.test/${at}` },
+    })
+    const statuses: number[] = []
+    for (let request = 0; request < 30; request += 1) {
+      const reports = Array.from({ length: 20 }, (_, at) => blocked(request, at))
+      statuses.push((await post(JSON.stringify(reports), list)).status)
+    }
+    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
+    await sink.until(({ requests }) => requests.length >= 30)
+    expect(sink.requests.length).toBeLessThan(35)
+  })
+
   test('of one client is taken thirty times a minute', async () => {
     const { post } = await startReportServer()
     const statuses: number[] = []

@@ -48,6 +48,8 @@ describe('a report of a browser', () => {
         directive: 'script-src-elem',
         blocked: 'https://evil.test/x.js',
         source: 'https://shop.test/_m/assets/a.js:12',
+        target: 'https://evil.test',
+        count: 1,
       },
     ])
     expect(readPolicyReport(JSON.stringify([NEW]))).toEqual([
@@ -56,6 +58,8 @@ describe('a report of a browser', () => {
         directive: 'require-trusted-types-for',
         blocked: 'trusted-types-sink',
         sample: 'Element innerHTML|<b>x',
+        target: 'trusted-types-sink',
+        count: 1,
       },
     ])
   })
@@ -74,11 +78,29 @@ describe('a report of a browser', () => {
     expect(readPolicyReport(JSON.stringify(many))).toHaveLength(20)
   })
 
+  test('says once, with their number, what is alike: of one directive and one origin', () => {
+    const blocked = (blockedURL: string) => ({
+      ...NEW,
+      body: { ...NEW.body, effectiveDirective: 'img-src', blockedURL },
+    })
+    const paths = Array.from({ length: 9 }, (_, at) => blocked(`https://cdn.test/${at}.png?${at}`))
+    const others = ['data', 'data:image/png', 'blob', 'data', '', 'inline', 'x y', '\u{1f600}', 'https://'].map(blocked)
+    const read = readPolicyReport(JSON.stringify([...paths, ...others]))
+    expect(read?.map(({ target, blocked: first, count }) => [target, first, count])).toEqual([
+      ['https://cdn.test', 'https://cdn.test/0.png', 9],
+      ['data:', 'data', 3],
+      ['blob:', 'blob', 1],
+      ['inline', 'inline', 2],
+      ['other', 'x y', 3],
+    ])
+  })
+
   test.for([
     ['an extension', { ...NEW.body, sourceFile: 'chrome-extension://abc/content.js' }],
     ['an extension of another browser', { ...NEW.body, blockedURL: 'moz-extension' }],
     ['no directive', { ...NEW.body, effectiveDirective: '' }],
     ['a directive that is none', { ...NEW.body, effectiveDirective: '<script>' }],
+    ['a directive that nobody knows', { ...NEW.body, effectiveDirective: 'made-up-src' }],
   ] as const)('is nothing where it speaks of %s', ([, body]) => {
     expect(readPolicyReport(JSON.stringify([{ ...NEW, body }]))).toEqual([])
   })
@@ -112,7 +134,7 @@ test('a violation is an event that is grouped by directive and culprit', () => {
     logger: 'csp',
     release: 'r1',
     message: 'The policy has kept https://evil.test/x.js from script-src-elem',
-    fingerprint: ['csp', 'script-src-elem', 'https://evil.test/x.js'],
+    fingerprint: ['csp', 'script-src-elem', 'https://evil.test'],
     request: { url: 'https://shop.test/mills/7' },
   })
   expect(bytes.toString()).not.toContain('secret')

@@ -8,7 +8,7 @@
  * | 403    | sent by a page of another site                          |
  * | 408    | the body was too slow                                   |
  * | 413    | over 64 KiB                                             |
- * | 429    | too many from this client                               |
+ * | 429    | too many from this client: violations that are not alike |
  * | 503    | nothing can be kept at the moment                       |
  */
 import type { RequestHandler } from 'express'
@@ -28,7 +28,7 @@ import { isPolicyReport, policyEnvelope, readPolicyReport, type PolicyEventFacts
 import { senderHeaders } from './sender-headers.ts'
 
 const BODY_LIMITS = { bytes: 65_536, timeoutMs: 10_000 } as const
-/** A broken page sends a dozen at once; more would repeat them. */
+/** Requests, and in them violations that are not alike. A broken page sends a dozen at once; more would repeat them. */
 const CLIENT_LIMIT: RateLimit = { points: 30, seconds: 60 }
 const NO_ROOM_SECONDS = 30
 
@@ -59,12 +59,16 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
     try {
       if (isForeignCall(context, origins)) return refuse(context, 403, 'Reports are accepted from this site only')
       const client = clientKey(clientAddress.address)
-      const { allowed, retryAfterSeconds } = await context.limit(`policy ${client}`, CLIENT_LIMIT)
+      const pay = () => context.limit(`policy ${client}`, CLIENT_LIMIT)
+      const { allowed, retryAfterSeconds } = await pay()
       if (!allowed) return refuse(context, 429, 'Too many reports at once', retryAfterSeconds)
       const violations = readPolicyReport(await readText(openBodySource(req, BODY_LIMITS, signal)))
       if (violations === undefined) return refuse(context, 400, 'No report')
       const sender = { client, headers: senderHeaders(context) }
-      for (const violation of violations) await intake.take(policyEnvelope(violation, { ...facts, now: now() }), sender)
+      for (const [at, violation] of violations.entries()) {
+        if (at > 0 && !(await pay()).allowed) break
+        await intake.take(policyEnvelope(violation, { ...facts, now: now() }), sender)
+      }
       sendText(context, 200, 'Thank you')
     } catch (thrown) {
       if (thrown instanceof RequestAborted || res.headersSent) return

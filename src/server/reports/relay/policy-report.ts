@@ -4,17 +4,31 @@
  * of reports with `type` and `body`.
  *
  * Queries and fragments are removed from every URL, because they may contain secrets. Violations by browser extensions
- * are dropped, because they do not concern the site.
+ * are dropped, because they do not concern the site, and directives that are not in the standard, because anybody can
+ * send a report. Violations of one directive that concern one origin are alike.
  */
 import { isRecord } from '../../../shared/reports/json-values.ts'
 
 const CONTENT_TYPES: ReadonlySet<string> = new Set(['application/csp-report', 'application/reports+json'])
-/** Per request. */
+/** Read of one request. A broken page sends a dozen. */
 const MOST_REPORTS = 20
 const MOST_CHARACTERS = 300
+/** Those that can be violated. Source: CSP level 3, Trusted Types, and what older browsers name. */
+const DIRECTIVES: ReadonlySet<string> = new Set(
+  (
+    'base-uri block-all-mixed-content child-src connect-src default-src fenced-frame-src font-src form-action ' +
+    'frame-ancestors frame-src img-src manifest-src media-src navigate-to object-src plugin-types prefetch-src ' +
+    'report-sample require-sri-for require-trusted-types-for sandbox script-src script-src-attr script-src-elem ' +
+    'style-src style-src-attr style-src-elem trusted-types upgrade-insecure-requests webrtc worker-src'
+  ).split(' '),
+)
+/** What is named instead of a blocked URL. Source: CSP level 3, section 5.3; Trusted Types; older browsers. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'inline eval wasm-eval trusted-types-policy trusted-types-sink self'.split(' '),
+)
 const FROM_EXTENSION = /^(?:[\w-]+-extension|user-script|sandbox eval code|about|chrome|resource):?/i
 
-/** One violation. */
+/** A violation, and those of the same report that are like it. */
 export interface PolicyViolation {
   /** Of the page, without query. */
   readonly documentUrl: string
@@ -26,6 +40,10 @@ export interface PolicyViolation {
   readonly source?: string
   /** The first characters of the code or of the assigned text, if the policy requests them. */
   readonly sample?: string
+  /** Where the blocked URL leads: its origin, its scheme if it has none, a keyword, or `other`. */
+  readonly target: string
+  /** How many of the report are alike, this one included. */
+  readonly count: number
 }
 
 /** Facts about this server for events. */
@@ -42,7 +60,7 @@ export function isPolicyReport(contentType: string | undefined): boolean {
 }
 
 /**
- * Reads the body of a report: each violation once, in the order of the report.
+ * Reads the body of a report: of those that are alike the first, in the order of the report.
  * @returns `undefined` for an invalid body.
  */
 export function readPolicyReport(text: string): readonly PolicyViolation[] | undefined {
@@ -59,8 +77,17 @@ export function readPolicyReport(text: string): readonly PolicyViolation[] | und
     if (isRecord(old)) return violationOf(old, OLD_NAMES)
     return type === 'csp-violation' && isRecord(body) ? violationOf(body, NAMES) : []
   })
-  const known = new Map(violations.map((violation) => [JSON.stringify(violation), violation]))
-  return [...known.values()]
+  const alike = new Map<string, PolicyViolation>()
+  for (const violation of violations) {
+    const group = JSON.stringify(groupOf(violation))
+    const first = alike.get(group)
+    alike.set(group, first === undefined ? violation : { ...first, count: first.count + 1 })
+  }
+  return [...alike.values()]
+}
+
+function groupOf({ directive, target }: PolicyViolation): readonly string[] {
+  return ['csp', directive, target]
 }
 
 const NAMES = {
@@ -91,7 +118,7 @@ function violationOf(
   }
   // Older browsers send the whole directive instead.
   const directive = (text('directive') || stringOf(report['violated-directive'])).split(' ', 1)[0] ?? ''
-  if (!/^[a-z-]{1,40}$/.test(directive)) return []
+  if (!DIRECTIVES.has(directive)) return []
   const [blocked, source] = [withoutQuery(text('blocked')), withoutQuery(text('source'))]
   if (FROM_EXTENSION.test(blocked) || FROM_EXTENSION.test(source)) return []
   const line = report[names.line]
@@ -101,6 +128,8 @@ function violationOf(
       documentUrl: withoutQuery(text('document')),
       directive,
       blocked: blocked || 'inline',
+      target: targetOf(blocked || 'inline'),
+      count: 1,
       ...(source === '' ? {} : { source: Number.isInteger(line) ? `${source}:${String(line)}` : source }),
       ...(sample === '' ? {} : { sample }),
     },
@@ -111,13 +140,21 @@ function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** Schemes alone are named for blocked URLs such as `data:...`. */
+function targetOf(blocked: string): string {
+  if (KEYWORDS.has(blocked)) return blocked
+  const url = URL.parse(blocked.includes(':') ? blocked : `${blocked}:`)
+  if (url === null || !/^(?:https?|wss?|data|blob|filesystem|mediastream):$/.test(url.protocol)) return 'other'
+  return url.host === '' ? url.protocol : `${url.protocol}//${url.host}`
+}
+
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').slice(0, MOST_CHARACTERS)
 }
 
-/** An envelope with the event of a violation; events with the same directive and source form one issue. */
+/** An envelope with the event of a violation; events of the same directive and target form one issue. */
 export function policyEnvelope(violation: PolicyViolation, { release, environment, now }: PolicyEventFacts): Buffer {
-  const { documentUrl, directive, blocked, source, sample } = violation
+  const { documentUrl, directive, blocked, source, sample, count } = violation
   const event = {
     timestamp: now / 1_000,
     platform: 'javascript',
@@ -126,10 +163,10 @@ export function policyEnvelope(violation: PolicyViolation, { release, environmen
     release,
     environment,
     message: `The policy has kept ${blocked} from ${directive}`,
-    fingerprint: ['csp', directive, blocked],
+    fingerprint: groupOf(violation),
     request: { url: documentUrl },
     tags: { directive, blocked },
-    extra: { source, sample },
+    extra: { source, sample, count },
   }
   return Buffer.from(`{}\n{"type":"event"}\n${JSON.stringify(event)}\n`)
 }
