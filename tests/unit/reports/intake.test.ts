@@ -178,3 +178,31 @@ test('a count that nobody can believe is not believed', async () => {
     expect(kept?.categories['log_item']).toBeGreaterThan(0)
   }
 })
+
+test.for([
+  ['of many items', 200, 7_000, '{"type":"session"}\n{}\n'.repeat(1_000)],
+  ['of too many items', 413, 7_000, '{"type":"session"}\n{}\n'.repeat(1_001)],
+  ['of many values in a header', 200, 19_000, `{"type":"event","a":[${'0,'.repeat(20_000)}0]}\n{}\n`],
+  ['of too many values', 413, 100_000, `{"type":"event"}\n{"a":[${'0,'.repeat(200_000)}0]}\n`],
+  ['nested too deeply', 400, 100_000, `{"type":"event"}\n${'['.repeat(200_000)}\n`],
+  ['that ends in the middle', 400, 19_000, `{"type":"event","length":9,"a":[${'0,'.repeat(20_000)}0]}\n`],
+] as const)('an envelope %s is charged for, whatever the answer', async ([, status, least, rest]) => {
+  const charged: number[] = []
+  const charge = async (values: number) => void charged.push(values)
+  const sender = { client: '192.0.2.7', headers: {}, charge }
+  const answer = await intake.take(Buffer.from(`{}\n${rest}`), sender).then(
+    () => 200,
+    (error: { readonly status: number }) => error.status,
+  )
+  expect(answer).toBe(status)
+  expect(charged).toHaveLength(1)
+  expect(charged[0]).toBeGreaterThanOrEqual(least)
+})
+
+test('a client that may send no more hears so, whatever is wrong with the envelope', async () => {
+  const charge = () => Promise.reject(new Error('too fast'))
+  for (const rest of ['{"type":"session"}\n{}\n'.repeat(100), `{"type":"event"}\n{"a":[${'0,'.repeat(200_000)}0]}\n`]) {
+    const taken = intake.take(Buffer.from(`{}\n${rest}`), { client: 'a', headers: {}, charge })
+    await expect(taken).rejects.toThrow('too fast')
+  }
+})

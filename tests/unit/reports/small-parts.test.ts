@@ -28,12 +28,13 @@ describe('the allowance of a client', () => {
   test.for([
     ['a usual envelope', { bytes: 4_000, received: 4_000, values: 0 }, 4_000],
     ['a large one that came as it is', { bytes: 20_000_000, received: 20_000_000, values: 0 }, 20_000_000],
-    ['a compressed one', { bytes: 1_000_000, received: 100_000, values: 0 }, 1_000_000],
+    ['a compressed one', { bytes: 1_000_000, received: 100_000, isWhole: true, values: 0 }, 1_000_000],
     ['one of 96 bytes that inflates to 256 KiB', { bytes: 262_144, received: 96, values: 0 }, 9 * 262_144],
+    ['the same once it is read', { bytes: 262_144, received: 96, isWhole: true, values: 0 }, 12 * 262_144],
     ['one of 90 bytes that inflates to 20 MiB', { bytes: 20_971_520, received: 90, values: 0 }, 88 * 262_144],
     ['one with many values', { bytes: 100_000, received: 100_000, values: 50_000 }, 12_900_000],
   ] as const)('is used by the work of %s', ([, work, expected]) => {
-    expect(workOf(work)).toBe(expected)
+    expect(workOf({ isWhole: false, ...work })).toBe(expected)
   })
 
   test('is remembered of so many clients and no more', async () => {

@@ -22,6 +22,11 @@ export const MAX_ITEMS = 1_000
 /** Values of all header lines together: about 20 ms to read. Those of SDKs have about ten. */
 export const MAX_HEADER_VALUES = 32_768
 
+/** What an item costs, in values: to read its header, to filter it and to write it. */
+const ITEM_VALUES = 8
+/** Those of the usual envelope: they are no work. */
+const USUAL_VALUES = 128
+
 /** One item. */
 export interface EnvelopeItem {
   /** `event`, `transaction`, `attachment` or one of many others; unknown types pass too. */
@@ -47,6 +52,8 @@ export interface ReceivedEnvelope extends Envelope {
   readonly line: string
   /** Everything after that line, as received. */
   readonly rest: Buffer
+  /** The work of reading it, as JSON values beyond those of the usual envelope. */
+  readonly values: number
 }
 
 /** Thrown for an invalid envelope: 400, or 413 above a limit. Repeats nothing that the client sent. */
@@ -54,10 +61,13 @@ export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError'
   /** Status code of the answer. */
   readonly status: 400 | 413
+  /** The work until it was found invalid, as JSON values beyond those of the usual envelope. */
+  values: number
 
-  constructor(status: 400 | 413, message: string) {
+  constructor(status: 400 | 413, message: string, values = 0) {
     super(message)
     this.status = status
+    this.values = values
   }
 }
 
@@ -86,7 +96,10 @@ function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): Hea
   if (end - start > MAX_HEADER_BYTES) throw new EnvelopeError(413, 'A header of the envelope is too long')
   const written = bytes.subarray(start, end)
   // A value takes at least one byte: short lines need no count.
-  budget.values -= written.length <= SHORT_BYTES ? SHORT_VALUES : countValues(written, budget.values)
+  const isShort = written.length <= SHORT_BYTES
+  const values = isShort ? SHORT_VALUES : countValues(written, budget.values)
+  budget.values -= values
+  budget.work += isShort ? 0 : values
   if (budget.values < 0) throw new EnvelopeError(413, 'The headers of the envelope have too many values')
   const line = isUtf8(written) ? written.toString('utf8') : ''
   const header = parseObject(line)
@@ -96,14 +109,21 @@ function readHeaderLine(bytes: Buffer, start: number, budget = newBudget()): Hea
 
 /** Remaining limits of one envelope. */
 interface ReadingBudget {
+  /** Left. */
   values: number
+  /** Done. */
+  work: number
+}
+
+function workOf({ work }: ReadingBudget): number {
+  return Math.max(0, work - USUAL_VALUES)
 }
 
 const SHORT_BYTES = 64
 const SHORT_VALUES = 32
 
 function newBudget(): ReadingBudget {
-  return { values: MAX_HEADER_VALUES }
+  return { values: MAX_HEADER_VALUES, work: 0 }
 }
 
 /** Compared in blocks: 20 MiB may consist of empty lines. */
@@ -126,12 +146,22 @@ function skipBlankLines(bytes: Buffer, start: number): number {
  */
 export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
   const budget = newBudget()
+  try {
+    return readEnvelope(bytes, budget)
+  } catch (error) {
+    if (error instanceof EnvelopeError) error.values = workOf(budget)
+    throw error
+  }
+}
+
+function readEnvelope(bytes: Buffer, budget: ReadingBudget): ReceivedEnvelope {
   const first = readHeaderLine(bytes, 0, budget)
   const items: EnvelopeItem[] = []
   let offset = skipBlankLines(bytes, first.next)
   while (offset < bytes.length) {
     const line = readHeaderLine(bytes, offset, budget)
     if (items.length === MAX_ITEMS) throw new EnvelopeError(413, 'The envelope has too many items')
+    budget.work += ITEM_VALUES
     const { type } = line.header
     if (typeof type !== 'string') throw new EnvelopeError(400, 'An item of the envelope has no type')
     const end = payloadEnd(bytes, line)
@@ -145,7 +175,7 @@ export function parseEnvelope(bytes: Buffer): ReceivedEnvelope {
     })
     offset = skipBlankLines(bytes, end + 1)
   }
-  return { header: first.header, line: first.line, rest: bytes.subarray(first.next), items }
+  return { header: first.header, line: first.line, rest: bytes.subarray(first.next), items, values: workOf(budget) }
 }
 
 /** Members of the header that we check: the service must not read another value of the same name. */

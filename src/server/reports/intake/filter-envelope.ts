@@ -30,7 +30,7 @@ const EVENTS: ReadonlySet<string> = new Set(['event', 'transaction'])
 /**
  * Chooses the items to parse as JSON, before any is parsed.
  * @returns them with the number of their values; small ones count as none.
- * @throws {EnvelopeError} 413 for more values than any SDK sends, 400 for too many nested ones.
+ * @throws {EnvelopeError} 413 for more values than any SDK sends, 400 for too many nested ones; says how many it counted.
  */
 export function chooseJudged(items: readonly EnvelopeItem[]): {
   readonly judged: ReadonlySet<EnvelopeItem>
@@ -46,15 +46,15 @@ export function chooseJudged(items: readonly EnvelopeItem[]): {
     judged.add(item)
     // Many small ones are as expensive as a large one.
     if (bytes > SHORT_BYTES) values += countValues(item.payload, MOST_JUDGED_VALUES)
-    if (values > MOST_JUDGED_VALUES) throw tooMuch(item.payload)
+    if (values > MOST_JUDGED_VALUES) throw tooMuch(item.payload, values)
   }
   return { judged, values }
 }
 
-function tooMuch(payload: Buffer): EnvelopeError {
+function tooMuch(payload: Buffer, values: number): EnvelopeError {
   return isNestedDeeply(payload)
-    ? new EnvelopeError(400, 'An item of the envelope is nested too deeply')
-    : new EnvelopeError(413, 'An event of the envelope has too many values')
+    ? new EnvelopeError(400, 'An item of the envelope is nested too deeply', values)
+    : new EnvelopeError(413, 'An event of the envelope has too many values', values)
 }
 
 /** Settings of the filter. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { parseEnvelope, rewriteEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
+import { EnvelopeError, parseEnvelope, rewriteEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
 import { chooseJudged, filterItems } from './filter-envelope.ts'
 import { isPrecious, itemCategory } from './item-category.ts'
 import type { AcceptedEnvelope, Awaitable } from './accepted-envelope.ts'
@@ -16,7 +16,8 @@ export interface ReportSender {
   /** Passed on to the service. */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Called with the number of JSON values to be parsed, if it is unusual; an error that it throws refuses the envelope.
+   * Called with the work that an envelope causes, as JSON values: before they are parsed, and where it is refused for
+   * them. An error that it throws refuses the envelope.
    */
   readonly charge?: (values: number) => Promise<void>
   /** Set for this server, which sends only real failures, whatever their names. */
@@ -57,9 +58,7 @@ export function createIntake({ relayPath, accept, now, newId = randomUUID }: Int
   return {
     async take(bytes, { client, headers, charge, isServer = false }) {
       const receivedAt = now()
-      const envelope = parseEnvelope(bytes)
-      const { judged, values } = chooseJudged(envelope.items)
-      if (values > 0) await charge?.(values)
+      const { envelope, judged } = await read(bytes, charge)
       const items = filterItems(envelope.items, judged, { relayPath, keepsErrors: isServer })
       const { header } = envelope
       const eventId = eventIdOf(header, items, newId)
@@ -75,6 +74,23 @@ export function createIntake({ relayPath, accept, now, newId = randomUUID }: Int
       })
       return { eventId, kept: true }
     },
+  }
+}
+
+/** Reads an envelope, and chooses what to parse of it; charges for both, whatever becomes of it. */
+async function read(bytes: Buffer, charge: ReportSender['charge']) {
+  let work = 0
+  try {
+    const envelope = parseEnvelope(bytes)
+    work = envelope.values
+    const { judged, values } = chooseJudged(envelope.items)
+    work += values
+    return { envelope, judged }
+  } catch (error) {
+    if (error instanceof EnvelopeError) work += error.values
+    throw error
+  } finally {
+    if (work > 0) await charge?.(work)
   }
 }
 

@@ -12,6 +12,12 @@ const USUAL_BYTES = 65_536
  */
 const UNUSUAL_BYTES = 8 * CREDIT_BYTES
 
+/**
+ * Of such a body that is not refused while it is read: to read and to keep 256 KiB of it takes up to 4 ms, and no upload
+ * slows its sender down.
+ */
+const UNUSUAL_FACTOR = 4
+
 /** Work for parsing a JSON value: 1,024 take up to half a millisecond. */
 const VALUE_BYTES = 256
 
@@ -21,16 +27,19 @@ export interface EnvelopeWork {
   readonly bytes: number
   /** Compressed bytes received for them. */
   readonly received: number
+  /** Whether all of it was read, and none of it refused. */
+  readonly isWhole: boolean
   /** JSON values, beyond those of small envelopes. */
   readonly values: number
 }
 
 /**
- * The charge for an envelope, in bytes: its inflated size, plus surcharges for an unusual ratio and for parsed values.
+ * The charge for an envelope, in bytes: its inflated size, plus surcharges for an unusual ratio and for values.
  */
-export function workOf({ bytes, received, values }: EnvelopeWork): number {
+export function workOf({ bytes, received, isWhole, values }: EnvelopeWork): number {
   const isUnusual = bytes > received * USUAL_RATIO + USUAL_BYTES
-  return bytes + (isUnusual ? UNUSUAL_BYTES : 0) + values * VALUE_BYTES
+  const inflated = isUnusual ? bytes * (isWhole ? UNUSUAL_FACTOR : 1) + UNUSUAL_BYTES : bytes
+  return inflated + values * VALUE_BYTES
 }
 
 /** Credits of one point. With several processes, a client may have this many in each of them. */

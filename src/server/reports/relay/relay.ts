@@ -27,7 +27,14 @@ import { contextOf } from '../../request/attached-context.ts'
 import { type RequestContext } from '../../request/context.ts'
 import { RequestAborted } from '../../request/request-aborted.ts'
 import { createBodyPlaces, NoPlaceError } from './body-places.ts'
-import { CLIENT_LIMIT, createClientAllowance, CREDIT_BYTES, workOf, type ClientAllowance } from './client-allowance.ts'
+import {
+  CLIENT_LIMIT,
+  createClientAllowance,
+  CREDIT_BYTES,
+  workOf,
+  type ClientAllowance,
+  type EnvelopeWork,
+} from './client-allowance.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { dsnText, isSameDsn, parseDsn, type Dsn } from '../../config/dsn.ts'
 import { EnvelopeError, type Envelope } from '../intake/envelope.ts'
@@ -126,6 +133,8 @@ export function createRelay(parts: RelayParts): RequestHandler {
       },
     }
     using body = await readReportBody(req, { judgeHeader, charge, places }, owner)
+    tab.work.isWhole = true
+    await tab.settle()
     const chargeValues = (values: number): Promise<void> => {
       tab.work.values += values
       return tab.settle()
@@ -176,14 +185,14 @@ export function createRelay(parts: RelayParts): RequestHandler {
 
 /** The charge for one envelope. */
 interface Tab {
-  readonly work: { bytes: number; received: number; values: number }
+  readonly work: { -readonly [part in keyof EnvelopeWork]: EnvelopeWork[part] }
   /** Uses the credits for the work so far. @throws {RelayRefusal} 429 without enough of them. */
   settle(): Promise<void>
 }
 
 /** One credit for the envelope, and one more for each full step of its work. */
 function createTab(context: RequestContext, client: string, allowance: ClientAllowance): Tab {
-  const work = { bytes: 0, received: 0, values: 0 }
+  const work = { bytes: 0, received: 0, isWhole: false, values: 0 }
   let credits = 0
   return {
     work,
