@@ -23,6 +23,7 @@ import { SYSTEM_CLOCK } from './reports/delivery/delivery.ts'
 import { followOutgoingRequests } from './reports/sdk/outgoing-requests.ts'
 import { createPageRecorder, type PageRecorder } from './reports/sdk/page-recorder.ts'
 import { createServerReporter } from './reports/sdk/server-reporter.ts'
+import { createUnreadAnswers } from './request/admission/unread-answers.ts'
 import { createAdmission } from './request/admission/admission.ts'
 import { limitVisitors } from './request/admission/visitor-limits.ts'
 import { describeErrors } from './request/answer/logged-errors.ts'
@@ -121,7 +122,8 @@ export function createAppParts(options: CreateAppOptions) {
   const modules = createModuleCache()
   const readiness = createReadiness()
   const onGreedy = warnOfOneAddress(config.trustProxy, log)
-  const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy })
+  const unread = createUnreadAnswers()
+  const admission = createAdmission({ limit: config.maxPendingRenders, onGreedy, unread })
   const judge = createRequestJudge(config)
   const scope = routeScope(definition)
   const rules = compileRules(definition.rules, loadExpressionEngine)
@@ -167,6 +169,7 @@ export function createAppParts(options: CreateAppOptions) {
     isEmbedded,
     admission,
     streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
+    unread,
     eventStreams: {
       places: createShares({ most: () => Math.ceil(config.maxOpenStreams * EVENT_STREAMS_SHARE), onGreedy }),
       topics: createDropTopics(services),

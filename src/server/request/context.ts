@@ -106,6 +106,8 @@ export class RequestContext {
   guardedByQuery = false
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
+  /** Called with the bytes that wait for the reader of an answer that is made; see `admission/unread-answers.ts`. */
+  noteUnread: ((bytes: number) => void) | undefined = undefined
 
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger

@@ -18,7 +18,7 @@ import type { AppRules } from './rules/apply-rules.ts'
 import { admitResource, serveResource, type ResourceParts } from './resources/serve-resource.ts'
 
 /** Parts for answering the application's URLs. */
-export interface RouteParts extends PageParts, Pick<ResourceParts, 'eventStreams'> {
+export interface RouteParts extends PageParts, Pick<ResourceParts, 'eventStreams' | 'unread'> {
   readonly table: RouteTable
   readonly rules: AppRules
   /** Answers of resource routes and of other origins in progress. */
@@ -40,11 +40,11 @@ const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
  * that page.
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
-  const { table, rules, modules, config, actions, actionSegments, streams } = parts
+  const { table, rules, modules, config, actions, actionSegments, streams, eventStreams, unread } = parts
   const data: CallParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
   const forms = { ...actions, origins: config.origins }
   const bodies = { heldBodies: actions.heldBodies, origins: config.origins }
-  const resources = { modules, bodyLimit: actions.bodyLimit, bodies, eventStreams: parts.eventStreams }
+  const resources = { modules, bodyLimit: actions.bodyLimit, bodies, eventStreams, unread }
   const unmatched = unmatchedPage(table)
 
   return async (req, _res, next) => {

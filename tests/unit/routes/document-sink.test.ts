@@ -6,15 +6,18 @@ import { DocumentSink } from '../../../src/server/routes/render/document-sink.ts
 /** A sink over a body that keeps what it is given. */
 function sinkOver(options: { readonly addsLater?: boolean } = {}) {
   const sent: string[] = []
-  const state = { ended: 0, destroyed: 0, room: true, drain: (): void => undefined }
+  const state = { ended: 0, told: 0, destroyed: 0, room: true, drain: (): void => undefined }
   const body: BodyStream = {
     hasCapacity: () => state.room,
+    unread: () => 0,
     write: (chunk) => void sent.push(chunk.toString()),
     end: () => void (state.ended += 1),
     destroy: () => void (state.destroyed += 1),
     onDrain: (listener) => void (state.drain = listener),
   }
-  const sink = new DocumentSink(body, { head: '<HEAD>', tail: '<TAIL>', before: () => '' }, options.addsLater ?? false)
+  const ended = (): void => void (state.told += 1)
+  const additions = { head: '<HEAD>', tail: '<TAIL>', before: () => '', ended }
+  const sink = new DocumentSink(body, additions, options.addsLater ?? false)
   return { sink, sent, state, html: () => sent.join('') }
 }
 

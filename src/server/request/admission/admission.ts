@@ -6,6 +6,7 @@ import { createRenderTurns, type RenderTurns } from './render-turns.ts'
 import { classBelow, classOf, type RequestClass } from './request-class.ts'
 import { createPlaceQueue, type PlaceQueue, type PlaceRefusal } from './place-queue.ts'
 import type { ShedReason } from '../request-kind.ts'
+import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts'
 
 /** A refusal: 503. */
 export interface Shed {
@@ -22,7 +23,7 @@ export interface Shed {
  */
 export interface Admission {
   /**
-   * Takes a place for as long as the answer is in progress, and waits for one if all are taken: see `place-queue.ts`.
+   * Takes a place until the answer is made, and waits for one if all are taken: see `place-queue.ts`.
    * @returns `undefined` at once if there is a place; the refusal if there is none in time, noted in the context for log
    * and metrics.
    */
@@ -58,6 +59,8 @@ export interface AdmissionOptions {
   readonly turns?: RenderTurns
   /** Default: that many, of this process. */
   readonly places?: PlaceQueue
+  /** Default: those of this admission. */
+  readonly unread?: UnreadAnswers
   /** 0 to 1. */
   readonly random?: () => number
   /** Called with a client that is refused while half of the requests that wait for a place are its own. */
@@ -93,6 +96,7 @@ export function createAdmission({
   random = Math.random,
   onGreedy,
   places = createPlaceQueue({ limit, onGreedy }),
+  unread = createUnreadAnswers(),
   after = (milliseconds, run) => void setTimeout(run, milliseconds),
 }: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
@@ -151,7 +155,7 @@ export function createAdmission({
 
   function entered(refusal: PlaceRefusal | undefined, client: string, context: RequestContext): Shed | undefined {
     if (refusal !== undefined) return shed(context, SHED_REASONS[refusal])
-    context.onFinish(() => places.give(client))
+    holdUntilMade(context, unread, () => places.give(client))
     return undefined
   }
 
@@ -179,6 +183,18 @@ export function createAdmission({
     const headers = ['Retry-After', String(1 + Math.floor(random() * RETRY_SPREAD_SECONDS))]
     return { reason, headers, delay: () => (isDelayed ? delay() : undefined) }
   }
+}
+
+/** Gives the place back when the answer is made, or over. */
+function holdUntilMade(context: RequestContext, unread: UnreadAnswers, give: () => void): void {
+  let hasPlace = true
+  const leave = (bytes = 0): void => {
+    if (hasPlace) give()
+    hasPlace = false
+    if (bytes > 0) unread.note(context, bytes)
+  }
+  context.noteUnread = leave
+  context.onFinish(leave)
 }
 
 /** Whether nobody waits for the answer any more. */

@@ -6,6 +6,8 @@ import { createStreamEncoder, type Encoding } from '../../http/content-encoding.
 export interface BodyStream {
   /** Whether the client keeps up; if `false`, wait for `onDrain`. */
   hasCapacity(): boolean
+  /** Bytes that wait for the client. */
+  unread(): number
   write(chunk: Buffer | string): void
   end(): void
   /** Aborts the answer, so that nobody takes it for complete. */
@@ -21,6 +23,7 @@ export function createBodyStream(res: ServerResponse, encoding: Encoding | undef
   if (encoding === undefined) {
     return {
       hasCapacity: () => !res.writableNeedDrain,
+      unread: () => res.writableLength,
       write: (chunk) => void res.write(chunk),
       end: () => void res.end(),
       destroy: () => void res.destroy(),
@@ -31,6 +34,7 @@ export function createBodyStream(res: ServerResponse, encoding: Encoding | undef
   pipeline(stream, res, () => stream.destroy())
   return {
     hasCapacity: () => !stream.writableNeedDrain,
+    unread: () => stream.writableLength + stream.readableLength + res.writableLength,
     write(chunk) {
       if (stream.destroyed) return
       stream.write(chunk)

@@ -193,7 +193,9 @@ class StreamedAnswer implements DataAnswer {
       this.#body = this.#startBody(this.#opened)
     }
     if (text !== '') this.#body.write(text)
-    if (last) this.#body.end()
+    if (!last) return
+    this.#body.end()
+    this.#context.noteUnread?.(this.#body.unread())
   }
 
   #sendWhole({ status, headers }: Opening, text: string): void {
@@ -203,6 +205,7 @@ class StreamedAnswer implements DataAnswer {
     send(context, status, all)
     this.#over = true
     context.res.end(this.#hasBody ? text : undefined)
+    context.noteUnread?.(context.res.writableLength)
     // Nobody will read the values, so they need not be made.
     if (!this.#hasBody) context.abort('gone')
   }

@@ -10,6 +10,8 @@ export interface SinkAdditions {
   readonly tail: string
   /** Elements that belong before the next flush; the first are put into the head. */
   before(): string
+  /** Called when the whole document has been written. */
+  ended(): void
 }
 
 const END = Buffer.from(DOCUMENT_END)
@@ -32,6 +34,7 @@ export class DocumentSink extends EventEmitter {
   #addedEnded: boolean
   #waiting: string[] = []
   #over = false
+  #flows = false
 
   /** @param addsLater whether `endAdding` will be called; the document stays open until then. */
   constructor(body: BodyStream, additions: SinkAdditions, addsLater: boolean) {
@@ -44,7 +47,16 @@ export class DocumentSink extends EventEmitter {
 
   write(chunk: Uint8Array | string): boolean {
     this.#parts.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-    return this.#body.hasCapacity()
+    return this.#flows || this.#body.hasCapacity()
+  }
+
+  /**
+   * Takes all that React has, however slow the reader is: nothing more is rendered, and what waits here can be counted
+   * and cut.
+   */
+  letFlow(): void {
+    this.#flows = true
+    this.emit('drain')
   }
 
   flush(): void {
@@ -102,6 +114,7 @@ export class DocumentSink extends EventEmitter {
     this.#over = true
     this.#body.write(END)
     this.#body.end()
+    this.#additions.ended()
   }
 }
 

@@ -33,6 +33,8 @@ export interface LiveStream {
    * Set by the sender of the stream: called with values that are thrown from now on; returns the digest for the page.
    */
   onLateThrown: (thrown: unknown) => string | undefined
+  /** Calls back when nothing is left to render, at once if it is. */
+  whenRendered(listener: () => void): void
 }
 
 const PREFIX_LETTERS = 16 // four bits each: 64 bits cannot be guessed in one try
@@ -103,6 +105,7 @@ export function renderStream(
     let live: LiveStream | undefined
     let decided = false
     let waits = false
+    const rendered = Promise.withResolvers<void>()
 
     const decide = (): void => {
       if (decided) return
@@ -112,7 +115,11 @@ export function renderStream(
         stream.abort(new Superseded())
         return
       }
-      live = { stream, onLateThrown: (late) => reportFailure(late, context, 'stream') }
+      live = {
+        stream,
+        onLateThrown: (late) => reportFailure(late, context, 'stream'),
+        whenRendered: (listener) => void rendered.promise.then(listener),
+      }
       resolve({ kind: 'stream', stream: live })
     }
 
@@ -138,6 +145,7 @@ export function renderStream(
         decide()
       },
       onAllReady() {
+        rendered.resolve()
         if (waits) decide()
       },
     })

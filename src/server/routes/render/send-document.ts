@@ -114,6 +114,7 @@ function sendFinished(
     send(context, status, headers)
     if (coded === undefined) endWith(context, body, lengths)
     else context.res.end(context.req.method === 'HEAD' ? undefined : coded[1])
+    context.noteUnread?.(context.res.writableLength)
   }
   const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
   if (encoding !== undefined) {
@@ -188,12 +189,14 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     context.abort('gone')
     return
   }
+  const body = createBodyStream(res, encoding)
   const sink = new DocumentSink(
-    createBodyStream(res, encoding),
+    body,
     {
       head: assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, texts)) + jsonLdTags(metadata),
       tail: hydrationData.element + assets.bootstrap(nonce),
       before: inserted.take,
+      ended: () => context.noteUnread?.(body.unread()),
     },
     hydrationData.start !== undefined,
   )
@@ -214,6 +217,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
     .finally(() => sink.endAdding())
   live.stream.pipe(sink as unknown as NodeJS.WritableStream)
+  live.whenRendered(() => sink.letFlow())
 }
 
 /** The message of a late failure for visitors without scripts, and crawlers, because the status is already sent. */

@@ -9,6 +9,7 @@ import { createBodyStream, type BodyStream } from '../../request/answer/body-str
 import { reportFailure } from '../../request/answer/failure.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { resourceCaching } from './resource-caching.ts'
 import { sendEvents, type EventStreamParts } from './send-events.ts'
 import { sendNamedFile } from './send-named-file.ts'
@@ -16,20 +17,23 @@ import { sendNamedFile } from './send-named-file.ts'
 /** Compresses text; not event streams, because proxies and compressors tend to buffer them. */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
 
-/**
- * Sends a web `Response` with backpressure; cancels its body when the client disconnects.
- * @param streams for event streams.
- */
+/** What answers of resource routes share. */
+export interface ResponseParts {
+  readonly eventStreams: EventStreamParts
+  readonly unread: UnreadAnswers
+}
+
+/** Sends a web `Response` with backpressure; cancels its body when the client disconnects. */
 export async function sendResponse(
   response: Response,
   context: RequestContext,
-  streams: EventStreamParts,
+  { eventStreams, unread }: ResponseParts,
 ): Promise<void> {
   const { req, res } = context
   const file = namedFile(response)
   if (file !== undefined) return sendNamedFile(file, response, context)
   const events = declaredEvents(response)
-  if (events !== undefined) return sendEvents(events, response, context, streams)
+  if (events !== undefined) return sendEvents(events, response, context, eventStreams)
   const headers: HeaderList = []
   for (const [name, value] of response.headers) {
     if (CONNECTION_HEADERS.has(name) || name === 'cache-control') continue
@@ -63,6 +67,7 @@ export async function sendResponse(
   // Event streams never end by themselves, and browsers reconnect automatically.
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
   const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
+  context.noteUnread = (bytes) => unread.note(context, bytes)
   await pump(reader, createBodyStream(res, encoding), context)
   forget?.()
 }
@@ -100,7 +105,10 @@ async function pump(
         return body.end()
       }
       body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
-      if (!body.hasCapacity()) await new Promise<void>((resolve) => (wake = resolve))
+      if (body.hasCapacity()) continue
+      context.noteUnread?.(body.unread())
+      await new Promise<void>((resolve) => (wake = resolve))
+      context.noteUnread?.(0)
     }
   } catch (thrown) {
     reportFailure(thrown, context, 'handler')

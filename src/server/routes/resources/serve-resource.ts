@@ -12,6 +12,7 @@ import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendLocation, sendMethods } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { askGuards } from '../load/ask-guards.ts'
 import { checkParams } from '../load/check-params.ts'
 import { refusedInput } from '../load/check-search.ts'
@@ -57,12 +58,14 @@ export interface ResourceParts {
   readonly bodies: BodyParts
   /** Its places never take all those of `admitResource`. */
   readonly eventStreams: EventStreamParts
+  /** Counts what waits for slow readers. */
+  readonly unread: UnreadAnswers
 }
 
 /** Answers a resource route: the module's function for the method returns a `Response`. */
 export async function serveResource(page: MatchedPage, context: RequestContext, parts: ResourceParts): Promise<void> {
   const { route } = page
-  const { modules, eventStreams } = parts
+  const { modules } = parts
   const loader = route.definition.handler
   if (loader === undefined) return
   const asked: AskedHandler = { isGuard: false, parsesBody: false }
@@ -105,7 +108,7 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
     if (response.bodyUsed || response.body?.locked === true) {
       throw new TypeError(`${route.key}: ${method} returned a Response whose body has been read or sent before`)
     }
-    await sendResponse(response, context, eventStreams)
+    await sendResponse(response, context, parts)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
     sendFailure(normalizeThrown(thrown), context, asked)

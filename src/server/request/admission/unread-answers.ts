@@ -1,0 +1,99 @@
+/**
+ * Answers that are made, and whose bytes wait for their readers. They hold no place any more: nothing is left to do for
+ * them but to wait.
+ *
+ * | bytes of an answer wait                               | then                                                     |
+ * |-------------------------------------------------------|----------------------------------------------------------|
+ * | and all clients together stay below the bound         | they wait; `process/slow-readers.ts` bounds for how long |
+ * | its client has more than its share (`http/shares.ts`) | of this client, the answer that waits longest is cut     |
+ * | all is taken                                          | of the client that has most, the one that waits longest  |
+ *
+ * Bound: 64 MiB, and an entry for each answer that waits. One answer alone is never cut.
+ */
+import { clientKey } from '../../http/client-key.ts'
+import { judgeShare } from '../../http/shares.ts'
+import type { RequestContext } from '../context.ts'
+
+const MOST_BYTES = 67_108_864
+
+/** What is needed of a request. */
+export type UnreadRequest = Pick<RequestContext, 'clientAddress' | 'refusal' | 'res'> & {
+  onFinish(listener: () => void): void
+}
+
+/** Bytes that wait, by answer. */
+export interface UnreadAnswers {
+  /**
+   * Notes how many bytes of an answer wait now; 0 for none. May cut it, or others. Forgets it when it is over.
+   */
+  note(request: UnreadRequest, bytes: number): void
+  /** Of all answers. */
+  readonly bytes: number
+}
+
+/** Answers of a client, the one that waits longest first. */
+interface Held {
+  readonly answers: Map<UnreadRequest, number>
+  bytes: number
+}
+
+/** Starts empty. @param most bytes of all answers. */
+export function createUnreadAnswers(most: number = MOST_BYTES): UnreadAnswers {
+  const clients = new Map<string, Held>()
+  const known = new WeakSet<UnreadRequest>()
+  let all = 0
+
+  function change(request: UnreadRequest, client: string, bytes: number): Held {
+    const held = clients.get(client) ?? { answers: new Map<UnreadRequest, number>(), bytes: 0 }
+    const added = bytes - (held.answers.get(request) ?? 0)
+    held.bytes += added
+    all += added
+    if (bytes > 0) held.answers.set(request, bytes)
+    else held.answers.delete(request)
+    if (held.answers.size === 0) clients.delete(client)
+    else clients.set(client, held)
+    return held
+  }
+
+  function greediest(): readonly [string, Held] | undefined {
+    let most: readonly [string, Held] | undefined
+    for (const entry of clients) if (entry[1].bytes > (most?.[1].bytes ?? 0)) most = entry
+    return most
+  }
+
+  function cutFirst(client: string, { answers }: Held): void {
+    const [request] = answers.keys()
+    if (request === undefined) return
+    change(request, client, 0)
+    request.refusal ??= 'too many bytes wait for slow readers'
+    const { res } = request
+    if (res.socket) res.socket.resetAndDestroy()
+    else res.destroy()
+  }
+
+  function isAlone(): boolean {
+    if (clients.size !== 1) return false
+    for (const { answers } of clients.values()) return answers.size === 1
+    return true
+  }
+
+  return {
+    note(request, bytes) {
+      const client = clientKey(request.clientAddress.address)
+      const held = change(request, client, bytes)
+      if (bytes === 0) return
+      if (!known.has(request)) request.onFinish(() => change(request, client, 0))
+      known.add(request)
+      for (;;) {
+        const refusal = judgeShare({ own: held.bytes, all, most })
+        if (refusal === undefined || isAlone()) return
+        const cut = refusal === 'client' ? ([client, held] as const) : greediest()
+        if (cut === undefined) return
+        cutFirst(...cut)
+      }
+    },
+    get bytes() {
+      return all
+    },
+  }
+}
