@@ -1,9 +1,12 @@
 import { withBasePath } from 'millrace'
 import type { LoaderArgs } from 'millrace/server'
 
-/** Lets crawlers in, except where requests cost time on purpose. */
-export function GET({ request }: LoaderArgs<'/robots.txt'>): Response {
-  const { origin } = new URL(request.url)
+/**
+ * Lets crawlers in, except where requests cost time on purpose. Caches may share it, so it contains no `Host` that a visitor
+ * has made up.
+ */
+export function GET({ context }: LoaderArgs<'/robots.txt'>): Response {
+  const { origin = '' } = context
   const lines = [
     'User-agent: *',
     'Disallow: /lab/bench/',

@@ -34,6 +34,12 @@ export interface LoaderContext {
   readonly locals: Readonly<Record<string, unknown> & Express.Locals>
   /** Address of the client, as far as `TRUST_PROXY` makes it trustworthy. */
   readonly address: string
+  /**
+   * The public origin of this site, for absolute URLs in feeds, mails and the like: the one of `ORIGIN` that the visitor
+   * has asked for. `undefined` without `ORIGIN`: then the origin of `request.url` is the `Host` that the visitor has sent,
+   * and an answer that contains it is for this visitor alone.
+   */
+  readonly origin: string | undefined
   /** Signs and encrypts with the keys of this server. */
   readonly secrets: Secrets
   /** Absolute path of the folder for embedded stores. */

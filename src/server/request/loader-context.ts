@@ -100,6 +100,11 @@ export class RequestLoaderContext implements LoaderContext {
     return this.#request.clientAddress.address
   }
 
+  get origin(): string | undefined {
+    this.#lookAtVisitor('context.origin')
+    return this.#request.clientAddress.origin
+  }
+
   get secrets(): Secrets {
     return this.#request.services.applicationSecrets
   }

@@ -23,6 +23,19 @@ test('control: assets may be shared, and what the lab makes public', async () =>
   expect(isSharable(await site.get('/robots.txt'))).toBe(true)
 })
 
+test('G16 a Host that a visitor has made up is in no answer that caches may share', async () => {
+  let shared = 0
+  const files = ['/robots.txt', '/sitemap.xml', '/lab/feed.json']
+  for (const target of ['/', '/lab', PAGE, ...files, '/_m/data/lab', '/_m/data/lab/shared/1', '/nope']) {
+    const answer = await site.get(target, {}, 'evil.test')
+    if (!isSharable(answer)) continue
+    shared += 1
+    expect([target, answer.text.includes('evil.test')]).toEqual([target, false])
+    expect([target, JSON.stringify(answer.headers).includes('evil.test')]).toEqual([target, false])
+  }
+  expect(shared).toBeGreaterThan(1)
+})
+
 test('G2 other ways to ask for a page leave nothing that could stand in its place', async () => {
   const plain = await site.get(PAGE)
   const etag = plain.header('etag') ?? ''

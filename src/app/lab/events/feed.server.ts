@@ -1,10 +1,11 @@
 import { withBasePath } from 'millrace'
 import type { LoaderArgs } from 'millrace/server'
 import { LAB_GROUPS } from '../catalogue.ts'
+import { publicOrigin } from '../../site/public-origin.server.ts'
 
 /** The lab as a JSON Feed 1.1 (jsonfeed.org): one item a page. */
-export function GET({ request }: LoaderArgs<'/lab/feed.json'>): Response {
-  const { origin } = new URL(request.url)
+export function GET({ request, context }: LoaderArgs<'/lab/feed.json'>): Response {
+  const { origin, caching } = publicOrigin(request, context, 300)
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title: 'Millrace lab',
@@ -21,6 +22,6 @@ export function GET({ request }: LoaderArgs<'/lab/feed.json'>): Response {
     ),
   }
   return Response.json(feed, {
-    headers: { 'Content-Type': 'application/feed+json; charset=utf-8', 'Cache-Control': 'public, max-age=300' },
+    headers: { 'Content-Type': 'application/feed+json; charset=utf-8', 'Cache-Control': caching },
   })
 }
