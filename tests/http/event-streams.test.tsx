@@ -191,6 +191,7 @@ describe('the id of the last event', () => {
 test.for([
   [{ data: 1, event: 'a\nb' }, TypeError],
   [{ data: 1, event: '' }, TypeError],
+  [{ data: 1, event: 'millrace:drops' }, TypeError],
   [{ data: 1, id: 'a\nb' }, TypeError],
   [{ data: 1, id: '\u00e9' }, TypeError],
   [{ data: 1n }, TypeError],

@@ -13,7 +13,7 @@ export function focusFirstFault(members: HTMLFormElement, errors: Readonly<Recor
   const look = (): void => {
     if (document.activeElement !== before) return
     const wrong = [...(elements as HTMLCollectionOf<HTMLInputElement>)].find(
-      ({ name, type }) => name in errors && type !== 'hidden',
+      ({ name, type }) => Object.hasOwn(errors, name) && type !== 'hidden',
     )
     if (wrong?.ariaInvalid === 'true') wrong.focus()
     else if ((frames += 1) < MOST_FRAMES) requestAnimationFrame(look)

@@ -71,6 +71,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
 
   function hear(event: Event): void {
     const { type: name, data: text, lastEventId: id } = event as MessageEvent<string>
+    if (isOwn(event)) return
     lastEventId = id
     try {
       const data: unknown = JSON.parse(text)
@@ -92,11 +93,13 @@ function openStream(url: string, { document, connect, after, random, report }: E
     const opened = connect(lastEventId === '' ? url : withLastId(url, lastEventId))
     source = opened
     for (const name of names) opened.addEventListener(name, hear)
-    opened.addEventListener('open', () => {
+    opened.addEventListener('open', (event) => {
+      if (!isOwn(event)) return
       failures = 0
       tellConnected(true)
     })
-    opened.addEventListener('error', () => {
+    opened.addEventListener('error', (event) => {
+      if (!isOwn(event)) return
       tellConnected(false)
       // Otherwise the browser connects again by itself.
       if (opened.readyState !== CLOSED || opened !== source) return
@@ -136,6 +139,11 @@ function openStream(url: string, { document, connect, after, random, report }: E
       return true
     },
   }
+}
+
+/** Whether it is of the connection itself: the server may name its events `open` and `error`, too. */
+function isOwn(event: Event): boolean {
+  return !('data' in event)
 }
 
 // As in `EventSource`, which tests do not have.

@@ -2,7 +2,9 @@
 export interface ServerEvent {
   /** Sent as JSON. */
   readonly data: unknown
-  /** Name of the event: up to 100 characters without line breaks. Default: `message`. */
+  /**
+   * Name of the event: up to 100 characters without line breaks, and not beginning with `millrace:`. Default: `message`.
+   */
   readonly event?: string
   /**
    * What the browser sends back as `lastEventId` when it connects again: up to 256 printable ASCII characters. Default:
@@ -86,7 +88,8 @@ export function declaredEvents(response: Response): DeclaredEvents | undefined {
   return (response as { readonly [DECLARED]?: DeclaredEvents })[DECLARED]
 }
 
-const NAME = /^[^\r\n\0]{1,100}$/
+/** Browsers take what begins so for the runtime's word. */
+const NAME = /^(?!millrace:)[^\r\n\0]{1,100}$/
 const ID = /^[\x20-\x7e]{1,256}$/
 
 /**

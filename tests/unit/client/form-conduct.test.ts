@@ -84,7 +84,7 @@ describe('the focus after a refusal', () => {
         document.activeElement = this
       },
     })
-    const elements = [field('key', 'hidden'), field('right'), field('wrong'), field('also')] as const
+    const elements = [field('key', 'hidden'), field('toString'), field('wrong'), field('also')] as const
     focusFirstFault({ ownerDocument: document, elements } as never, { key: [], wrong: [], also: [] })
     return { document, elements }
   }

@@ -89,6 +89,22 @@ test('what a stream begins with is spread where the server has closed many, and 
   expect(told()).toEqual([0, 8000, 8000, 0])
 })
 
+test('events of the server may have the names of those of the connection', () => {
+  const { sources, reported, waiting, listen, listener } = fakeTab()
+  const one = listener('open', 'error', 'message', 'close')
+  listen('/events', one)
+  sources[0]?.open()
+  one.connected.mockClear()
+  for (const name of ['open', 'error', 'message', 'close']) sources[0]?.say(name, `"${name}"`, 'x')
+  expect(one.hear.mock.calls).toEqual(['open', 'error', 'message', 'close'].map((name) => [name, name, 'x']))
+  expect(one.connected).not.toHaveBeenCalled()
+  sources[0]?.refuse()
+  expect([one.hear.mock.calls.length, one.connected.mock.calls, reported]).toEqual([4, [[false]], []])
+  waiting[0]?.run()
+  sources[1]?.open()
+  expect([sources[1]?.url, one.connected.mock.lastCall, reported]).toEqual(['/events?lastEventId=x', [true], []])
+})
+
 describe('listeners of one URL', () => {
   test('share a connection, and each hears the events it has named', () => {
     const { sources, listen, listener } = fakeTab()
