@@ -1,7 +1,9 @@
 /**
- * `npm run package [-- --to <folder> --update-api]`: makes the published package. The compiled modules, their declarations
+ * `npm run package [-- --to <folder> --update-api --update-vendored]`: makes the published package. The compiled modules, their declarations
  * and the packages that are a part of it go to `lib`, and `npm pack` puts the archive into the folder, by default the
- * project's own. `docs/api.txt` lists all exports: if they have changed, `--update-api` accepts that.
+ * project's own. `docs/api.txt` lists all exports: if they have changed, `--update-api` accepts that. `docs/vendored.txt` lists
+ * the vendored packages of the last release: `CHANGELOG.md` names each that is another one, and a release brings the list up
+ * to date by `--update-vendored`.
  */
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtempDisposable, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -14,6 +16,7 @@ import { emitTypes } from './package/emit-types.ts'
 import { packageLinks } from './package/package-links.ts'
 import { packageManifest, type ProjectManifest } from './package/package-manifest.ts'
 import { vendorPackages } from './package/vendor-packages.ts'
+import { unnamedChanges, VENDORED_BILL, vendoredBill, vendoredText } from './package/vendored-list.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const LIB = join(ROOT, 'lib')
@@ -22,8 +25,11 @@ const LIB = join(ROOT, 'lib')
 const PARTS = ['bin', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'] as const
 
 const API = join(ROOT, 'docs/api.txt')
+const VENDORED = join(ROOT, 'docs/vendored.txt')
 
-const { values } = parseArgs({ options: { to: { type: 'string' }, 'update-api': { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { to: { type: 'string' }, 'update-api': { type: 'boolean' }, 'update-vendored': { type: 'boolean' } },
+})
 const project = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as ProjectManifest
 
 if (await makeLib()) console.log(await pack(resolve(values.to ?? ROOT)))
@@ -31,20 +37,36 @@ else process.exitCode = 1
 
 /**
  * Makes `lib`, and only when all of it is there takes the former one away.
- * @returns whether the exports are those of `docs/api.txt`.
+ * @returns whether the exports are those of `docs/api.txt`, and the changelog names the vendored packages that have changed.
  */
 async function makeLib(): Promise<boolean> {
   const [modules, types] = await Promise.all([compileModules(ROOT), emitTypes(ROOT, entrySources(project))])
-  const { files } = await vendorPackages(ROOT, modules)
+  const { files, packages } = await vendorPackages(ROOT, modules)
+  const bill = [VENDORED_BILL, vendoredBill(project.version, packages)] as const
   const fresh = `${LIB}.making`
   await rm(fresh, { recursive: true, force: true })
-  for (const [path, text] of [...modules.files, ...types, ...files, ...packageLinks(modules.files)]) {
+  for (const [path, text] of [...modules.files, ...types, ...files, ...packageLinks(modules.files), bill]) {
     await mkdir(dirname(join(fresh, path)), { recursive: true })
     await writeFile(join(fresh, path), text)
   }
   await rm(LIB, { recursive: true, force: true })
   await rename(fresh, LIB)
-  return keepsApi(apiReport(entryTypes(project), types))
+  const areNamed = await namesVendored(packages)
+  return (await keepsApi(apiReport(entryTypes(project), types))) && areNamed
+}
+
+async function namesVendored(packages: readonly string[]): Promise<boolean> {
+  if (values['update-vendored'] === true) await writeFile(VENDORED, vendoredText(packages))
+  const [released, changelog] = await Promise.all([
+    readFile(VENDORED, 'utf8'),
+    readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'),
+  ])
+  const unnamed = unnamedChanges(released, packages, changelog)
+  if (unnamed.length === 0) return true
+  console.error(
+    `Vendored packages have changed since the last release (docs/vendored.txt), and the first section of CHANGELOG.md does not name them: ${unnamed.join(', ')}`,
+  )
+  return false
 }
 
 async function keepsApi(report: string): Promise<boolean> {
