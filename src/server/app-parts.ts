@@ -39,6 +39,7 @@ import { createActionRegistry, type ActionAdoption, type ActionModules } from '.
 import type { ActionParts } from './routes/actions/serve-action.ts'
 import type { CallJudge } from './routes/actions/take-action.ts'
 import { createDropTopics } from './routes/resources/drop-topics.ts'
+import { createSessionWatch } from './routes/resources/session-watch.ts'
 import { createDocumentPolicies, type PolicyOptions } from './routes/render/document-policy.ts'
 import { createImportMap } from './routes/render/import-map.ts'
 import type { SharedMarkup } from './routes/render/route-assets.ts'
@@ -173,6 +174,7 @@ export function createAppParts(options: CreateAppOptions) {
     eventStreams: {
       places: createShares({ most: () => Math.ceil(config.maxOpenStreams * EVENT_STREAMS_SHARE), onGreedy }),
       topics: createDropTopics(services),
+      sessions: createSessionWatch(services),
     },
     judge,
     rules: createAppRules(rules, table, judge, config.origins),

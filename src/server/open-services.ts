@@ -9,6 +9,7 @@ import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
 import { openReportDatabase } from './reports/report-database.ts'
 import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
+import { sessionTopic } from './secrets/session-life.ts'
 import { CALLS, createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
 import type { Database } from './stores/open-database.ts'
 import { createRateLimits, LIMITS, type RateLimits } from './stores/rate-limits.ts'
@@ -102,7 +103,14 @@ export function createServices(
     opened.sessionFile = openSessionDatabase(dataDir)
     return createSessionStore(createSqliteStore(opened.sessionFile, SESSIONS))
   }
-  const sessions = failClosed(() => (opened.sessions ??= openSessions()))
+  const data = (): DataCache => (opened.data ??= createDataCache({ ...cache, redis, log }))
+  const sessions = failClosed(
+    () => (opened.sessions ??= openSessions()),
+    (user) => {
+      // Without a handler, no stream is open.
+      if (cache.drops !== undefined) void data().revalidate([sessionTopic(user)])
+    },
+  )
 
   return {
     dataDir,
@@ -122,7 +130,7 @@ export function createServices(
       return (opened.limits ??= openLimits())
     },
     get data() {
-      return (opened.data ??= createDataCache({ ...cache, redis, log }))
+      return data()
     },
     get openedData() {
       return opened.data

@@ -129,3 +129,16 @@ browserTest('a page that was left meanwhile is asked for again when it is gone b
   await expect.poll(() => postsOf(page)).toBe('1')
   expect(asked).toEqual([`/boards/${board}/usual`])
 })
+
+browserTest('a stream is opened anew when its tab, or another one, signs in or out', async ({ open }) => {
+  const page = await open()
+  const other = await page.context().newPage()
+  for (const one of [page, other]) await openBoard(one, `${someBoard()}/usual`)
+  await page.getByRole('button', { name: 'Come or go' }).click()
+  for (const one of [page, other]) await expect.poll(() => hellosOf(one)).toBe('2')
+  await page.getByRole('button', { name: 'Come or go' }).click()
+  for (const one of [page, other]) await expect.poll(() => hellosOf(one)).toBe('3')
+  await page.getByRole('button', { name: 'Post' }).click()
+  await expect.poll(() => postsOf(page)).toBe('1')
+  expect(await hellosOf(page)).toBe('3')
+})

@@ -8,6 +8,7 @@
  * | is lost                   | the browser connects again by itself, with that id                        |
  * | is refused (not 200)      | it is opened again after 1 s, then 2, 4 and so on up to 60 s, with jitter |
  * | has no listener           | it is closed, and forgotten                                               |
+ * | has another session       | it is opened anew: a stream belongs to the session that opened it         |
  */
 
 import { DROPS_EVENT, type DropsMessage } from '../../shared/protocol/drops-event.ts'
@@ -118,7 +119,12 @@ function openStream(url: string, { document, connect, after, random, report }: E
   }
 
   const follow = (): void => (document.visibilityState === 'hidden' ? close() : open(true))
+  const renew = (): void => {
+    close()
+    open()
+  }
   document.addEventListener('visibilitychange', follow)
+  document.addEventListener('millrace:session', renew)
 
   return {
     add(listeners) {
@@ -136,6 +142,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
       if (all.size > 0) return false
       close()
       document.removeEventListener('visibilitychange', follow)
+      document.removeEventListener('millrace:session', renew)
       return true
     },
   }

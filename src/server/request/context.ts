@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RouteTable } from '../../shared/route-table.ts'
 import type { TextsOf } from '../../shared/texts.ts'
@@ -20,6 +19,7 @@ import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
 import type { LateChangeError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
+import { NotedSessions } from './noted-sessions.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { DropTimes } from '../stores/cache/drop-times.ts'
@@ -106,6 +106,8 @@ export class RequestContext {
   guardedByQuery = false
   /** Visitor data has been read: a cookie, the request with its headers, the address. */
   personal = false
+  /** The sessions that it has opened; `undefined` if there is none. */
+  sessions: NotedSessions | undefined = undefined
   /** Called with the bytes that wait for the reader of an answer that is made; see `admission/unread-answers.ts`. */
   noteUnread: ((bytes: number) => void) | undefined = undefined
 
@@ -126,7 +128,6 @@ export class RequestContext {
   #request: Request | undefined = undefined
   #nonce: string | undefined = undefined
   #loaderContext: RequestLoaderContext | undefined = undefined
-  #sessions: Map<string, string> | undefined = undefined
 
   constructor(facts: RequestFacts) {
     this.req = facts.req
@@ -267,13 +268,8 @@ export class RequestContext {
   }
 
   /** Notes for which session of a kind this answer is made. */
-  noteSession(name: string, mark: string): void {
-    ;(this.#sessions ??= new Map()).set(name, mark)
-  }
-
-  /** The sessions that this answer was made for, as `session-marks.ts` has them; `undefined` if none was read. */
-  get sessionMarks(): string | undefined {
-    return this.#sessions && writeSessionMarks(this.#sessions)
+  noteSession(...noted: Parameters<NotedSessions['note']>): void {
+    ;(this.sessions ??= new NotedSessions()).note(...noted)
   }
 
   get log(): Logger {

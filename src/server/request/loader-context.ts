@@ -7,6 +7,7 @@ import type { ReportInbox } from '../api/report-inbox.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { NotedSessions } from './noted-sessions.ts'
 import { noteSession, watchSessions, type SessionListener } from '../secrets/session-reads.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
@@ -39,7 +40,7 @@ export interface LoaderRequest {
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
   noteLateChange: CarryingAnswer['noteLateChange']
-  noteSession(name: string, mark: string): void
+  noteSession(...noted: Parameters<NotedSessions['note']>): void
 }
 
 /**
@@ -135,8 +136,8 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   /** For sessions kept on the server. */
-  noteSession(name: string, mark: string): void {
-    this.#request.noteSession(name, mark)
+  noteSession(...noted: Parameters<NotedSessions['note']>): void {
+    this.#request.noteSession(...noted)
   }
 
   now(): number {

@@ -7,8 +7,9 @@ const RETRY_AFTER_SECONDS = 5
  * Sessions while their store is unavailable: every use fails with 503. There is no store behind it, because a session
  * that was ended must not return.
  * @param open opens the store on first use; a failure is tried again at the next one.
+ * @param onChange called when sessions of a user may have ended.
  */
-export function failClosed(open: () => SessionStore): SessionStore {
+export function failClosed(open: () => SessionStore, onChange: (user: string) => void): SessionStore {
   const ask = async <Result>(work: (store: SessionStore) => Promise<Result>): Promise<Result> => {
     try {
       return await work(open())
@@ -21,13 +22,19 @@ export function failClosed(open: () => SessionStore): SessionStore {
       throw error
     }
   }
+  const change = async <Result>(user: string, work: (store: SessionStore) => Promise<Result>): Promise<Result> => {
+    const result = await ask(work)
+    onChange(user)
+    return result
+  }
   return {
     read: (...given) => ask((store) => store.read(...given)),
-    start: (...given) => ask((store) => store.start(...given)),
+    // A new one may have taken the place of another.
+    start: (...given) => change(given[0].user, (store) => store.start(...given)),
     write: (...given) => ask((store) => store.write(...given)),
     touch: (...given) => ask((store) => store.touch(...given)),
     list: (...given) => ask((store) => store.list(...given)),
-    end: (...given) => ask((store) => store.end(...given)),
-    endAll: (...given) => ask((store) => store.endAll(...given)),
+    end: (...given) => change(given[0], (store) => store.end(...given)),
+    endAll: (...given) => change(given[0], (store) => store.endAll(...given)),
   }
 }

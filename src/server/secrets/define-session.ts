@@ -1,5 +1,6 @@
 import { checkValueAsync, issuePath, type Schema } from '../../shared/schema.ts'
 import { IN_COOKIE, NO_SESSION, SOME_SESSION } from '../../shared/protocol/session-marks.ts'
+import type { SessionLife } from './session-life.ts'
 import { noteSession } from './session-reads.ts'
 import { userMark } from './user-mark.ts'
 import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
@@ -89,10 +90,16 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
       }),
       openFlash(name, context, now),
     ])
+    const life: SessionLife = {
+      async until() {
+        const leftSeconds = maxAgeSeconds - main.ageSeconds
+        return leftSeconds > 0 ? now() + leftSeconds * 1_000 : undefined
+      },
+    }
     const note = (): void => {
       const { value, mark = SOME_SESSION } = main
       const who = value !== undefined && user ? `${SOME_SESSION}.${userMark(context, `${name} ${user(value)}`)}` : mark
-      context.noteSession?.(IN_COOKIE + name, value === undefined ? NO_SESSION : who)
+      context.noteSession?.(IN_COOKIE + name, value === undefined ? NO_SESSION : who, life)
     }
     note()
     return new OpenSession(main, {

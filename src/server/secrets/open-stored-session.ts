@@ -5,6 +5,7 @@ import { clientKey } from '../http/client-key.ts'
 import type { KeptSession, NewSession, SessionStore } from '../stores/session-store.ts'
 import { checkData, handled, openFlash, type Session } from './define-session.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
+import { sessionTopic } from './session-life.ts'
 import { userMark } from './user-mark.ts'
 import { cookieLine, replaceCookie, sealedCookieName, type SessionContext } from './sealed-cookie.ts'
 
@@ -100,16 +101,23 @@ async function readCurrent<Data>(
   store: SessionStore,
   rules: StoredSessionRules<Data>,
 ): Promise<Current<Data> | undefined> {
-  const { maxAgeMs, idleMs, schema } = rules
+  const { schema } = rules
   const cookie = sealedCookieName(rules.name, context)
   const secret = context.cookie(cookie)
   if (secret === undefined || !COOKIE.test(secret)) return undefined
   const now = rules.now()
   const kept = await store.read(idOf(cookie, secret), now)
-  // The lifetimes of this build count, also for sessions that a former one has started.
-  if (kept === undefined || kept.startedAt + maxAgeMs <= now || kept.seenAt + idleMs <= now) return undefined
+  if (kept === undefined || endOf(kept, rules) <= now) return undefined
   const checked = await checkData(schema, JSON.parse(kept.data))
   return 'value' in checked ? { kept, value: checked.value } : undefined
+}
+
+/** The lifetimes of this build count, also for sessions that a former one has started. */
+function endOf(
+  kept: KeptSession,
+  { maxAgeMs, idleMs }: Pick<StoredSessionRules<unknown>, 'maxAgeMs' | 'idleMs'>,
+): number {
+  return Math.min(kept.expiresAt, kept.startedAt + maxAgeMs, kept.seenAt + idleMs)
 }
 
 function noteUse<Data>(
@@ -311,10 +319,17 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   }
 
   #note(): void {
-    const { context, rules } = this.#parts
+    const { context, store, rules } = this.#parts
     if (context.noteSession === undefined) return
-    const { id, user } = this.#current?.kept ?? {}
+    const { id = '', user = '' } = this.#current?.kept ?? {}
     const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${userMark(context, user)}` : NO_SESSION
-    context.noteSession(rules.name, mark)
+    context.noteSession(rules.name, mark, {
+      topic: sessionTopic(user),
+      async until() {
+        const now = rules.now()
+        const kept = await store.read(id, now)
+        return kept && endOf(kept, rules) > now ? endOf(kept, rules) : undefined
+      },
+    })
   }
 }

@@ -4,6 +4,7 @@ import { basePath } from '../../shared/base-path.ts'
 import { ApplicationSecrets } from './application-secrets.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import type { Secrets } from './secrets.ts'
+import type { SessionLife } from './session-life.ts'
 
 /** Browsers silently drop a larger cookie. RFC 6265bis requires this much for name and value together. */
 export const COOKIE_LIMIT_BYTES = 4_096
@@ -30,7 +31,7 @@ export interface SessionContext {
   /** The browser's `User-Agent`; empty without one. */
   readonly userAgent?: string
   /** Tells the browser for which session this answer was made; see `session-marks.ts`. */
-  noteSession?(name: string, mark: string): void
+  noteSession?(name: string, mark: string, life: SessionLife): void
 }
 
 /** A cookie that is too large for browsers. */

@@ -69,7 +69,7 @@ function fakeTab() {
     document.dispatchEvent(new Event('visibilitychange'))
   }
   const openSources = (): number => sources.filter(({ readyState }) => readyState !== 2).length
-  return { sources, waiting, reported, listen, listener, show, openSources }
+  return { sources, waiting, reported, document, listen, listener, show, openSources }
 }
 
 test('what a stream begins with is spread where the server has closed many, and not where this tab has opened it', () => {
@@ -231,4 +231,23 @@ test('data that cannot be read is reported, and later events are heard', () => {
   sources[0]?.say('a', '1')
   expect(reported).toHaveLength(1)
   expect(one.hear.mock.calls).toEqual([['a', 1, '']])
+})
+
+test('the tab has another session: the stream is opened anew, unless it is hidden or nobody listens any more', () => {
+  const { sources, document, listen, listener, show, openSources } = fakeTab()
+  const change = (): boolean => document.dispatchEvent(new Event('millrace:session'))
+  const one = listener('news')
+  const leave = listen('/events', one)
+  sources[0]?.open()
+  sources[0]?.say('news', '1', 'id-1')
+  change()
+  expect([sources.length, openSources(), sources[1]?.url]).toEqual([2, 1, '/events?lastEventId=id-1'])
+  expect(one.connected.mock.calls.at(-1)).toEqual([false])
+  show('hidden')
+  change()
+  expect(openSources()).toBe(0)
+  show('visible')
+  leave()
+  change()
+  expect(openSources()).toBe(0)
 })

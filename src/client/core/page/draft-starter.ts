@@ -18,6 +18,14 @@ export function createDraftStarter(
   const { document } = window
   const typed: Controls = new WeakSet()
   let { marks } = parts
+
+  /** Event streams belong to a session. @returns what was known before. */
+  function know(news: string | undefined): string | undefined {
+    const former = marks
+    marks = news
+    if (former !== marks) document.dispatchEvent(new Event('millrace:session'))
+    return former
+  }
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
 
@@ -42,7 +50,7 @@ export function createDraftStarter(
   )
   channel.addEventListener('message', ({ data }) => {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
-    marks = data.slice(data.indexOf('\n') + 1)
+    know(data.slice(data.indexOf('\n') + 1))
     keeper?.learn(data)
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
@@ -59,8 +67,7 @@ export function createDraftStarter(
       look()
     },
     learn(news = marks, isCall) {
-      const former = marks
-      marks = news
+      const former = know(news)
       if (former !== marks) tell(former)
       keeper?.learn(news, isCall)
     },

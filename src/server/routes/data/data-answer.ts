@@ -120,9 +120,13 @@ class StreamedAnswer implements DataAnswer {
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.left = true
-    const { data, sessionMarks: sessions, readAt: at } = this.#context
+    const { data, sessions, readAt: at } = this.#context
     const isData = head.route !== undefined
-    const own = { build: data?.build ?? '', ...(sessions && { sessions }), ...(isData && at !== undefined && { at }) }
+    const own = {
+      build: data?.build ?? '',
+      ...(sessions && { sessions: sessions.marks }),
+      ...(isData && at !== undefined && { at }),
+    }
     if (this.#hasBody) this.#writer.head({ ...own, ...head })
     this.#whenOpen?.(this)
   }

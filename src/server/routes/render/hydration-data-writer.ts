@@ -91,7 +91,7 @@ function createHydrationData(
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
-    (context.sessionMarks === undefined ? '' : member('sessions', context.sessionMarks)) +
+    (context.sessions === undefined ? '' : member('sessions', context.sessions.marks)) +
     (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     '}</script>'

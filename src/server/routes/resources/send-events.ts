@@ -6,6 +6,7 @@
  * | the client disconnects                          | nothing is sent                                           |
  * | more than `bufferBytes` wait for the reader     | the connection is reset, so that the queue is dropped     |
  * | `end()`, half an hour, the server stops, a failure | the answer ends with the time after which to connect again |
+ * | a session ends that the request has opened      | as above; see `session-watch.ts`                          |
  *
  * Bounds: three quarters of the places of resource routes, so that streams leave room for other requests, and of these
  * one client's share (`http/shares.ts`).
@@ -25,8 +26,10 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { SessionLife } from '../../secrets/session-life.ts'
 import type { DropEvent, DropTopics } from './drop-topics.ts'
 import { sendFault } from './send-fault.ts'
+import type { SessionWatch } from './session-watch.ts'
 
 const RETRY_SECONDS = 5
 const LIFETIME_MS = 1_800_000 // so that connections spread over new instances, and forgotten ones go
@@ -38,6 +41,7 @@ const FAILED_RETRY_MS = 10_000
 export interface EventStreamParts {
   readonly places: Shares
   readonly topics: DropTopics
+  readonly sessions: SessionWatch
 }
 
 /** Answers with an event stream, if its client may have one more. */
@@ -45,8 +49,9 @@ export function sendEvents(
   declared: DeclaredEvents,
   response: Response,
   context: RequestContext,
-  { places, topics }: EventStreamParts,
+  parts: EventStreamParts,
 ): void {
+  const { places } = parts
   const { req, res } = context
   const client = clientKey(context.clientAddress.address)
   const refusal = places.take(client)
@@ -63,7 +68,7 @@ export function sendEvents(
   send(context, 200, headers)
   if (req.method === 'HEAD') return void res.end()
   res.flushHeaders()
-  new OpenStream(declared, context).open(topics, client)
+  new OpenStream(declared, context, parts).open(client)
 }
 
 const OWN_HEADERS = new Set(['content-type', 'cache-control', 'content-length', 'content-encoding', 'connection'])
@@ -72,18 +77,22 @@ const OWN_HEADERS = new Set(['content-type', 'cache-control', 'content-length', 
 class OpenStream {
   readonly #declared: DeclaredEvents
   readonly #context: RequestContext
+  readonly #parts: EventStreamParts
   readonly #ended = new AbortController()
+  /** Sessions with which the stream ends. */
+  readonly #lives = new Set<SessionLife>()
   /** What to undo at the end. */
   #cleanups: (() => void)[] = []
   /** Whether nothing was sent since the last heartbeat. */
   #isSilent = false
 
-  constructor(declared: DeclaredEvents, context: RequestContext) {
+  constructor(declared: DeclaredEvents, context: RequestContext, parts: EventStreamParts) {
     this.#declared = declared
+    this.#parts = parts
     this.#context = context
   }
 
-  open(topics: DropTopics, client: string): void {
+  open(client: string): void {
     const { heartbeatSeconds, revalidate } = this.#declared
     const { res, services } = this.#context
     const beat = setInterval(() => this.#beat(), heartbeatSeconds * 1_000)
@@ -95,10 +104,11 @@ class OpenStream {
     this.#context.onFinish(() => this.#stop())
     this.#cleanups.push(services.onDraining(() => this.#end(retryLater())))
     if (revalidate.length > 0) {
-      const { opening, leave } = topics.join(revalidate, client, (event) => this.#tellDropped(event))
+      const { opening, leave } = this.#parts.topics.join(revalidate, client, (event) => this.#tellDropped(event))
       this.#cleanups.push(leave)
       res.write(opening)
     }
+    this.#followSessions()
     if (!this.#ended.signal.aborted) void this.#run()
   }
 
@@ -111,11 +121,21 @@ class OpenStream {
     }
     try {
       const cleanup = await this.#declared.start(stream)
+      this.#followSessions()
       if (typeof cleanup !== 'function') return
       if (this.#ended.signal.aborted) cleanup()
       else this.#cleanups.push(cleanup)
     } catch (thrown) {
       this.#fail(thrown)
+    }
+  }
+
+  /** Also those that the handler opens while it begins to send. */
+  #followSessions(): void {
+    for (const life of this.#context.sessions?.lives ?? []) {
+      if (this.#lives.has(life) || this.#ended.signal.aborted) continue
+      this.#lives.add(life)
+      this.#cleanups.push(this.#parts.sessions.follow(life, () => this.#end(retryLater())))
     }
   }
 
