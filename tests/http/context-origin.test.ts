@@ -20,7 +20,9 @@ test.for([
       '/kept': {
         handler: moduleOf({
           GET: async ({ context }: LoaderArgs<'/kept'>) =>
-            new Response(String(await context.cached('origin', { seconds: 9 }, () => context.origin).catch(() => 'refused'))),
+            new Response(
+              String(await context.cached('origin', { seconds: 9 }, () => context.origin).catch(() => 'refused')),
+            ),
         }),
       },
     } as never,

@@ -23,7 +23,7 @@ test('control: assets may be shared, and what the lab makes public', async () =>
   expect(isSharable(await site.get('/robots.txt'))).toBe(true)
 })
 
-test('G16 a Host that a visitor has made up is in no answer that caches may share', async () => {
+test('G15 a Host that a visitor has made up is in no answer that caches may share', async () => {
   let shared = 0
   const files = ['/robots.txt', '/sitemap.xml', '/lab/feed.json']
   for (const target of ['/', '/lab', PAGE, ...files, '/_m/data/lab', '/_m/data/lab/shared/1', '/nope']) {
