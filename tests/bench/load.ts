@@ -22,8 +22,11 @@ export interface PostedForm {
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-function formArgs({ body }: PostedForm): readonly string[] {
-  return ['-H', `Content-Type=${FORM_TYPE}`, '-b', body]
+/** In a file: autocannon takes an argument that ends in a bracket for the end of a group of options. */
+async function formArgs({ folder, body }: PostedForm): Promise<readonly string[]> {
+  const path = join(folder, 'post.txt')
+  await writeFile(path, body)
+  return ['-m', 'POST', '-I', '-H', `Content-Type=${FORM_TYPE}`, '-i', path]
 }
 
 const hasWrk = spawnSync('wrk', ['-v']).error === undefined
@@ -37,11 +40,7 @@ export const GENERATOR = hasWrk ? 'wrk' : 'autocannon'
  */
 export async function loadFor(url: string, seconds: number, form?: PostedForm): Promise<LoadResult> {
   if (hasWrk) return runWrk(url, seconds, form)
-  return runAutocannon(url, [
-    '-d',
-    String(seconds),
-    ...(form === undefined ? [] : ['-m', 'POST', '-I', ...formArgs(form)]),
-  ])
+  return runAutocannon(url, ['-d', String(seconds), ...(form === undefined ? [] : await formArgs(form))])
 }
 
 /**
