@@ -7,6 +7,9 @@ import { placeText } from './source-place.ts'
 /** esbuild's namespace for the references that browsers get instead of a module with actions. */
 export const ACTION_REFERENCES = 'action-references'
 
+/** In development, namespace of modules that have the names of a package's file, for esbuild to check imports of it. */
+export const PACKAGE_NAMES = 'package-names'
+
 /** esbuild's namespace for the lists of stylesheets that become one file. */
 export const STYLE_GROUP = 'style-group'
 
@@ -39,8 +42,8 @@ export async function describeFault(thrown: unknown): Promise<string | undefined
   return isEsbuildFailure(thrown) ? describeMessages(thrown.errors, 'error') : undefined
 }
 
-/** References in place of a module with actions: its path is the author's, the namespace is the build's. */
-const REFERENCES = new RegExp(`"${ACTION_REFERENCES}:([^"]+)"`, 'g')
+/** In place of a module with actions, and of a package's: their paths are the author's, the namespaces are the build's. */
+const STAND_INS = new RegExp(`"(?:${ACTION_REFERENCES}|${PACKAGE_NAMES}):([^"]+)"`, 'g')
 
 /** esbuild's advice for a package that it does not find: a page with the import left in would not run. */
 const EXTERNAL = /^You can mark the path "([^"]+)" as external/
@@ -48,12 +51,13 @@ const EXTERNAL = /^You can mark the path "([^"]+)" as external/
 /** A message in the terms of an application's author: paths of sources, and advice that helps. */
 export function readable(message: Message, root: string): Message {
   const { text, notes, ...rest } = withoutStack(message, root)
-  return { ...rest, text: text.replaceAll(REFERENCES, '"$1"'), notes: notes.flatMap(advice) }
+  return { ...rest, text: text.replaceAll(STAND_INS, '"$1"'), notes: notes.flatMap(advice) }
 }
 
 function advice(note: Note): readonly Note[] {
   const path = EXTERNAL.exec(note.text)?.[1]
-  if (path === undefined) return [note]
+  if (path === undefined)
+    return [note.location?.file.startsWith(PACKAGE_NAMES) === true ? { ...note, location: null } : note]
   if (path.includes(':')) return []
   const name = /^(?:@[^/]+\/)?[a-z\d][^/]*/i.exec(path)?.[0]
   const alias = 'in "alias" of millrace.config.ts.'

@@ -1,6 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { join, resolve, sep } from 'node:path'
-import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild'
+import type { Metafile, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild'
 import { loadReferences, withoutReferences } from './action-references.ts'
 import { ACTION_REFERENCES } from './esbuild-messages.ts'
 import { actionModule } from './action-modules.ts'
@@ -46,12 +46,14 @@ export function serverOnly(runtime: Runtime, file: string): string | undefined {
   return file.startsWith(join(runtime.folder, 'server') + sep) ? 'a module of millrace/server' : undefined
 }
 
-/** Creates the plugin for one browser build or, in development, for its rebuilds. */
-export function createServerWall({
-  root,
-  app,
-  runtime = OWN_RUNTIME,
-}: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): ServerWall {
+/**
+ * Creates the plugin for one browser build or, in development, for its rebuilds.
+ * @param around adds to the build's inputs those of another build that leads to it.
+ */
+export function createServerWall(
+  { root, app, runtime = OWN_RUNTIME }: Pick<BuildOptions, 'root' | 'app' | 'runtime'>,
+  around: (inputs: Metafile['inputs']) => Metafile['inputs'] = (inputs) => inputs,
+): ServerWall {
   const importers = new Map<string, Set<string>>()
   /** Forbidden files that an import reached by another name, with the rule. */
   const loaded = new Map<string, string>()
@@ -69,7 +71,7 @@ export function createServerWall({
       })
       build.onEnd(({ metafile }) => {
         if (violations.length === 0 && loaded.size === 0) return
-        for (const [key, { imports }] of Object.entries(metafile?.inputs ?? {})) {
+        for (const [key, { imports }] of Object.entries(around(metafile?.inputs ?? {}))) {
           const importer = resolve(root, withoutReferences(key))
           for (const { path } of imports) imported(resolve(root, withoutReferences(path)), importer)
         }

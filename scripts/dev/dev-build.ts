@@ -14,18 +14,21 @@ import type { ApplicationFacts, RouteSources } from '../build/inspect-applicatio
 import { OWN_RUNTIME } from '../build/runtime.ts'
 import type { StyleGroups } from '../build/style-groups.ts'
 import type { BundleCache } from './bundle-cache.ts'
+import type { KeptVendors } from './browser-graph.ts'
 import { openDevContexts, type DevContexts } from './dev-contexts.ts'
 import { buildParts, bundleFacts, inspect, styleWarnings, type OnWork, type Parts } from './dev-parts.ts'
 import { createGenerationFolders, type DevServerBundle, type GenerationFolders } from './generation-folders.ts'
 import { createGraphCheck, readerOf, type GraphInterfaces } from './graph-check.ts'
 import { notePluginReads, type PluginReads } from './plugin-reads.ts'
 import { createServerFiles, type ServerFiles } from './server-files.ts'
+import type { VendorBundle } from './vendor-bundle.ts'
 
 /** One successful build of the sources. */
 export interface DevGeneration {
   readonly context: BundleContext
-  /** Of a bundle that is never served: it proves that the sources fit together, and contains the import graph. */
+  /** The graph of imports, as one bundle of the project's modules and of packages would have it. */
   readonly browser: Metafile
+  readonly vendors: VendorBundle
   readonly server: DevServerBundle
   readonly sources: RouteSources
   readonly urls: ApplicationFacts['urls']
@@ -94,6 +97,7 @@ export function createDevBuild(
 ): DevBuild {
   const { root, app, out, basePath = '', runtime = OWN_RUNTIME, bundles, onWork = () => undefined } = options
   const folders = createGenerationFolders(out)
+  const vendors: KeptVendors = {}
   const reads = notePluginReads(options.customization ?? {})
   const { customization } = reads
   const graph = createGraphCheck({ root, app, customization }, reads)
@@ -128,7 +132,7 @@ export function createDevBuild(
     }
     const former = last?.parts.contexts === contexts ? last.parts : undefined
     const startedAt = Date.now()
-    const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, onWork }
+    const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, vendors, onWork }
     const parts = await buildParts(contexts, kept, folders)
     checkComponents({ root, app }, parts.browser.metafile, parts.inspection.sources)
     last?.serverFiles.close()
@@ -235,6 +239,7 @@ function generationOf(
   return {
     context,
     browser: browser.metafile,
+    vendors: browser.vendors,
     server: {
       files: serverFiles,
       metafile: server.metafile,

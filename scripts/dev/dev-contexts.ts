@@ -13,6 +13,7 @@ import { inspectionOptions } from '../build/read-application.ts'
 import { serverPackages } from '../build/server-packages.ts'
 import { createServerWall, type ServerWall } from '../build/server-wall.ts'
 import { packageStamp } from '../build/package-stamp.ts'
+import { linkPackages } from './link-packages.ts'
 import { linkedOptions, linkRuntime } from './server-runtime.ts'
 import { createSpareInspection, type SpareInspection } from './spare-inspection.ts'
 
@@ -25,7 +26,10 @@ export interface InMemory {
 /** The compilers of one application, which live as long as its public variables stay the same. */
 export interface DevContexts {
   readonly context: BundleContext
+  /** Of the modules of pages, without packages. */
   readonly browser: BuildContext<InMemory>
+  /** What the files of packages export that these modules import, by absolute path; `undefined` where it is not known. */
+  readonly packageNames: Map<string, readonly string[] | undefined>
   /** Of the application's own modules for Node: `application.js` and `actions.js`. */
   readonly server: BuildContext<InMemory>
   /** Of the table, the rules and the actions, for a process that checks them. */
@@ -74,12 +78,14 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
     serverPackages(context),
   ]
   const ofBrowser = pluginsOf(customization, 'browser')
+  const packageNames = new Map<string, readonly string[] | undefined>()
   const browserPlugins = [
     browserLookUps.plugin,
     urls.links,
     closedEnv(root, readable),
     ...ofBrowser,
     urls.browser,
+    linkPackages(context, packageNames),
     ...shared,
     wall.plugin,
   ]
@@ -104,6 +110,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   return {
     context,
     browser,
+    packageNames,
     server,
     inspection,
     spare,

@@ -1,13 +1,13 @@
 import type { BuildResult, Metafile, OutputFile } from 'esbuild'
 import { checkActionNames } from '../build/action-faults.ts'
 import { browserModules } from '../build/asset-manifest.ts'
-import { BuildFault } from '../build/build-fault.ts'
 import { buildStyles } from '../build/build-styles.ts'
 import { browserEntry, metafileKey, type BundleContext } from '../build/bundle-options.ts'
 import type { ApplicationFacts } from '../build/inspect-application.ts'
 import { evaluateInspection, type InspectionBundle } from '../build/read-application.ts'
 import { checkServerModules } from '../build/server-modules.ts'
 import { groupStyles, type StyleGroups } from '../build/style-groups.ts'
+import { addPackages, bundleOwnModules, type BrowserGraph, type KeptVendors } from './browser-graph.ts'
 import type { BundleCache } from './bundle-cache.ts'
 import type { DevContexts, InMemory } from './dev-contexts.ts'
 import type { GenerationFolders } from './generation-folders.ts'
@@ -22,7 +22,7 @@ export type OnWork = (work: DevWork) => void
 /** The results of one build, each of which a later one may keep. */
 export interface Parts {
   readonly contexts: DevContexts
-  readonly browser: BuildResult<InMemory>
+  readonly browser: BrowserGraph
   readonly server: BuildResult<InMemory>
   /** The application's own modules, as the server runs them: those of `server`, or newer ones that have the same imports. */
   readonly serverFiles: readonly OutputFile[]
@@ -47,6 +47,7 @@ export interface Kept {
   isRead(inputs: Metafile['inputs']): boolean
   readonly changesStyles: boolean
   readonly bundles: BundleCache
+  readonly vendors: KeptVendors
   readonly onWork: OnWork
 }
 
@@ -55,7 +56,7 @@ export interface Kept {
  * @throws as `buildApplication` does.
  */
 export async function buildParts(contexts: DevContexts, kept: Kept, folders: GenerationFolders): Promise<Parts> {
-  const { context, wall } = contexts
+  const { context } = contexts
   const { former, isRead, changesStyles, onWork } = kept
   const plain = kept.isPlain ? former : undefined
   const noting = <Result>(work: DevWork, start: () => Result): Result => {
@@ -67,17 +68,21 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
       ? plain.inspection
       : noting('table and actions', () => bundleFacts(contexts))
   const known = former !== undefined && !isRead(former.runtime.inputs) ? former : undefined
-  const [browser, server, facts, inspected] = await Promise.allSettled([
+  const own =
     plain !== undefined && !isRead(plain.browser.metafile.inputs)
       ? plain.browser
-      : noting('browser bundle', () => bundleBrowser(contexts)),
+      : noting('browser bundle', () => bundleOwnModules(contexts))
+  // Beside the packages' bundle for the server, which takes as long.
+  const joined = Promise.resolve(own).then((graph) => addPackages(contexts, graph, kept))
+  joined.catch(() => undefined) // other faults are told first
+  const [browser, server, facts, inspected] = await Promise.allSettled([
+    own,
     plain !== undefined && !isRead(plain.server.metafile.inputs)
       ? plain.server
       : noting('server bundle', () => bundleServer(contexts, folders)),
     bundledFacts,
     known && inspectEarly(contexts, bundledFacts, { former: known, folders }),
   ])
-  if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))
   if (browser.status === 'rejected') throw browser.reason
   if (server.status === 'rejected') throw server.reason
   if (facts.status === 'rejected') throw facts.reason
@@ -96,7 +101,8 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
       ? facts.value
       : (early ?? (await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })))
   checkServerModules(context, server.value.metafile, inspection.sources)
-  const groups = groupsOf(context, browser.value.metafile, inspection.sources)
+  const graph = await joined
+  const groups = groupsOf(context, graph.metafile, inspection.sources)
   const areSame =
     plain !== undefined &&
     !changesStyles &&
@@ -105,7 +111,7 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
   const serverFiles = server.value === former?.server ? former.serverFiles : server.value.outputFiles
   return {
     contexts,
-    browser: browser.value,
+    browser: graph,
     server: server.value,
     serverFiles,
     runtime,
@@ -119,11 +125,6 @@ export async function bundleFacts({ context, inspection }: DevContexts): Promise
   await checkActionNames(context)
   const { outputFiles, metafile } = await inspection.rebuild()
   return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
-}
-
-function bundleBrowser({ browser, urls }: DevContexts): Promise<BuildResult<InMemory>> {
-  urls.begin()
-  return browser.rebuild().finally(urls.settle)
 }
 
 async function bundleServer({ server }: DevContexts, folders: GenerationFolders): Promise<BuildResult<InMemory>> {

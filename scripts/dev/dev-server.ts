@@ -77,9 +77,9 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const progress = createProgress(options, () => performance.now(), options.onWork)
   const build = createDevBuild({ ...options, bundles, onWork: progress.note }, env)
   const modules = createModuleServer(root, basePath)
-  const idle = await bundleVendors(new Map(), { root, basePath, bundles, onWork: progress.note })
+  const idle = await bundleVendors([], { root, basePath, bundles, onWork: progress.note })
   const updates = createUpdates(
-    { root, basePath, print, bundles, onWork: progress.note },
+    { root, print, onWork: progress.note },
     { build, modules, channel },
     { run: (main, message) => server.replace(main, message), again: () => saves.add([]) },
   )
@@ -124,7 +124,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     modules,
     manifest() {
       const now = current()
-      return now && devManifest(now.generation, modules.urls, now.vendors)
+      return now && devManifest(now.generation, modules.urls, now.generation.vendors)
     },
     built: built.promise,
     settled: () => built.promise.then(saves.idle),
@@ -132,7 +132,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       await startServer()
       return server.port()
     },
-    devClient: () => modules.urls.publicPath(current()?.vendors.devClient ?? idle.devClient),
+    devClient: () => modules.urls.publicPath(current()?.generation.vendors.devClient ?? idle.devClient),
     explain: reports.explain,
     open: (place) => openEditor(root, place, env['LAUNCH_EDITOR']),
     onDefect,

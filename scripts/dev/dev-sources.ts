@@ -55,7 +55,7 @@ export function createDevSources(
     ownerOf(file) {
       const path = pathOf(file)
       if (path.startsWith(`${PUBLIC_PATH}vendor/`)) {
-        return ownerByPath(current()?.vendors.largestModule(path) ?? '') ?? 'packages'
+        return ownerByPath(current()?.generation.vendors.largestModule(path) ?? '') ?? 'packages'
       }
       if (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep)) return 'Millrace'
       return ownerByPath(file)

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path'
 import type { DevMessage } from '../../src/client/dev/dev-messages.ts'
 import { displayPath } from '../build/build-options.ts'
-import { cssFiles } from '../build/css-files.ts'
 import { describeMessages } from '../build/esbuild-messages.ts'
 import { isPackageFile } from '../build/runtime.ts'
 import { checkSyntax } from './check-syntax.ts'
-import type { BundleCache } from './bundle-cache.ts'
 import type { DevBuild, DevGeneration } from './dev-build.ts'
 import type { DevChannel } from './dev-channel.ts'
 import type { OnWork } from './dev-parts.ts'
@@ -15,17 +13,11 @@ import { fileOf } from './graph-check.ts'
 import type { ModuleServer } from './module-server.ts'
 import { planReaction } from './plan-reaction.ts'
 import type { ServerProcess } from './server-process.ts'
-import { bundleVendors, importedPackageFiles, type VendorBundle, type VendorOptions } from './vendor-bundle.ts'
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
-interface Adopted {
+interface Current {
   readonly generation: DevGeneration
-  readonly vendors: VendorBundle
-  readonly packages: string
-}
-
-interface Current extends Adopted {
   readonly manifest: string
 }
 
@@ -33,10 +25,7 @@ interface Current extends Adopted {
 export interface UpdateOptions {
   /** The project. */
   readonly root: string
-  /** The application's. */
-  readonly basePath?: string | undefined
-  readonly bundles: BundleCache
-  /** Hears of each start of the server, and of bundles of packages. */
+  /** Hears of each start of the server. */
   readonly onWork: OnWork
   /** Prints a line. */
   print(text: string): void
@@ -69,25 +58,22 @@ export interface Updates {
  * @param again asks for an update without further files.
  */
 export function createUpdates(
-  { root, print, ...ofPackages }: UpdateOptions,
+  { root, print, onWork }: UpdateOptions,
   { build, modules, channel }: Parts,
   { run, again }: { readonly run: ServerProcess['replace']; again(): void },
 ): Updates {
   const state: { current?: Current; known?: DevGeneration; updates: number } = { updates: 0 }
   const printWarnings = createWarningsPrinter(print)
-  const server = createServerStart(build.folders, run, ofPackages.onWork)
+  const server = createServerStart(build.folders, run, onWork)
 
   /** Updates everything to the newest state of the sources; `undefined` while they do not build. */
-  async function adopt(files: readonly string[], isQuick: boolean): Promise<Adopted | undefined> {
+  async function adopt(files: readonly string[], isQuick: boolean): Promise<DevGeneration | undefined> {
     try {
       const generation = await (isQuick ? build.replace(files) : build.rebuild(files))
       state.known = generation
-      const former = state.current
       await printWarnings(generation)
-      const { vendors, packages } =
-        isQuick && former !== undefined ? former : await vendorsOf({ root, ...ofPackages }, generation, former)
-      modules.adopt(generation, vendors)
-      return { generation, vendors, packages }
+      modules.adopt(generation)
+      return generation
     } catch (error) {
       fail(error)
       return undefined
@@ -102,13 +88,13 @@ export function createUpdates(
 
   /** Other packages mean another React, and a module that does not compile alone cannot be an update. */
   async function reactionTo(
-    former: Adopted,
-    next: Adopted,
+    former: DevGeneration,
+    next: DevGeneration,
     changed: readonly string[],
   ): Promise<readonly DevMessage[]> {
     const reload: readonly DevMessage[] = [{ type: 'reload' }]
     if (former.vendors !== next.vendors) return reload
-    return planReaction(former.generation, next.generation, changed, modules).catch(() => reload)
+    return planReaction(former, next, changed, modules).catch(() => reload)
   }
 
   /** Shows what only a look at the whole application finds, after pages have been told of a save. */
@@ -135,18 +121,18 @@ export function createUpdates(
         return false
       }
       const isQuick = former !== undefined && (await build.keepsGraph(files))
-      const early = isQuick ? await reactionTo(former, former, changed) : []
+      const early = isQuick ? await reactionTo(former.generation, former.generation, changed) : []
       const told = early.filter(({ type }) => type === 'update')
       for (const message of told) channel.send(message)
-      const adopted = await adopt(files, isQuick)
-      if (adopted === undefined) return false
+      const generation = await adopt(files, isQuick)
+      if (generation === undefined) return false
       const isWaiting = former === undefined || isQuick
       const reaction = isWaiting
         ? early.filter(({ type }) => type !== 'update')
-        : await reactionTo(former, adopted, changed)
+        : await reactionTo(former.generation, generation, changed)
       // The reaction gives changed modules other URLs, which the manifest names.
-      const manifest = JSON.stringify(devManifest(adopted.generation, modules.urls, adopted.vendors))
-      const current = { ...adopted, manifest }
+      const manifest = JSON.stringify(devManifest(generation, modules.urls, generation.vendors))
+      const current = { generation, manifest }
       const sameServer = former?.generation.server.hash === current.generation.server.hash
       if (!sameServer || former?.manifest !== current.manifest) {
         server.prepare(current.generation.server, manifest)
@@ -176,19 +162,6 @@ function createWarningsPrinter(print: (text: string) => void): (generation: DevG
     if (text !== '' && text !== state.printed) print(text)
     state.printed = text
   }
-}
-
-/** Keeps the former bundle where the sources import the same files of packages. */
-async function vendorsOf(
-  options: VendorOptions,
-  { browser, fileUrls, assets, modules }: DevGeneration,
-  former: Adopted | undefined,
-): Promise<Pick<Adopted, 'vendors' | 'packages'>> {
-  const imported = importedPackageFiles(options.root, browser)
-  const packages = JSON.stringify([...imported].toSorted())
-  if (former?.packages === packages) return former
-  const plugins = [fileUrls.links, fileUrls.browser, assets.plugin, cssFiles(options.root, modules)]
-  return { vendors: await bundleVendors(imported, { ...options, plugins }), packages }
 }
 
 function sourcesOf(root: string, known: DevGeneration | undefined): readonly string[] {

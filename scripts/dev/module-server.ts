@@ -32,7 +32,7 @@ export interface ModuleServer {
   /** The file at a URL path; `undefined` if there is none. Throws the compiler's errors. */
   load(path: string): Promise<ServedFile | undefined>
   /** Switches to another state of the sources. */
-  adopt(generation: DevGeneration, vendors: VendorBundle): void
+  adopt(generation: DevGeneration): void
   /** Packages to serve before the first build, including the development server's own part. */
   adoptVendors(vendors: VendorBundle): void
   /** Compiles a module, or returns the cached result. */
@@ -147,7 +147,8 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     urls,
     compile,
     served: (key) => served.get(key),
-    adopt(generation, vendors) {
+    adopt(generation) {
+      const { vendors } = generation
       const { defines } = generation.context
       if (vendors !== state.vendors || defines !== state.generation?.context.defines) compiled.clear()
       Object.assign(state, { generation, vendors })
