@@ -4,7 +4,7 @@ import type { OnLoadResult, OnResolveArgs, Plugin } from 'esbuild'
 import { displayPath } from './build-options.ts'
 import { CSS_MODULE, inSource, type CssModules } from './css-modules.ts'
 import { isEsbuildFailure } from './esbuild-messages.ts'
-import { BARE, installedPackages, packageName, type InstalledPackages } from './installed-packages.ts'
+import { BARE, installedPackages, packageName, type PackageManifest } from './installed-packages.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 
 /** Namespace of stylesheets in a script bundle's metafile: `css-file:<path in the project>`. */
@@ -23,11 +23,11 @@ export function cssFiles(root: string, modules: CssModules): Plugin {
   return {
     name: 'css-files',
     setup(build) {
-      const state = { packages: installedPackages(root) }
-      build.onStart(() => void (state.packages = installedPackages(root)))
+      const state = { namesStyle: packagesWithStyles(root) }
+      build.onStart(() => void (state.namesStyle = packagesWithStyles(root)))
       build.onResolve({ filter: /^[^./]|[.](?:css|scss|sass|less|styl|pcss)$/ }, async (args) => {
         if (isLookUp(args) || args.kind === 'entry-point') return undefined
-        if (!STYLE.test(args.path) && !mayBeStyle(state.packages, args)) return undefined
+        if (!STYLE.test(args.path) && !state.namesStyle(args)) return undefined
         const found = await lookUp(build, args)
         if (found?.namespace !== 'file' || !STYLE.test(found.path)) return undefined
         return { path: displayPath(root, found.path), namespace: CSS_FILE }
@@ -41,12 +41,21 @@ export function cssFiles(root: string, modules: CssModules): Plugin {
   }
 }
 
-/** Whether a name without an ending can lead to a stylesheet: by what the package's manifest names. */
-function mayBeStyle(packages: InstalledPackages, { path, resolveDir }: OnResolveArgs): boolean {
-  if (isBuiltin(path) || !BARE.test(path)) return false
-  const folder = packages.find(resolveDir, packageName(path))
-  if (folder === undefined) return false
-  const { exports, main } = packages.manifest(folder)
+/** Tells whether a name without an ending can lead to a stylesheet: by what the package's manifest names. */
+function packagesWithStyles(root: string): (args: Pick<OnResolveArgs, 'path' | 'resolveDir'>) => boolean {
+  const packages = installedPackages(root)
+  const answers = new Map<string, boolean>()
+  return ({ path, resolveDir }) => {
+    if (isBuiltin(path) || !BARE.test(path)) return false
+    const folder = packages.find(resolveDir, packageName(path))
+    if (folder === undefined) return false
+    const known = answers.get(folder) ?? namesStyle(packages.manifest(folder))
+    answers.set(folder, known)
+    return known
+  }
+}
+
+function namesStyle({ exports, main }: PackageManifest): boolean {
   return NAMES_STYLE.test(JSON.stringify([exports, main]))
 }
 

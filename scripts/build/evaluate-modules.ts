@@ -2,8 +2,10 @@
  * Runs in a separate process: imports the chunks of a server's bundle, one after the other. Everything that they open or leave
  * running ends with it.
  */
+import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
+import { neighbourModules } from './neighbour-modules.ts'
 
 /** A module that could not be evaluated. */
 export interface EvaluationFault {
@@ -37,6 +39,10 @@ async function evaluate(files: readonly string[]): Promise<void> {
 }
 
 if (process.send !== undefined) {
+  const neighbour = neighbourModules()
+  registerHooks({
+    resolve: (specifier, context, next) => neighbour(specifier, context.parentURL ?? '') ?? next(specifier, context),
+  })
   process.once('disconnect', () => process.exit())
   // What a module has started may fail later: that is no fault of loading it.
   process.on('unhandledRejection', () => undefined)

@@ -2,11 +2,12 @@
  * Runs in a thread: asks Node itself which file an import leads to, and whether it can link that file with all that it
  * imports. Nothing is evaluated: the first import of each entry throws before the next one runs.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire, isBuiltin, registerHooks } from 'node:module'
-import { dirname, extname, join, sep } from 'node:path'
+import { extname, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parentPort } from 'node:worker_threads'
+import { neighbourModules } from './neighbour-modules.ts'
 
 /** An import of a package. */
 export interface LinkRequest {
@@ -48,7 +49,6 @@ const ENTRY = 'millrace-link:'
 const STOP = 'millrace-link:stop'
 
 const REACT = /^(?:react|react-dom|scheduler)(?:$|\/)/
-const RELATIVE_MODULE = /^\.{1,2}\/.*\.m?js$/
 const REQUIRE = /\brequire\(\s*(['"])([^'"\n]+)\1\s*\)/g
 const COMMONJS_ENDINGS = new Set(['', '.js', '.cjs'])
 const LEAF_ENDINGS = new Set(['.json', '.node', '.mjs', '.wasm'])
@@ -77,7 +77,7 @@ interface Entry {
 const nodes = new Map<string, Node>()
 const edges = new Map<string, Set<string>>()
 const entries = new Map<string, Entry>()
-const scopes = new Set<string>()
+const neighbour = neighbourModules()
 
 registerHooks({
   resolve(specifier, context, next) {
@@ -106,21 +106,6 @@ registerHooks({
     return loaded
   },
 })
-
-/**
- * Most imports of a package name a file of its own exactly. Node reads the manifest again for each of them, which takes a
- * second where that is large.
- */
-function neighbour(specifier: string, parentURL: string) {
-  if (!RELATIVE_MODULE.test(specifier) || nodes.get(parentURL)?.format !== 'module') return undefined
-  const { href: url, pathname } = new URL(specifier, parentURL)
-  const isBelow = url.startsWith(parentURL.slice(0, parentURL.lastIndexOf('/') + 1))
-  const folder = dirname(fileURLToPath(url))
-  if (!isBelow || pathname.includes('%') || scopes.has(folder)) return undefined
-  const isPlain = folder === dirname(fileURLToPath(parentURL)) || !existsSync(join(folder, 'package.json'))
-  if (!isPlain) scopes.add(folder)
-  return isPlain && existsSync(fileURLToPath(url)) ? { url, format: 'module', shortCircuit: true } : undefined
-}
 
 function note(from: string, to: string): void {
   const known = edges.get(from)
