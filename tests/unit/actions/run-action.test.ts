@@ -86,6 +86,28 @@ describe('an action gets', () => {
     expect((await run(bound, received({ leading, hasState }))).outcome).toEqual({ kind: 'value', value })
   })
 
+  /** As Valibot's `tuple` and Yup's: it drops what is behind its last item. */
+  const cutting = z.array(z.unknown()).transform((list) => z.tuple([z.number()]).parse(list.slice(0, 1)))
+
+  test.for([
+    ['bound arguments alone', [1], [[1], undefined]],
+    ['a state behind them', [1, { n: 1 }], [[1], { n: 1 }]],
+    ['what the schema shortens by itself', [1, 2, 3], [[1], undefined]],
+  ] as const)('%s, by a schema that drops what is too much', async ([, leading, value]) => {
+    expect((await run({ ...bound, args: cutting }, received({ leading }))).outcome).toEqual({ kind: 'value', value })
+  })
+
+  test('a failure as its state, by a schema that drops what is too much', async () => {
+    const failing = {
+      args: cutting,
+      failure: 'state' as const,
+      handler: () => {
+        throw new Error('locked')
+      },
+    }
+    expect((await run(failing, received({ leading: [1, null] }))).outcome).toMatchObject({ kind: 'failed' })
+  })
+
   test.for([[[]], [['1']], [[1, 2, 3]]] as const)('never arguments that it does not take: %j', async ([leading]) => {
     await expect(run(bound, received({ leading }))).rejects.toThrow(BodyError)
     await expect(run({ handler: () => 1 }, received({ leading: [1, 2] }))).rejects.toThrow(BodyError)

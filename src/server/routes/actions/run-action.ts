@@ -197,15 +197,20 @@ async function splitArguments(
   const withState: SplitArguments = { args: leading.slice(0, -1), state: stateOf(leading.at(-1)), hasState: true }
   const withoutState: SplitArguments = { args: leading, state: undefined, hasState: false }
   const readings = hasState === undefined ? [withoutState, withState] : [hasState ? withState : withoutState]
+  let shortened: SplitArguments | undefined
   for (const reading of readings) {
-    const { args } = reading
     if (schema === undefined) {
-      if (args.length === 0) return reading
+      if (reading.args.length === 0) return reading
       continue
     }
-    const checked = await check(schema, args)
-    if (checked.issues === undefined) return { ...reading, args: checked.value as readonly unknown[] }
+    const checked = await check(schema, reading.args)
+    if (checked.issues !== undefined) continue
+    const args = checked.value as readonly unknown[]
+    if (args.length >= reading.args.length) return { ...reading, args }
+    // A tuple of Valibot drops what is behind its last item: that may be the state.
+    shortened ??= { ...reading, args }
   }
+  if (shortened !== undefined) return shortened
   throw new BodyError(400, 'arguments that the action does not take')
 }
 
