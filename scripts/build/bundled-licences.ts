@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { packageFolder } from './installed-packages.ts'
@@ -50,7 +50,16 @@ function describe(folder: string): BundledLicence {
   const read: Manifest = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : {}
   const { name = folder, version = '', license } = read
   const names = existsSync(folder) ? readdirSync(folder).filter((one) => LICENCE.test(one)) : []
-  const texts = names.map((one) => readFileSync(join(folder, one), 'utf8').trim())
+  const texts = names.flatMap((one) => licenceTexts(join(folder, one)))
   const named = typeof license === 'string' ? `Licence: ${license}` : undefined
   return { title: `${name}@${version}`, licence: texts.length > 0 ? texts.join('\n\n') : named }
+}
+
+const TEXT = /^[^.]*$|\.(?:txt|md)$/i
+
+/** The text of a file, or those in a folder of licences, such as `licenses` of ECharts. */
+function licenceTexts(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [readFileSync(path, 'utf8').trim()]
+  const files = readdirSync(path, { withFileTypes: true }).filter((one) => one.isFile() && TEXT.test(one.name))
+  return files.map(({ name }) => readFileSync(join(path, name), 'utf8').trim())
 }

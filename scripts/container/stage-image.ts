@@ -72,7 +72,7 @@ function stagePackages(found: readonly InstalledPackage[]): void {
 function stageLicences(found: readonly InstalledPackage[]): void {
   for (const { name, version, folder } of found) {
     for (const file of readdirSync(folder).filter((file) => LICENCE.test(file))) {
-      cpSync(join(folder, file), join(image, 'app/licences', `${name}@${version}`, file))
+      cpSync(join(folder, file), join(image, 'app/licences', `${name}@${version}`, file), { recursive: true })
     }
   }
 }

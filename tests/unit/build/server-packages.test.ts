@@ -203,7 +203,12 @@ test('what Node cannot load becomes part of the bundle, on both sides', async ()
     ...packFiles(
       'styled',
       { type: 'module', main: 'index.js' },
-      { 'index.js': `import './style.css'; export const styled = 'styled'`, ...style },
+      {
+        'index.js': `import './style.css'; export const styled = 'styled'`,
+        ...style,
+        'licenses/LICENSE-part': 'free, in part',
+        'licenses/index.js': 'code of licences',
+      },
     ),
     ...packFiles(
       'styled-old',
@@ -251,6 +256,8 @@ test('what Node cannot load becomes part of the bundle, on both sides', async ()
   const licences = await project.read('dist/LICENSES.txt')
   expect(licences).toContain('endless@\n\nfree for all')
   expect(licences).toContain('written@\n\nLicence: MIT')
+  expect(licences).toContain('styled@\n\nfree, in part')
+  expect(licences).not.toContain('code of licences')
   expect(licences).toMatch(/^react@\d/m)
   const styles = assets.segments['/']?.['page']?.styles ?? []
   const texts = await Promise.all(styles.map((path) => project.read(`dist/public/${path.split('/').at(-1)}`)))
