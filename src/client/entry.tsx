@@ -29,7 +29,7 @@ export interface HydrateOptions {
    * The runtime's own texts in the language of a page: forms that were not sent, files that did not load. Called when the
    * page starts and when such a text may be needed; a language may be loaded on demand. What it leaves out is English.
    */
-  readonly texts?: BrowserTextsOf
+  readonly texts?: BrowserTextsOf | undefined
 }
 
 /**

@@ -65,18 +65,18 @@ export interface Metadata {
   /**
    * Plain text, or a template for the titles of deeper segments: `%s` is replaced, `default` is used if there is none.
    */
-  readonly title?: string | { readonly template: string; readonly default: string }
-  readonly description?: string
+  readonly title?: string | { readonly template: string; readonly default: string } | undefined
+  readonly description?: string | undefined
   /** A path of this site or an absolute URL; made absolute with `ORIGIN`, if that is set. */
-  readonly canonical?: string
+  readonly canonical?: string | undefined
   /** `index, follow` and the like. */
-  readonly robots?: string
+  readonly robots?: string | undefined
   /** Open Graph properties, without their `og:` prefix. Paths of this site are made absolute as in `canonical`. */
-  readonly openGraph?: Readonly<Record<string, string>>
+  readonly openGraph?: Readonly<Record<string, string>> | undefined
   /** Any further `<meta name>`. */
-  readonly meta?: Readonly<Record<string, string>>
+  readonly meta?: Readonly<Record<string, string>> | undefined
   /** JSON-LD documents; escaped for HTML by the runtime. */
-  readonly jsonLd?: readonly object[]
+  readonly jsonLd?: readonly object[] | undefined
 }
 
 /** Metadata that depends on the loader's result. Must not suspend, because it is needed for the head. */

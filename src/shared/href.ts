@@ -13,7 +13,7 @@ export type HrefSearch = Readonly<Record<string, SearchValue | readonly SearchVa
 /** Options of `href`. */
 export interface HrefOptions {
   /** What the page's schema gives for absent search params: those with these values are left out of the URL. */
-  readonly defaults?: HrefSearch
+  readonly defaults?: HrefSearch | undefined
 }
 
 type HrefRest = [search?: HrefSearch | undefined, options?: HrefOptions | undefined]

@@ -31,9 +31,9 @@ export interface StreamReader extends AsyncDisposable {
 /** Options of `readStream`. */
 export interface StreamOptions {
   /** Ends the wait: an endless answer otherwise waits for the test's own limit. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** At most so many characters are kept, then the reading fails. Default: 16 million. */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 /** An answer that ended too early, or is too long; with what has arrived. */

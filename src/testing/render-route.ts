@@ -12,17 +12,17 @@ import type { LogEntry } from './test-log.ts'
 export interface RenderRouteOptions<Pattern extends string = string> {
   /** The default export of `app.ts`, or a table with the route: `{ routes }`. */
   readonly app: TestDefinition
-  readonly params?: Params<Pattern>
+  readonly params?: Params<Pattern> | undefined
   /**
    * Configuration and the application's own variables, as in the environment of a server. Without it, the variables of
    * `defineEnv` are not checked, because no loader needs them.
    */
-  readonly environment?: Readonly<Record<string, string>>
-  readonly search?: HrefSearch
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly search?: HrefSearch | undefined
   /** What the page gets instead of its loader's result; a function is called as a loader, and may throw `notFound()`. */
   readonly data?: unknown
   /** The same for the layouts around it that have a loader, by their key in the table: `{ '/account': { user } }`. */
-  readonly layouts?: Readonly<Record<string, unknown>>
+  readonly layouts?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A route's document. */

@@ -10,7 +10,7 @@ import { createVisitor, type Visitor, type VisitorOptions } from './visitor.ts'
 /** Options of `startBuild`. */
 export interface StartBuildOptions {
   /** Configuration. Of the environment of the test only `PATH` and `HOME` are passed on. */
-  readonly environment?: Readonly<Record<string, string>>
+  readonly environment?: Readonly<Record<string, string>> | undefined
 }
 
 /** A built application that runs in a process of its own, as in production. */

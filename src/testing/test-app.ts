@@ -10,9 +10,9 @@ export type TestDefinition = Omit<AppDefinition, 'document'> & Partial<Pick<AppD
 /** Options of `createTestApp`. */
 export interface TestAppOptions {
   /** Configuration, as in the environment of a server: `{ ORIGIN: 'https://example.com' }`. Nothing else is read. */
-  readonly environment?: Readonly<Record<string, string>>
+  readonly environment?: Readonly<Record<string, string>> | undefined
   /** The clock of sessions, caches, limits and idempotency keys; default: the system's. */
-  readonly clock?: Pick<FakeClock, 'now'>
+  readonly clock?: Pick<FakeClock, 'now'> | undefined
 }
 
 /** An application that listens to no port until its `origin` is asked for: hand it to supertest. */

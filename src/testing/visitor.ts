@@ -41,9 +41,9 @@ export interface Visitor {
 /** Options of `createVisitor`. */
 export interface VisitorOptions {
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Default: an empty one. */
-  readonly jar?: CookieJar
+  readonly jar?: CookieJar | undefined
 }
 
 /** A site: its origin, or an application that `createTestApp` or `startBuild` has made. */

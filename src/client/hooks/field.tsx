@@ -25,12 +25,12 @@ export interface FieldProps extends Omit<FieldOptions, 'hint'> {
   readonly state: unknown
   readonly label: ReactNode
   /** What fits, below the control. */
-  readonly hint?: ReactNode
+  readonly hint?: ReactNode | undefined
   /** Most characters: what was typed is counted behind the hint. It is not enforced; the action's schema does that. */
-  readonly most?: number
-  readonly className?: string
+  readonly most?: number | undefined
+  readonly className?: string | undefined
   /** Makes the control. Default: a text input. */
-  readonly children?: (control: ControlProps, field: FieldParts) => ReactNode
+  readonly children?: ((control: ControlProps, field: FieldParts) => ReactNode) | undefined
 }
 
 /** A label, its control, a hint and the fault, tied together. For another order of these, use `useField`. */

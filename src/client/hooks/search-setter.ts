@@ -92,7 +92,7 @@ function createSearchSetter(router: Router): SearchSetter {
     // As if the navigation that this one overtakes had come on screen.
     const replace = overtaken === screen.href || (options?.replace === true && target?.kind !== 'push')
     asked = { href: path + made.query, kind: replace ? 'replace' : 'push', search: made.search }
-    router.navigate(asked.href, { scroll: false, ...options, replace })
+    router.navigate(asked.href, { ...options, scroll: !!options?.scroll, replace })
   }
 
   follow()

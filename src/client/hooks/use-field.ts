@@ -5,13 +5,13 @@ import { useLatest } from './use-latest.ts'
 /** Options of `useField`. */
 export interface FieldOptions {
   /** Id of the control; those of hint and error follow from it. Default: a generated one. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** Value before anything was typed; a list for boxes of one name. */
-  readonly value?: string | readonly string[]
+  readonly value?: string | readonly string[] | undefined
   /** Whether the page shows a hint with `hintId`. Default: `false`. */
-  readonly hint?: boolean
+  readonly hint?: boolean | undefined
   /** Counts what is typed, for `length`. Default: UTF-16 units, as `maxLength` and schemas count. */
-  readonly count?: (text: string) => number
+  readonly count?: ((text: string) => number) | undefined
 }
 
 /** Props of an input, a select or a text area. */

@@ -85,7 +85,7 @@ export type SetSearch<Search> = (
 /** Options of `useSearch`. */
 export interface SearchOptions<Search> {
   /** What the schema gives for absent params. The setter leaves params out of the URL that have these values. */
-  readonly defaults?: Partial<Search> & HrefSearch
+  readonly defaults?: (Partial<Search> & HrefSearch) | undefined
 }
 
 /**

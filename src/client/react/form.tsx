@@ -13,18 +13,18 @@ import { withoutDefaults } from './search-defaults.ts'
  */
 export type FormProps<To extends string = Href> = FormAttributes & {
   /** A path of the table (see `href()`), whose query the fields replace. Default: the page on screen. */
-  readonly action?: LinkTarget<To>
+  readonly action?: LinkTarget<To> | undefined
 }
 
 // Neither generic nor an interface: see `LinkProps`.
 type FormAttributes = Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> & {
   readonly method: 'get'
   /** Replace the current history entry. Default: `false`. */
-  readonly replace?: boolean
+  readonly replace?: boolean | undefined
   /** Scroll to the top of the page and move the focus to its heading. Default: only if it is another page. */
-  readonly scroll?: boolean
+  readonly scroll?: boolean | undefined
   /** Fields that have these values are left out of the URL. Without JavaScript, browsers send them. */
-  readonly defaults?: HrefSearch
+  readonly defaults?: HrefSearch | undefined
 }
 
 /**

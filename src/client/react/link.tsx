@@ -23,15 +23,15 @@ export type LinkProps<To extends string = Href> = LinkAttributes & {
 
 // Neither generic nor an interface: the compiler would make its three hundred members again for each `href`.
 type LinkAttributes = Omit<AnchorHTMLAttributes<HTMLAnchorElementLike>, 'href'> & {
-  readonly prefetch?: Prefetch
+  readonly prefetch?: Prefetch | undefined
   /**
    * Marks the link by `aria-current="page"` while the page on screen is its target: `exact` for that page alone, `below`
    * for the pages below its path too. A link that names search params is marked while the URL has them with its values.
    */
-  readonly current?: 'exact' | 'below'
+  readonly current?: 'exact' | 'below' | undefined
   /** `false` leaves scroll position and focus where they are. Default: `true`. */
-  readonly scroll?: boolean
-  readonly ref?: Ref<HTMLAnchorElementLike>
+  readonly scroll?: boolean | undefined
+  readonly ref?: Ref<HTMLAnchorElementLike> | undefined
 }
 
 // The server's program has no DOM types, and needs none of an anchor's.

@@ -64,7 +64,7 @@ export function pageId(key: string): string {
 
 /** The rendered segments: all of them, or those down to the one whose fallback is shown. */
 export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ViewSegment[] {
-  return view.outcome === undefined ? view.chain : view.chain.slice(0, view.outcome.at + 1)
+  return view.chain.slice(0, view.outcome && view.outcome.at + 1)
 }
 
 /** The modules that must be loaded before the view can be rendered without suspending. */
@@ -85,14 +85,14 @@ export function leafModule(view: Pick<RouteView, 'chain' | 'outcome'>): ModuleLo
 /** The metadata of the view, deeper segments over outer ones, title templates applied. */
 export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
   const { params, search, data, outcome } = view
-  const merged: { -readonly [Member in keyof Metadata]: Metadata[Member] } = {}
+  const merged: { title?: string; robots?: string; [name: string]: unknown } = {}
   let template: string | undefined
   const add = (loader: ModuleLoader | undefined, props: object): void => {
     if (!loader) return
     const { metadata } = modules.get(loader) as LayoutModule | PageModule | FallbackModule | ErrorModule
     const own = typeof metadata === 'function' ? (metadata as (props: object) => Metadata)(props) : metadata
-    Object.assign(merged, own)
-    const { title } = own ?? {}
+    for (const name in own) merged[name] = own[name as keyof Metadata] ?? merged[name]
+    const title = own?.title
     if (typeof title === 'string') merged.title = template?.replace('%s', () => title) ?? title
     else if (title) {
       merged.title = title.default
@@ -102,5 +102,5 @@ export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
   for (const { key, definition } of shownChain(view)) add(definition.layout, { params, data: data[layoutId(key)] })
   add(leafModule(view), { params, search, data: data[pageId(view.chain.at(-1)?.key ?? '')], ...outcome })
   if (outcome) merged.robots = 'noindex'
-  return merged
+  return merged as Metadata
 }

@@ -10,11 +10,11 @@ export type NavigationKind = 'push' | 'replace' | 'traverse' | 'refresh'
 /** Options of `navigate`. */
 export interface NavigateOptions {
   /** Replace the current history entry. Default: `false`. */
-  readonly replace?: boolean
+  readonly replace?: boolean | undefined
   /** Scroll to the top of the page, or to the fragment. Default: `true`. */
-  readonly scroll?: boolean
+  readonly scroll?: boolean | undefined
   /** Move the focus to the new page's heading. Default: as `scroll`. */
-  readonly focus?: boolean
+  readonly focus?: boolean | undefined
 }
 
 /** The current navigation. */

@@ -34,12 +34,12 @@ export interface ReportOptions {
    * `ask`: nothing is loaded or sent before the page has called `allowReports`; earlier failures wait in the page.
    * Default: reports are sent.
    */
-  readonly consent?: 'ask'
+  readonly consent?: 'ask' | undefined
   /**
    * Origins of services that continue the trace when this server sends them requests: `https://api.example.com`. They
    * receive `sentry-trace` and `baggage`. Default: none.
    */
-  readonly traceOrigins?: readonly string[]
+  readonly traceOrigins?: readonly string[] | undefined
 }
 
 /**
@@ -52,59 +52,61 @@ export interface AppDefinition<Routes = RouteDefinitions> {
   /** Renders `<html>` around everything. The browser's entry gets the same component. */
   readonly document: ComponentType<DocumentProps>
   /** Redirects, rewrites and headers in the format of Next.js. */
-  readonly rules?: RuleSet
+  readonly rules?: RuleSet | undefined
   /** Express middleware of the application; runs after the URL guard and before rules and pages. */
-  readonly middleware?: readonly RequestHandler[]
+  readonly middleware?: readonly RequestHandler[] | undefined
   /**
    * Runs once in each serving process, before it accepts visitors. If it throws, the start fails. The function that it
    * returns runs after the last answer, within `SHUTDOWN_GRACE_MS`. The build does not run it.
    */
-  readonly start?: (server: AppStart) => AppStop | void | Promise<AppStop | void>
+  readonly start?: ((server: AppStart) => AppStop | void | Promise<AppStop | void>) | undefined
   /** The application's own variables, from `defineEnv`: checked before visitors are accepted. */
-  readonly env?: Env<object>
+  readonly env?: Env<object> | undefined
   /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. */
-  readonly dataLifetime?: DataLifetime
+  readonly dataLifetime?: DataLifetime | undefined
   /**
    * The runtime's own texts in the language of a page: pages without React, faults of files, hints without JavaScript.
    * Called when such a text is needed. What it leaves out is English. The browser gets its own by `hydrate({ texts })`.
    */
-  readonly texts?: TextsOf
+  readonly texts?: TextsOf | undefined
   /**
    * Error reports. `false`: the build has no recorder and no SDK, and the server has no relay, inbox and spool; failures
    * are in the log alone. The server then refuses `SENTRY_DSN`.
    */
-  readonly reports?: false | ReportOptions
+  readonly reports?: false | ReportOptions | undefined
   /** Security features of browsers beyond the defaults. */
-  readonly security?: {
-    /**
-     * Scripts whose content browsers verify against the build. `page`, the default: those that a document names, about
-     * 60 bytes each. `all`: also those that are loaded later, by an import map with every script of the build in each
-     * document, about 90 bytes each; for sites whose files are hosted elsewhere.
-     */
-    readonly integrity?: 'page' | 'all'
-    /**
-     * Whether browsers that know Trusted Types refuse plain strings where the DOM would run them. The runtime assigns
-     * none. `dangerouslySetInnerHTML` then needs a `TrustedHTML` if React writes it in the browser.
-     */
-    readonly trustedTypes?: boolean
-    /**
-     * Other origins to which a page's forms may lead: `https://login.example.com`. Browsers check redirects too, so an
-     * action that redirects to another site without JavaScript needs that site here. Default: none.
-     */
-    readonly formTargets?: readonly string[]
-    /**
-     * Sources outside the site from which documents may load, by CSP directive: `{ 'img-src':
-     * ['https://images.example.com'] }`. An origin, one with `*.` before its host, or `blob:` and `data:` (not for
-     * scripts). Default: none.
-     */
-    readonly sources?: PolicySources
-    /**
-     * How often one visitor may call actions and request route data, counted across all instances that share a store;
-     * further requests get 429 with `Retry-After`. Default: no limit, because whole offices and villages share an
-     * address.
-     */
-    readonly limits?: VisitorLimits
-  }
+  readonly security?:
+    | {
+        /**
+         * Scripts whose content browsers verify against the build. `page`, the default: those that a document names, about
+         * 60 bytes each. `all`: also those that are loaded later, by an import map with every script of the build in each
+         * document, about 90 bytes each; for sites whose files are hosted elsewhere.
+         */
+        readonly integrity?: 'page' | 'all' | undefined
+        /**
+         * Whether browsers that know Trusted Types refuse plain strings where the DOM would run them. The runtime assigns
+         * none. `dangerouslySetInnerHTML` then needs a `TrustedHTML` if React writes it in the browser.
+         */
+        readonly trustedTypes?: boolean | undefined
+        /**
+         * Other origins to which a page's forms may lead: `https://login.example.com`. Browsers check redirects too, so an
+         * action that redirects to another site without JavaScript needs that site here. Default: none.
+         */
+        readonly formTargets?: readonly string[] | undefined
+        /**
+         * Sources outside the site from which documents may load, by CSP directive: `{ 'img-src':
+         * ['https://images.example.com'] }`. An origin, one with `*.` before its host, or `blob:` and `data:` (not for
+         * scripts). Default: none.
+         */
+        readonly sources?: PolicySources | undefined
+        /**
+         * How often one visitor may call actions and request route data, counted across all instances that share a store;
+         * further requests get 429 with `Retry-After`. Default: no limit, because whole offices and villages share an
+         * address.
+         */
+        readonly limits?: VisitorLimits | undefined
+      }
+    | undefined
 }
 
 /**
@@ -118,9 +120,9 @@ export function defineApp<Routes extends RouteDefinitions>(app: AppDefinition<Ch
 /** Seconds for which browsers treat data as fresh; with 0 each navigation loads it again. */
 export interface DataLifetime {
   /** Default: 60. */
-  readonly seconds?: number
+  readonly seconds?: number | undefined
   /** For loaders that open a session. Default: `seconds`. */
-  readonly session?: number
+  readonly session?: number | undefined
 }
 
 /** Limits per visitor, by kind of request. A visitor is an address, or an IPv6 network of 64 bits. */

@@ -5,12 +5,12 @@ export interface ServerEvent {
   /**
    * Name of the event: up to 100 characters without line breaks, and not beginning with `millrace:`. Default: `message`.
    */
-  readonly event?: string
+  readonly event?: string | undefined
   /**
    * What the browser sends back as `lastEventId` when it connects again: up to 256 printable ASCII characters. Default:
    * the id of an earlier event stays.
    */
-  readonly id?: string
+  readonly id?: string | undefined
 }
 
 /** An open event stream. */
@@ -42,18 +42,20 @@ export interface EventStreamOptions {
    * Tags and paths: when `revalidate` drops one of them, pages that listen by `useEvents` drop it too, and load what is on
    * screen again. Listeners learn these names.
    */
-  readonly revalidate?: readonly string[]
+  readonly revalidate?: readonly string[] | undefined
   /**
    * Seconds without an event after which a comment is sent, so that proxies do not take the connection for dead: up to
    * 3,600. Default: 20.
    */
-  readonly heartbeatSeconds?: number
+  readonly heartbeatSeconds?: number | undefined
   /** Bytes that may wait for a reader. A reader that lets more of them wait is disconnected. Default: 65,536. */
-  readonly bufferBytes?: number
+  readonly bufferBytes?: number | undefined
 }
 
+type ChosenOptions = { readonly [Name in keyof EventStreamOptions]-?: NonNullable<EventStreamOptions[Name]> }
+
 /** An event stream that a `Response` stands for. */
-export interface DeclaredEvents extends Required<EventStreamOptions> {
+export interface DeclaredEvents extends ChosenOptions {
   readonly start: StartEvents
 }
 

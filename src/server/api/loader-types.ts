@@ -97,9 +97,9 @@ export interface CacheOptions {
    * Seconds for which the browser's route cache treats the data as fresh. Default: 60. `'no-store'` is 0: every
    * navigation loads it again.
    */
-  readonly lifetime?: number | 'no-store'
+  readonly lifetime?: number | 'no-store' | undefined
   /** Names by which `revalidate` drops the data. */
-  readonly tags?: readonly string[]
+  readonly tags?: readonly string[] | undefined
 }
 
 /**

@@ -8,9 +8,9 @@ export interface SendFileOptions {
    * Makes browsers save the file: `true` under its own name, a text under that name. Any characters may be in it.
    * Default: `false`, browsers show what they can.
    */
-  readonly download?: boolean | string
+  readonly download?: boolean | string | undefined
   /** Media type. Default: by the ending of the file's name. */
-  readonly type?: string
+  readonly type?: string | undefined
 }
 
 /** A file that a `Response` stands for. */

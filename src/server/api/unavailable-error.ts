@@ -1,7 +1,7 @@
 /** Options of `UnavailableError`. */
 export interface UnavailableOptions {
   /** Seconds to wait before the next try: the `Retry-After` of the answer. */
-  readonly retryAfter?: number
+  readonly retryAfter?: number | undefined
 }
 
 /**

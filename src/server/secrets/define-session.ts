@@ -19,20 +19,20 @@ export interface SessionOptions<Data> {
    * cookie on `http://localhost`; there it is `<name>` without `Secure`. Under the base
    * path `/shop` it is `__Host-shop~<name>`.
    */
-  readonly name?: string
+  readonly name?: string | undefined
   /**
    * Validates the data at each read: data that no longer fits after a deployment counts as no session. Data is stored
    * as JSON, so the schema must accept the parsed JSON.
    */
   readonly schema: Schema<Data>
   /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
-  readonly maxAgeSeconds?: number
+  readonly maxAgeSeconds?: number | undefined
   /**
    * The user to whom a session belongs: an id that never changes. With it, a half-written text is given back to the
    * user who signs in again, and to nobody else; without it, signing out drops the text, and a sign-in that replaces a
    * session has to call `clear` before `set`.
    */
-  readonly user?: (data: Data) => string
+  readonly user?: ((data: Data) => string) | undefined
 }
 
 /** One visitor's session during one request. Changes are sent with this answer, in one header per cookie. */

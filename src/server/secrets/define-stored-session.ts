@@ -16,13 +16,13 @@ export interface StoredSessionOptions<Data> extends Pick<SessionOptions<Data>, '
   /** The user to whom a session belongs: an id that never changes. Sessions of one user can be listed and ended. */
   readonly user: (data: Data) => string
   /** Lifetime in seconds from signing in, however often the session is used: 1 to 400 days. Default: 30 days. */
-  readonly maxAgeSeconds?: number
+  readonly maxAgeSeconds?: number | undefined
   /** Seconds without a request after which it ends, counted to the minute. Default: 14 days. */
-  readonly idleSeconds?: number
+  readonly idleSeconds?: number | undefined
   /** Sessions of one user; a further one ends the one that expires first. 1 to 1,000. Default: 20. */
-  readonly sessionsPerUser?: number
+  readonly sessionsPerUser?: number | undefined
   /** Bytes of the data as JSON. Default: 4,096. */
-  readonly maxDataBytes?: number
+  readonly maxDataBytes?: number | undefined
 }
 
 /** A kind of session that is kept on the server. */

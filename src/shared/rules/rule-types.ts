@@ -49,7 +49,7 @@ export interface RewritePhases {
 
 /** All rules of an application. */
 export interface RuleSet {
-  readonly redirects?: readonly RedirectRule[]
-  readonly rewrites?: readonly RewriteRule[] | RewritePhases
-  readonly headers?: readonly HeaderRule[]
+  readonly redirects?: readonly RedirectRule[] | undefined
+  readonly rewrites?: readonly RewriteRule[] | RewritePhases | undefined
+  readonly headers?: readonly HeaderRule[] | undefined
 }

@@ -48,6 +48,12 @@ describe('the head of a page', () => {
     expect(await metadataOf(chain)).toEqual({ title: 'Site', description: 'a', canonical: '/a/page', robots: 'all' })
   })
 
+  test('takes what a page does not know from its layout', async () => {
+    const unknown: Metadata = { title: undefined, description: undefined, canonical: '/a' }
+    const chain = [segment('/', { layout: root }), segment('/a', { page: module(unknown) })]
+    expect(await metadataOf(chain)).toEqual({ title: 'Site', description: 'root', canonical: '/a', robots: 'all' })
+  })
+
   test.for([
     ['the page in the template around it', [root], 'Page', 'Page | Site'],
     ['the nearest template alone', [root, module({ title: { template: '%s - A', default: 'A' } })], 'Page', 'Page - A'],

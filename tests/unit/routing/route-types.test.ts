@@ -1,8 +1,10 @@
 import { describe, expectTypeOf, it } from 'vitest'
+import { Field, Form, Link, useField, useNavigate, useSearch } from '../../../src/client/index.ts'
 import { defineRoutes } from '../../../src/client/define-routes.ts'
-import type { PageProps } from '../../../src/client/module-types.ts'
+import type { Metadata, PageProps } from '../../../src/client/module-types.ts'
+import { action, eventStream, sendFile, UnavailableError } from '../../../src/server/index.ts'
 import { defineApp } from '../../../src/server/api/define-app.ts'
-import type { GuardArgs, HandlerArgs } from '../../../src/server/api/loader-types.ts'
+import type { GuardArgs, HandlerArgs, LoaderArgs } from '../../../src/server/api/loader-types.ts'
 import type { Params } from '../../../src/shared/route-pattern.ts'
 import { href } from '../../../src/shared/href.ts'
 
@@ -24,6 +26,24 @@ export const mistakes = () => [
   defineRoutes({ '/lab': { layout: () => load(Page), layoutloader: () => load(Page) } }),
   // @ts-expect-error a page is a component
   defineApp({ routes: defineRoutes({ '/lab': { page: () => load('page') } }), document: Page }),
+]
+
+/** What a page may not know is given as it is: new applications set `exactOptionalPropertyTypes`. */
+export const unknowns = (unknown: undefined, args: LoaderArgs) => [
+  () => [useField('name', null, { value: unknown }), useSearch('/lab', { defaults: unknown })],
+  () => useNavigate().navigate('/lab', { replace: unknown, scroll: unknown, focus: unknown }),
+  Field({ name: 'a', label: 'A', state: null, value: unknown, hint: unknown, most: unknown, className: unknown }),
+  Form({ method: 'get', action: unknown, defaults: unknown, replace: unknown, scroll: unknown }),
+  Link({ href: '/lab', prefetch: unknown, current: unknown, scroll: unknown }),
+  { title: unknown, description: unknown, canonical: unknown, robots: unknown, openGraph: unknown } satisfies Metadata,
+  href('/lab', {}, { word: unknown }, { defaults: unknown }),
+  args.cache({ lifetime: unknown, tags: unknown }),
+  args.context.cached('key', { seconds: 1, staleSeconds: unknown, tags: unknown }, () => 1),
+  sendFile('a.png', { root: '/', download: unknown, type: unknown }),
+  eventStream(({ send }) => void send({ event: unknown, id: unknown, data: 1 }), { revalidate: unknown }),
+  new UnavailableError('busy', { retryAfter: unknown }),
+  action({ input: unknown, upload: unknown, bodyLimit: unknown, tooLarge: unknown, handler: () => 1 }),
+  defineApp({ routes: {}, document: Page, rules: unknown, reports: unknown, security: unknown, start: unknown }),
 ]
 
 const Page = () => null

@@ -14,7 +14,7 @@ export interface UploadLimits {
   /** Maximum bytes of one file. */
   readonly fileBytes: number
   /** Maximum bytes of the whole body; default: all files at their limit, plus a megabyte. */
-  readonly totalBytes?: number
+  readonly totalBytes?: number | undefined
 }
 
 /** Argument of a handler. */
@@ -52,30 +52,30 @@ export interface ActionDefinition<
   Failure extends 'page' | 'state' = 'page' | 'state',
 > {
   /** Validates the input before the handler runs. Without one, the handler gets the raw input as `unknown`. */
-  readonly input?: Schema<Input>
+  readonly input?: Schema<Input> | undefined
   /** A tuple schema: the arguments that the page binds before the input (`remove.bind(null, id)`). */
-  readonly args?: Schema<Args>
+  readonly args?: Schema<Args> | undefined
   /**
    * Names of fields whose text is never sent back to a page. Fields that are named like passwords are always included.
    */
-  readonly secret?: readonly string[]
+  readonly secret?: readonly string[] | undefined
   /** Maximum bytes of a body; default: `ACTION_BODY_LIMIT`. Not used with `upload`. */
-  readonly bodyLimit?: number
+  readonly bodyLimit?: number | undefined
   /**
    * `false` for actions that must work for visitors whom the page's guards refuse, such as signing in on the page of a
    * 401: the guards are then skipped. Default: `true`.
    */
-  readonly guarded?: boolean
+  readonly guarded?: boolean | undefined
   /**
    * What a failure of the handler does. `'page'`: the nearest `error` page replaces the page. `'state'`: a form with
    * `useActionState` gets a `FailedAction` as its state, and its page stays; calls without a state fail as with `'page'`.
    * The failure is logged and reported in both cases. Default: `'page'`.
    */
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
   /** Error text at the field of a file that is over a limit. Default: the application's `texts`, which name the limit. */
-  readonly tooLarge?: string | ((page: TextsPage) => string)
+  readonly tooLarge?: string | ((page: TextsPage) => string) | undefined
   /** Streams files to the handler. Without it they are held in memory, as part of the body. */
-  readonly upload?: UploadLimits
+  readonly upload?: UploadLimits | undefined
   /** May throw what a loader may: `redirect()`, `notFound()` and so on. */
   handler(call: ActionCall<Input, Args>): Result | Promise<Result>
 }

@@ -6,9 +6,9 @@ export interface CachedOptions {
   /** How long the value is fresh. Above 0. */
   readonly seconds: number
   /** How much longer it may be returned while a new one is made in the background, even if that fails. Default: 0. */
-  readonly staleSeconds?: number
+  readonly staleSeconds?: number | undefined
   /** Names by which `revalidate` drops the value. They must not begin with a slash. */
-  readonly tags?: readonly string[]
+  readonly tags?: readonly string[] | undefined
 }
 
 /** Makes a value for `cached`. It may return everything that a loader may, except promises: await them. */
