@@ -1,9 +1,10 @@
 /**
- * `node --import millrace/testing/register --test`: lets Node itself import an application's sources, as bundlers do. JSX
- * and TypeScript are compiled, a stylesheet is empty, one with local names gives these as they are, and any other file is its
- * path. Plugins and aliases of `millrace.config.ts` are not applied: those need the build, or vitest with plugins.
+ * `node --import millrace/testing/register --test`: lets Node itself import an application's sources, and packages that it
+ * cannot load, as bundlers do. JSX and TypeScript are compiled, a stylesheet is empty, one with local names gives these as
+ * they are, and any other file is its path. A package may name its files without their endings. Plugins and aliases of
+ * `millrace.config.ts` are not applied: those need the build, or vitest with plugins.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'oxc-transform'
@@ -13,10 +14,23 @@ const STYLE = /\.(?:css|scss|sass|less|styl|pcss)$/
 const DATA =
   /\.(?:svg|png|apng|jpe?g|gif|webp|avif|bmp|ico|cur|woff2?|ttf|otf|eot|mp3|m4a|ogg|wav|flac|mp4|webm|ogv|mov|vtt|pdf|wasm)$/i
 
+const ENDINGS = ['.js', '.mjs', '.jsx', '.json', '/index.js', '/index.mjs', '/index.jsx']
+
 registerHooks({
+  resolve(specifier, context, nextResolve) {
+    try {
+      return nextResolve(specifier, context)
+    } catch (error) {
+      const { parentURL } = context
+      if (!/^\.\.?(?:\/|$)/.test(specifier) || parentURL?.includes('/node_modules/') !== true) throw error
+      const ending = ENDINGS.find((one) => existsSync(new URL(specifier + one, parentURL)))
+      if (ending === undefined) throw error
+      return nextResolve(specifier + ending, context)
+    }
+  },
   load(url, context, nextLoad) {
     const { protocol, pathname } = new URL(url)
-    if (protocol !== 'file:' || pathname.includes('/node_modules/')) return nextLoad(url, context)
+    if (protocol !== 'file:') return nextLoad(url, context)
     if (STYLE.test(pathname) || DATA.test(pathname))
       return { format: 'module', source: dataModule(pathname), shortCircuit: true }
     if (!SOURCE.test(pathname)) return nextLoad(url, context)
