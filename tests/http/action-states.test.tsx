@@ -42,6 +42,7 @@ async function statesApp(language?: string, tooLarge: string | (() => string) = 
     }),
     remove: action({ failure: 'state', args: z.tuple([z.number()]), handler: failing }),
     upload: action({ upload: { files: 1, fileBytes: 2_000, totalBytes: 5_000 }, handler: readAll }),
+    photo: action({ upload: { files: 1, fileBytes: 2_000 }, handler: readAll }),
     several: action({ upload: { files: 2, fileBytes: 2_000 }, tooLarge, handler: readAll }),
     attach: action({ bodyLimit: 3_000, tooLarge, handler: () => void ran.push('attached') }),
   }
@@ -75,6 +76,7 @@ async function statesApp(language?: string, tooLarge: string | (() => string) = 
         <StateForm name="crash" />
         <StateForm name="taken" />
         <StateForm name="upload" />
+        <StateForm name="photo" />
         <StateForm name="several" />
         <StateForm name="attach" />
         <RemoveForm />
@@ -241,6 +243,14 @@ describe('a file that is too large is the fault of its field', () => {
     const { status, text } = await send('upload', { note: 'typed' }, 'x'.repeat(6_000))
     expect(status).toBe(413)
     expect(JSON.parse(shownIn(text))).toMatchObject({ errors: { file: ['Too large: at most 5 kB.'] } })
+    expect(ran).toEqual([])
+  })
+
+  test('with the limit of one file, where the action names no total', async () => {
+    const { send, ran } = await statesApp()
+    const { status, text } = await send('photo', { note: 'typed' }, 'x'.repeat(1_200_000))
+    expect(status).toBe(413)
+    expect(JSON.parse(shownIn(text))).toMatchObject({ errors: { file: ['Too large: at most 2 kB.'] } })
     expect(ran).toEqual([])
   })
 

@@ -244,7 +244,7 @@ export async function tooLargeInput(
   const { secret = [] } = definition
   const errors = Object.create(null) as Record<string, string[]>
   const own = limit.name === 'files' ? undefined : ownTooLarge(definition, context)
-  errors[field] = [own ?? limitInWords(limit, textsOf(context))]
+  errors[field] = [own ?? limitInWords(ofOneFile(limit, definition), textsOf(context))]
   const { values, omitted } = typedInput(call, secret)
   const state: InvalidInput = { kind: 'invalid', errors, values, omitted: [...new Set([...omitted, field])] }
   return { kind: 'invalid', status: 413, state, secret }
@@ -258,6 +258,12 @@ function ownTooLarge({ tooLarge }: DeclaredAction['definition'], context: Reques
     reportFailure(thrown, context, 'action')
     return undefined
   }
+}
+
+/** A body that is over a total that the action does not name has a file that is too large: what a visitor can mend. */
+function ofOneFile(limit: PassedLimit, { upload }: DeclaredAction['definition']): PassedLimit {
+  if (limit.name !== 'bytes' || upload === undefined || upload.totalBytes !== undefined) return limit
+  return { name: 'fileBytes', maximum: upload.fileBytes }
 }
 
 const MEGABYTE = 1_000_000
