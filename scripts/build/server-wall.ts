@@ -90,9 +90,10 @@ export function createServerWall(
           return { path: CULPRIT, namespace: NAMESPACE }
         }
 
-        if (path.startsWith('node:')) return refuse(path, 'a Node builtin')
         const found = await lookUp(build, args)
-        if (found === undefined) return isBuiltin(path) ? refuse(path, 'a Node builtin') : undefined
+        if (found === undefined) return isNodes(path) ? refuse(path, 'a Node builtin') : undefined
+        // The package's manifest empties it for browsers, `"browser": { "crypto": false }`, which no result can tell esbuild.
+        if (found.namespace === '' && !found.external) return undefined
 
         const rule = serverOnly(runtime, found.path)
         if (rule === undefined) {
@@ -149,6 +150,10 @@ const LEADS_OUT = /^[^./]|\.server(?:\.|$)/
 
 /** The same for imports of packages' files, which name other packages. */
 const LEADS_OUT_OF_PACKAGE = /^millrace|^#|\.server(?:\.|$)/
+
+function isNodes(name: string): boolean {
+  return name.startsWith('node:') || isBuiltin(name)
+}
 
 /**
  * Whether an import cannot lead to server code, without asking esbuild where it leads: it reads whole folders for each

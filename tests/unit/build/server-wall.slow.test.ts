@@ -57,6 +57,24 @@ test('a package that needs a Node builtin is named, with the package in the chai
   expect(fault).toContain('  → src/app/node_modules/reads-files/index.js\n  → fs\n')
 })
 
+test('a package may have builtins empty in browsers, or put its own files in their places', async () => {
+  await using project = await copyProject({
+    ...page(`import parts from 'reads-files'\nglobalThis.parts = parts`),
+    'src/app/node_modules/reads-files/package.json': JSON.stringify({
+      name: 'reads-files',
+      main: 'index.js',
+      browser: { crypto: false, 'node:fs': false, 'node:os': './own-os.js' },
+    }),
+    'src/app/node_modules/reads-files/index.js': `
+      module.exports = [require('crypto'), require('node:fs'), require('node:os')]`,
+    'src/app/node_modules/reads-files/own-os.js': `module.exports = 'the package’s own'`,
+  })
+  await buildApplication(project.options, {})
+  const files = (await project.list('dist/public')).filter((file) => file.endsWith('.js'))
+  const texts = await Promise.all(files.map((file) => project.read(`dist/public/${file}`)))
+  expect(texts.join('')).toContain('the package’s own')
+})
+
 test('a server module that has another name in an import, by the manifest of its folder, is named with the chain', async () => {
   const fault = await buildFault({
     ...page(`import { first } from './store'\nfirst()`),
