@@ -11,7 +11,15 @@ import { OWN_RUNTIME } from './runtime.ts'
 const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]+\b/g
 
 /** What a build depends on in its project. */
-const SOURCES = ['src', ...CONFIG_FILES, 'package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'] as const
+const SOURCES = [
+  'src',
+  ...CONFIG_FILES,
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+] as const
 
 /** Everything that determines the output of a build. */
 export interface BuildInputs {

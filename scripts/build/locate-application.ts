@@ -4,6 +4,7 @@ import type { BuildOptions } from './build-options.ts'
 import { loadConfig } from './load-config.ts'
 import { readArguments } from './read-arguments.ts'
 import { withStyleTools } from './style-tools.ts'
+import { tsconfigAliases } from './tsconfig-aliases.ts'
 
 /** `--app <folder>`, of each command that needs an application. */
 export const APP_ARGUMENT = { app: { value: '<folder>' } } as const
@@ -43,12 +44,14 @@ export async function locateApplication(
   const root = projectFolder(values, cwd)
   const named = values.app === undefined ? undefined : realPath(resolve(cwd, values.app))
   const { app = 'src/app', out = 'dist', basePath, ...customization } = await loadConfig(root)
+  const alias = { ...(await tsconfigAliases(root)), ...customization.alias }
+  const hasAliases = Object.keys(alias).length > 0
   return {
     root,
     app: named ?? realPath(resolve(root, app)),
     out: values.out === undefined ? resolve(root, out) : resolve(cwd, values.out),
     ...(basePath === undefined ? {} : { basePath }),
-    customization: withStyleTools(root, customization),
+    customization: withStyleTools(root, { ...customization, ...(hasAliases && { alias }) }),
   }
 }
 

@@ -37,13 +37,13 @@ const CHECK = join(import.meta.dirname, `check-settings${extname(import.meta.fil
 const CHECK_LIMIT_MS = 30_000 // a config that takes longer hangs
 
 /**
- * Watches the config and that of PostCSS, the files that they import, and the `.env` files, saves since the start of this
+ * Watches the config, that of PostCSS and that of the compiler, the files that they import, and the `.env` files, saves since the start of this
  * process included. Settings that cannot be used are printed, each state of the files once.
  * @returns ends the watch.
  */
 export function watchSettings(options: SettingsWatchOptions): () => void {
   const { root, cwd, pollMs, otherwise, fault: known, print, restart } = options
-  const configs = [...CONFIG_FILES, ...POSTCSS_FILES]
+  const configs = [...CONFIG_FILES, ...POSTCSS_FILES, 'tsconfig.json']
   const settings = [...ENV_FILES.map((name) => join(cwd, name)), ...configs.map((name) => join(root, name))]
   const state = { isClosed: false, faulty: '', last: Promise.resolve() }
   const watcher = watchSources([], (files) => void (state.last = state.last.then(() => check(files))), { pollMs })

@@ -213,7 +213,7 @@ test('the form works without JavaScript', async () => {
     },
   )
 
-  test('uses plugins, aliases and constants of its config, built and in development', async () => {
+  test('uses plugins, aliases and constants of its config and paths of its compiler, built and in development', async () => {
     const shop = join(outside().path, 'shop')
     const config = `import { defineConfig } from 'millrace/build'
 
@@ -229,20 +229,26 @@ export default defineConfig({
 `
     const page = `import Shout from './words.shout'
 import { word } from '@words'
+import { article } from '@/article'
 
 declare const EDITION: string
 
 export default function HomePage() {
-  return <p data-testid="all">{word} {EDITION} <Shout /></p>
+  return <p data-testid="all">{article} {word} {EDITION} <Shout /></p>
 }
 `
     const home = join(shop, 'src/app/home-page.tsx')
     const former = await readFile(home, 'utf8')
     await writeFile(join(shop, 'millrace.config.ts'), config)
-    await writeFile(join(shop, 'src/words.ts'), `export const word: string = 'a word'\n`)
+    await writeFile(join(shop, 'src/words.ts'), `export const word: string = 'word'\n`)
     await writeFile(join(shop, 'src/app/words.shout'), 'text')
     await writeFile(home, page)
-    const words = /data-testid="all">a word(?:<!-- -->)? (?:<!-- -->)?pro(?:<!-- -->)? (?:<!-- -->)?SHOUTED</
+    await writeFile(join(shop, 'src/article.ts'), `export const article: string = 'a'\n`)
+    const tsconfig = join(shop, 'tsconfig.json')
+    const formerTypes = await readFile(tsconfig, 'utf8')
+    await writeFile(tsconfig, formerTypes.replace('"target"', '"paths": { "@/*": ["./src/*"] }, // ours\n    "target"'))
+    const words =
+      /data-testid="all">a(?:<!-- -->)? (?:<!-- -->)?word(?:<!-- -->)? (?:<!-- -->)?pro(?:<!-- -->)? (?:<!-- -->)?SHOUTED</
 
     const built = await inShop('millrace', 'build')
     requireSuccess(built)
@@ -255,6 +261,7 @@ export default function HomePage() {
     expect(module).toContain('SHOUTED')
     expect(module).toContain('"pro"')
     await writeFile(home, former)
+    await writeFile(tsconfig, formerTypes)
   })
 
   test('is mounted in an Express 5 server with a session and a parser of its own', async () => {
