@@ -24,8 +24,16 @@ const FILES = {
     import 'painted/painted.css'
     import { Painted, mark } from 'painted'
     import old from 'painted/old.cjs'
+    import all, { startCase, delete as remove } from 'former'
+    import utc, { zone } from 'former/plugin/utc'
     const painted = <Painted />
-    console.log(JSON.stringify([painted.type.name, mark.endsWith('/mark.svg'), old]))`,
+    const former = [startCase(), remove(), all.startCase === startCase, utc, zone]
+    console.log(JSON.stringify([painted.type.name, mark.endsWith('/mark.svg'), old, ...former]))`,
+  'node_modules/former/package.json': '{"main":"index.js"}',
+  'node_modules/former/index.js':
+    'const made = { startCase: () => "Case", delete: () => "gone" }; Object.assign(exports, made, { "not-a-name": 1 })',
+  'node_modules/former/plugin/utc.js':
+    'Object.defineProperty(exports, "__esModule", { value: true }); for (const [k, v] of [["default", "utc"], ["zone", "Z"]]) exports[k] = v',
   'node_modules/painted/package.json': '{"type":"module","exports":{".":"./index.js","./*":"./*"}}',
   'node_modules/painted/index.js': `import './painted.css'; export * from './part'; export * from './parts'`,
   'node_modules/painted/part.jsx': 'export const Painted = () => <b>painted</b>',
@@ -46,5 +54,5 @@ test('a package with stylesheets, images, JSX and paths without endings is loade
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', register, 'main.tsx'], {
     cwd: folder.path,
   })
-  expect(JSON.parse(stdout)).toEqual(['Painted', true, 'old'])
+  expect(JSON.parse(stdout)).toEqual(['Painted', true, 'old', 'Case', 'gone', true, 'utc', 'Z'])
 })
