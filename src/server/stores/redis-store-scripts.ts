@@ -53,6 +53,7 @@ local function find(key, now)
   if found[1] and tonumber(found[4]) > now then return found end
   return nil
 end
+-- Gives the version, and whether its client has more than before.
 local function save(key, value, group, client, expires, epoch)
   local old = redis.call('HMGET', p .. ':e:' .. key, 'c', 'g', 'b', 'n')
   local bytes = #value
@@ -64,11 +65,16 @@ local function save(key, value, group, client, expires, epoch)
     redis.call('ZREM', p .. ':c:' .. old[1], key)
     account(old[1], -1, 0 - tonumber(old[3]))
   end
-  if old[1] == client then account(client, 0, bytes - tonumber(old[3])) else account(client, 1, bytes) end
+  local isMore = old[1] ~= client or bytes > tonumber(old[3])
+  if old[1] ~= client then
+    account(client, 1, bytes)
+  elseif bytes ~= tonumber(old[3]) then
+    account(client, 0, bytes - tonumber(old[3]))
+  end
   redis.call('ZADD', p .. ':c:' .. client, whole(expires), key)
   if old[2] and old[2] ~= '' and old[2] ~= group then redis.call('ZREM', p .. ':g:' .. old[2], key) end
   if group ~= '' then redis.call('ZADD', p .. ':g:' .. group, whole(expires), key) end
-  return version
+  return version, isMore
 end
 -- Removes the entry of a client that expires first; one without a value frees no bytes.
 local function dropOf(client, measure)
@@ -111,7 +117,7 @@ local current = group ~= '' and tonumber(redis.call('ZSCORE', p .. ':h', group) 
 local epoch = tonumber(ARGV[9]) or current
 if epoch < current then return { {}, {} } end
 sweep(now)
-local version = save(key, value, group, client, expires, epoch)
+local version, isMore = save(key, value, group, client, expires, epoch)
 if ARGV[10] ~= '' then
   local excess = redis.call('ZCARD', p .. ':g:' .. group) - tonumber(ARGV[10])
   for _, other in ipairs(redis.call('ZRANGE', p .. ':g:' .. group, 0, math.max(0, excess))) do
@@ -122,8 +128,10 @@ if ARGV[10] ~= '' then
     end
   end
 end
-makeRoom(client, 'entries', tonumber(ARGV[11]))
-makeRoom(client, 'bytes', tonumber(ARGV[12]))
+if isMore then
+  makeRoom(client, 'entries', tonumber(ARGV[11]))
+  makeRoom(client, 'bytes', tonumber(ARGV[12]))
+end
 return { { version, whole(epoch) }, {} }
 `
 
@@ -174,8 +182,8 @@ local owner = found and found[3] or client
 local taken = stands + interval
 if taken <= latest then
   sweep(now)
-  save(key, '', '', owner, taken, 0)
-  makeRoom(owner, 'entries', tonumber(ARGV[6]))
+  local _, isMore = save(key, '', '', owner, taken, 0)
+  if isMore then makeRoom(owner, 'entries', tonumber(ARGV[6])) end
   return '0'
 end
 if stands > latest then save(key, '', '', owner, latest, 0) end
