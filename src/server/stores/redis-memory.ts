@@ -21,7 +21,7 @@ export function checkRedisMemory(link: Pick<RedisLink, 'run' | 'onConnect'>, log
         if (policy === undefined || (policy === POLICY && maxmemory > 0)) return
         log.warn(
           { policy, maxmemory },
-          `the shared store needs a maxmemory above 0 and the maxmemory-policy ${POLICY}: see REDIS_URL in the configuration`,
+          'the shared store needs a maxmemory above 0 and the maxmemory-policy volatile-lru: see REDIS_URL in the configuration',
         )
       })
       .catch(() => undefined) // a service that does not tell has set them itself
