@@ -1,4 +1,4 @@
-import type { Secrets } from './secrets.ts'
+import type { RuntimeSecrets, Secrets } from './secrets.ts'
 
 /**
  * Prefixes of the runtime's own purposes: bound arguments are signed for `action <id>`, sessions are encrypted for
@@ -11,15 +11,15 @@ const RESERVED = /^(?:\/\S* )?(?:action|cookie|runtime|application) /
  * a prefix of the runtime are prefixed with `application `. Other purposes keep their keys, and so does the runtime.
  */
 export class ApplicationSecrets implements Secrets {
-  readonly #runtime: Secrets
+  readonly #runtime: RuntimeSecrets
 
-  constructor(runtime: Secrets) {
+  constructor(runtime: RuntimeSecrets) {
     this.#runtime = runtime
   }
 
   /** The runtime's secrets that an application's use; any others are returned unchanged. */
-  static runtimeOf(secrets: Secrets): Secrets {
-    return #runtime in secrets ? secrets.#runtime : secrets
+  static runtimeOf(secrets: Secrets): RuntimeSecrets {
+    return #runtime in secrets ? secrets.#runtime : (secrets as RuntimeSecrets)
   }
 
   sign(purpose: string, value: string): string {

@@ -2,7 +2,7 @@ import { checkValueAsync, issuePath, type Schema } from '../../shared/schema.ts'
 import { IN_COOKIE, NO_SESSION, SOME_SESSION } from '../../shared/protocol/session-marks.ts'
 import type { SessionLife } from './session-life.ts'
 import { noteSession } from './session-reads.ts'
-import { userMark } from './user-mark.ts'
+import { userMarks } from './user-mark.ts'
 import { SealedCookie, sealedCookieName, type Checked, type SessionContext } from './sealed-cookie.ts'
 
 export type { SessionContext } from './sealed-cookie.ts'
@@ -10,6 +10,7 @@ export type { SessionContext } from './sealed-cookie.ts'
 const DEFAULT_MAX_AGE_SECONDS = 14 * 86_400
 const MOST_MAX_AGE_SECONDS = 400 * 86_400 // browsers cap the lifetime of cookies (RFC 6265bis)
 const FLASH_MAX_AGE_SECONDS = 300 // for the next page; much later it would be out of context
+const OF_USER = `${SOME_SESSION}.`
 const NAME = /^[\w-]{1,64}$/
 
 /** Options of a session kind. */
@@ -81,12 +82,17 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
 
   const openFor = async (context: SessionContext): Promise<Session<Data>> => {
     const now = clock ?? (() => context.now?.() ?? Date.now())
+    const markOf = (data: Data, former?: Data): string | undefined =>
+      user === undefined || (former !== undefined && user(former) === user(data))
+        ? undefined
+        : `${OF_USER}${userMarks(context, `${name} ${user(data)}`)}`
     const [main, message] = await Promise.all([
       SealedCookie.open(context, {
         name: sealedCookieName(name, context),
         maxAgeSeconds,
         check: (stored) => checkData(schema, stored),
         now,
+        markOf,
       }),
       openFlash(name, context, now),
     ])
@@ -98,7 +104,8 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
     }
     const note = (): void => {
       const { value, mark = SOME_SESSION } = main
-      const who = value !== undefined && user ? `${SOME_SESSION}.${userMark(context, `${name} ${user(value)}`)}` : mark
+      // Without a user when it began, it has a random one.
+      const who = value !== undefined && !mark.startsWith(OF_USER) ? (markOf(value) ?? mark) : mark
       context.noteSession?.(IN_COOKIE + name, value === undefined ? NO_SESSION : who, life)
     }
     note()

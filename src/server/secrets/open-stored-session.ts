@@ -6,7 +6,7 @@ import type { KeptSession, NewSession, SessionStore } from '../stores/session-st
 import { checkData, handled, openFlash, type Session } from './define-session.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { sessionTopic } from './session-life.ts'
-import { userMark } from './user-mark.ts'
+import { userMarks } from './user-mark.ts'
 import { cookieLine, replaceCookie, sealedCookieName, type SessionContext } from './sealed-cookie.ts'
 
 const ID_BYTES = 32
@@ -195,7 +195,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       if (current === undefined) return
       const { store, rules } = this.#parts
       const { value, kept: former } = current
-      const { session, secret } = this.#make(value, former.data, former.startedAt)
+      const { session, secret } = this.#make(value, former.data, former)
       // One more than allowed for a moment: no other device makes room. If all of them are ended at this moment, so is it.
       const kept = (await store.start(session, rules.sessionsPerUser + 1, former.epoch)) ?? this.#refuse()
       // Of two concurrent rotations, and of one and an end, only one finds the former session.
@@ -265,20 +265,24 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       this.#current = { kept, value }
       return
     }
-    const { session, secret } = this.#make(value, text, rules.now())
+    const { session, secret } = this.#make(value, text)
     const kept = (await store.start(session, rules.sessionsPerUser)) ?? this.#refuse()
     this.#adopt({ kept, value }, secret)
     if (current !== undefined) await this.#end(current.kept)
   }
 
-  #make(value: Data, data: string, startedAt: number): Beginning {
+  /** @param former session of the same user that this one continues. */
+  #make(value: Data, data: string, former?: KeptSession): Beginning {
     const { context, rules } = this.#parts
     const cookie = sealedCookieName(rules.name, context)
     const secret = randomBytes(ID_BYTES).toString('base64url')
     const seenAt = rules.now()
+    const { startedAt = seenAt } = former ?? {}
+    const user = rules.userKey(value)
     const session: NewSession = {
       id: idOf(cookie, secret),
-      user: rules.userKey(value),
+      user,
+      userMarks: former?.userMarks ?? userMarks(context, user),
       client: clientKey(context.address ?? ''),
       data,
       userAgent: (context.userAgent ?? '').slice(0, MOST_AGENT_CHARACTERS),
@@ -321,8 +325,8 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   #note(): void {
     const { context, store, rules } = this.#parts
     if (context.noteSession === undefined) return
-    const { id = '', user = '' } = this.#current?.kept ?? {}
-    const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${userMark(context, user)}` : NO_SESSION
+    const { id = '', user = '', userMarks: known } = this.#current?.kept ?? {}
+    const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${known ?? userMarks(context, user)}` : NO_SESSION
     context.noteSession(rules.name, mark, {
       topic: sessionTopic(user),
       async until() {

@@ -66,6 +66,8 @@ export interface SealedCookieOptions<Value> {
   readonly check: (stored: unknown) => Promise<Checked<Value>>
   /** ms since the epoch. */
   readonly now: () => number
+  /** The mark of a new value; `undefined` for one that keeps the former's, or gets a random one. */
+  readonly markOf?: (value: Value, former: Value | undefined) => string | undefined
 }
 
 interface Kept<Value> {
@@ -74,7 +76,7 @@ interface Kept<Value> {
   readonly value: Value
   /** ms since the epoch. */
   readonly writtenAt: number
-  /** Random, the same from the first value to the last before it is erased; absent in cookies of former versions. */
+  /** The same from the first value to the last before it is erased, unless `markOf` gives another. */
   readonly mark: string | undefined
 }
 
@@ -114,7 +116,7 @@ export class SealedCookie<Value> {
     return this.#kept?.value
   }
 
-  /** Tells values apart between which there was none: random, and new with the first value. */
+  /** Random unless `markOf` gives it, and new with the first value: tells values apart between which there was none. */
   get mark(): string | undefined {
     return this.#kept?.mark
   }
@@ -131,12 +133,13 @@ export class SealedCookie<Value> {
    */
   async write(value: unknown): Promise<void> {
     const change = ++this.#changes
-    const { name, maxAgeSeconds, now } = this.#options
+    const { name, maxAgeSeconds, now, markOf } = this.#options
     const stored = asJson(value)
     const checked = await this.#options.check(stored)
     if ('fault' in checked) throw new TypeError(`The cookie ${name} cannot keep this value: ${checked.fault}`)
     const writtenAt = now()
-    const mark = this.#kept?.mark ?? randomBytes(MARK_BYTES).toString('base64url')
+    const given = markOf?.(checked.value, this.#kept?.value)
+    const mark = given ?? this.#kept?.mark ?? randomBytes(MARK_BYTES).toString('base64url')
     const text = await this.#secrets.encrypt(purposeOf(name), [writtenAt, stored, mark], maxAgeSeconds)
     const line = cookieLine(name, text, maxAgeSeconds)
     // Some browsers count the attributes too. The line is ASCII.

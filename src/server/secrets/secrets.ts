@@ -26,6 +26,12 @@ export interface Secrets {
   decrypt(purpose: string, text: string): Promise<unknown>
 }
 
+/** `Secrets` for the runtime's own uses. */
+export interface RuntimeSecrets extends Secrets {
+  /** The signature of a text by each key, the newest first. */
+  signatures(purpose: string, value: string): readonly string[]
+}
+
 const HEADER = { alg: 'dir', enc: 'A256GCM' } as const
 const SIGNED = /^v1\.([\w-]*)\.([\w-]{43})$/ // 43 characters are the 32 bytes of SHA-256
 
@@ -35,7 +41,7 @@ const SIGNED = /^v1\.([\w-]*)\.([\w-]{43})$/ // 43 characters are the 32 bytes o
  * @param now clock for expiry, in ms since the epoch.
  * @throws {RangeError} without keys, and for an empty key.
  */
-export function createSecrets(keys: readonly string[], now: () => number = Date.now): Secrets {
+export function createSecrets(keys: readonly string[], now: () => number = Date.now): RuntimeSecrets {
   const ring = ringOfBase(createKeyRing(keys))
   const newest = (use: 'sign' | 'encrypt', purpose: string): KeyObject => ring.keysFor(use, purpose)[0] as KeyObject
 
@@ -43,6 +49,11 @@ export function createSecrets(keys: readonly string[], now: () => number = Date.
     sign(purpose, value) {
       const payload = Buffer.from(value).toString('base64url')
       return `v1.${payload}.${signature(newest('sign', purpose), payload)}`
+    },
+
+    signatures(purpose, value) {
+      const payload = Buffer.from(value).toString('base64url')
+      return ring.keysFor('sign', purpose).map((key) => signature(key, payload))
     },
 
     verify(purpose, text) {
@@ -98,15 +109,16 @@ export function openSecrets(
   config: { readonly secretKeys: readonly string[]; readonly dataDir: string },
   log: Pick<Logger, 'warn'>,
   now?: () => number,
-): Secrets {
-  let opened: Secrets | undefined
-  const open = (): Secrets =>
+): RuntimeSecrets {
+  let opened: RuntimeSecrets | undefined
+  const open = (): RuntimeSecrets =>
     (opened ??= createSecrets(
       config.secretKeys.length > 0 ? config.secretKeys : readOrMakeKeys(config.dataDir, log),
       now,
     ))
   return {
     sign: (purpose, value) => open().sign(purpose, value),
+    signatures: (purpose, value) => open().signatures(purpose, value),
     verify: (purpose, text) => open().verify(purpose, text),
     encrypt: async (purpose, value, maxAgeSeconds) => open().encrypt(purpose, value, maxAgeSeconds),
     decrypt: async (purpose, text) => open().decrypt(purpose, text),

@@ -19,6 +19,8 @@ export interface NewSession {
   readonly client: string
   /** JSON. */
   readonly data: string
+  /** Marks of its user, as they were when it began; absent in sessions of former versions. */
+  readonly userMarks?: string
   /** Bounded. */
   readonly userAgent: string
   readonly startedAt: number
@@ -94,11 +96,12 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
   }
 }
 
-type Fixed = Pick<KeptSession, 'userAgent' | 'startedAt' | 'seenAt'>
+type Fixed = Pick<KeptSession, 'userMarks' | 'userAgent' | 'startedAt' | 'seenAt'>
 
 /** The data is a line of its own: it is JSON already. */
-function toEntry({ id, user, client, data, userAgent, startedAt, seenAt, expiresAt }: NewSession): StoreEntry {
-  const fixed: Fixed = { userAgent, startedAt, seenAt }
+function toEntry({ id, user, client, data, expiresAt, ...rest }: NewSession): StoreEntry {
+  const { userMarks, userAgent, startedAt, seenAt } = rest
+  const fixed: Fixed = { ...(userMarks !== undefined && { userMarks }), userAgent, startedAt, seenAt }
   return { key: id, value: `${JSON.stringify(fixed)}\n${data}`, group: user, client, expiresAt }
 }
 

@@ -5,9 +5,10 @@
  *
  * Format: `<name>:<mark>` for sessions that are kept on the server, separated by spaces; then `~<name>:<mark>` for those
  * in a cookie; each sorted. The mark `-` is no session; for a session in a cookie it is random, the same until it is cleared,
- * or `+` if that knows its user. `.<user>` follows then: a part of a keyed hash, the same for all sessions of a user. Browsers compare the whole text of the
- * former: pages that read different kinds of them drop each other's data. Users decide who gets typed input back. Part
- * of the head of route data and of hydration data, if the request has opened a session before they are sent.
+ * or `+` if that knows its user. Then follows `.<user>` for each secret key that the server had when the session began: parts of
+ * keyed hashes, of which two sessions of a user have one in common. Browsers compare the whole text of the former: pages
+ * that read different kinds of them drop each other's data. Users decide who gets typed input back. Part of the head of
+ * route data and of hydration data, if the request has opened a session before they are sent.
  */
 
 /** The mark of no session. */

@@ -1,9 +1,9 @@
 const SOME_SESSION = '+' // as in `session-marks.ts`; the router must not share a file with this code
-const MARK = /([\w-]+):([\w+-]+)\.?([\w-]*)/g
+const MARK = /([\w-]+):([\w+-]+)\.?([\w.-]*)/g
 
 /** Who has the session of a name. */
 export interface Owner {
-  /** Mark of the user; empty for visitors who have never been signed in. Without a user, `+` and the session's mark. */
+  /** Marks of the user, separated by dots; empty for visitors who have never been signed in. Without a user, `+` and the session's mark. */
   readonly who: string
   /** The owner is not signed in any more. */
   readonly isOut: boolean
@@ -24,8 +24,8 @@ export function createOwners({ left, back, changed }: OwnerListener) {
   /** @param who is signed in by this kind of session; empty for nobody. */
   function judge(session: string, who: string, isCall = false): void {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
-    const isOther = owner && (who ? who !== owner : owner.startsWith(SOME_SESSION))
-    const isAway = !isOther && !who && owner !== ''
+    const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
+    const isAway = !isOther && !who && !!owner
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
     if (isOther) changed(who !== '' && !isCall)
     else if (isAway && !isOut) left()

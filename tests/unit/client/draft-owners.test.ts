@@ -1,0 +1,28 @@
+/** Whose typed text a tab holds, as it learns from answers. */
+import { expect, test } from 'vitest'
+import { createOwners } from '../../../src/client/core/page/draft-owners.ts'
+
+/** What is heard while a tab learns marks, one after the other. */
+function hear(...marks: readonly string[]): readonly string[] {
+  const heard: string[] = []
+  const { learn } = createOwners({
+    left: () => heard.push('left'),
+    back: () => heard.push('back'),
+    changed: () => heard.push('changed'),
+  })
+  for (const text of marks) learn(text)
+  return heard
+}
+
+test('a user with a mark by each of the server’s keys is the same as long as one of them is known', () => {
+  expect(hear('~light:+.aaaaaaaaaa', '~light:+.bbbbbbbbbb.aaaaaaaaaa', '~light:+.bbbbbbbbbb')).toEqual([])
+  expect(hear('account:id1.aaaaaaaaaa', 'account:-', 'account:id2.bbbbbbbbbb.aaaaaaaaaa')).toEqual(['left', 'back'])
+})
+
+test('another user is another, however many keys there are', () => {
+  expect(hear('~light:+.aaaaaaaaaa.bbbbbbbbbb', '~light:+.cccccccccc.dddddddddd')).toEqual(['changed'])
+  expect(hear('account:id1.aaaaaaaaaa.bbbbbbbbbb', 'account:-', 'account:id2.cccccccccc.dddddddddd')).toEqual([
+    'left',
+    'changed',
+  ])
+})
