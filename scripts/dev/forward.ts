@@ -105,10 +105,12 @@ function headersOf(answer: IncomingMessage, timing: string, dropped: readonly st
 }
 
 /**
- * Joins an upgraded connection to the application's server, once that has agreed. A refused one is closed behind the answer:
- * what its client sends next would reach the application past the gateway's checks.
+ * Joins an upgraded connection to the application's server, once that has agreed. A refused one is closed behind the
+ * answer: what its client sends next would reach the application past the gateway's checks.
+ * @param socket whose errors the caller handles.
  */
 export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, port: number): void {
+  if (socket.destroyed) return
   const upstream = httpRequest({
     host: LOOPBACK,
     port,
@@ -117,7 +119,7 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
     headers: withoutBody(forwardedHeaders(request)),
     agent: false, // its connection is never used again
   })
-  socket.once('error', () => upstream.destroy()).once('close', () => upstream.destroy())
+  socket.once('close', () => upstream.destroy())
   upstream.once('error', () => socket.destroy())
   upstream.once('upgrade', (answer, joined, first) => {
     const close = (): void => {

@@ -64,11 +64,13 @@ export function createGateway(parts: GatewayParts): Gateway {
   const { certificate } = parts
   const server = certificate === undefined ? createServer(listener) : createSecureServer(certificate, listener)
   server.on('upgrade', (request, socket, head) => {
+    // Node handles a reset no longer; it may come while this waits for the build.
+    socket.on('error', () => socket.destroy())
     if (!isKnownHost(request.headers.host, parts.hosts) || isFromOther(request.headers)) return void socket.destroy()
-    return void parts.built.then(parts.port).then(
-      (port) => forwardUpgrade(request, socket, head, port),
-      () => socket.destroy(),
-    )
+    return void parts.built
+      .then(parts.port)
+      .then((port) => forwardUpgrade(request, socket, head, port))
+      .catch(() => socket.destroy())
   })
   return {
     server,
