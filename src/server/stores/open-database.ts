@@ -14,7 +14,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
 import { makeFolder } from './make-folder.ts'
 import { migrate, transaction } from './migrations.ts'
-import { openingFault, SQLITE_BUSY } from './opening-fault.ts'
+import { isLocked, openingFault } from './opening-fault.ts'
 
 const BUSY_TIMEOUT_MS = 2_000 // blocks the event loop; writes of other processes take less than a millisecond
 const CHECKPOINT_PAGES = 1_000 // SQLite's default
@@ -162,12 +162,8 @@ function switchToLog(handle: DatabaseSync): void {
     try {
       return handle.exec('PRAGMA journal_mode = WAL')
     } catch (thrown) {
-      if (!isBusy(thrown) || performance.now() > until) throw thrown
+      if (!isLocked(thrown) || performance.now() > until) throw thrown
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
     }
   }
-}
-
-function isBusy(thrown: unknown): boolean {
-  return thrown instanceof Error && 'errcode' in thrown && (Number(thrown.errcode) & 0xff) === SQLITE_BUSY
 }

@@ -1,5 +1,17 @@
+import { DatabaseError } from './database-error.ts'
+
 /** Source: SQLite, "Result and Error Codes". The lowest byte of an extended code is the primary one. */
-export const SQLITE_BUSY = 5
+const SQLITE_BUSY = 5
+
+/**
+ * Whether a file was locked for longer than its users wait, for instance because another process migrates it: for now, and
+ * nothing was changed.
+ */
+export function isLocked(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const { errcode } = thrown as { readonly errcode?: unknown }
+  return (Number(errcode) & 0xff) === SQLITE_BUSY || (thrown instanceof DatabaseError && isLocked(thrown.cause))
+}
 
 /** The ways out by the system's code or SQLite's. None of them risks the file. */
 const WAYS_OUT: Readonly<Record<string, string>> = {

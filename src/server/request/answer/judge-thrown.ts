@@ -8,7 +8,10 @@ import {
 import { safeLocation } from '../../../shared/safe-location.ts'
 import { UnavailableError } from '../../api/unavailable-error.ts'
 import type { HeaderList } from '../../http/header-list.ts'
+import { isLocked } from '../../stores/opening-fault.ts'
 import { normalizeThrown } from './normalize-thrown.ts'
+
+const LOCKED_RETRY_SECONDS = 2 // a migration of large tables takes seconds
 
 /**
  * What a thrown value means for an answer: a redirect with a safe location, a refusal with its status, or a failure.
@@ -38,7 +41,7 @@ export interface JudgedFailure {
   readonly kind: 'failure'
   /** As `normalizeThrown` returns it; for an unsafe redirect, an `UnsafeRedirectError`. */
   readonly thrown: unknown
-  /** 503 for an `UnavailableError`. */
+  /** 503 for an `UnavailableError`, and for an SQLite file that another process has locked. */
   readonly status: 500 | 503
   /** Seconds. */
   readonly retryAfter?: number | undefined
@@ -67,9 +70,9 @@ export function judgeThrown(met: unknown): JudgedThrown {
  * failures.
  */
 export function judgeFailure(thrown: unknown): JudgedFailure {
-  return thrown instanceof UnavailableError
-    ? { kind: 'failure', thrown, status: 503, retryAfter: thrown.retryAfter }
-    : { kind: 'failure', thrown, status: 500 }
+  if (thrown instanceof UnavailableError) return { kind: 'failure', thrown, status: 503, retryAfter: thrown.retryAfter }
+  if (isLocked(thrown)) return { kind: 'failure', thrown, status: 503, retryAfter: LOCKED_RETRY_SECONDS }
+  return { kind: 'failure', thrown, status: 500 }
 }
 
 /** `Retry-After`, if the failure states a time. */
