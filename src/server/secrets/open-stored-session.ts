@@ -197,7 +197,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       const { value, kept: former } = current
       const { session, secret } = this.#make(value, former.data, former)
       // One more than allowed for a moment: no other device makes room. If all of them are ended at this moment, so is it.
-      const kept = (await store.start(session, rules.sessionsPerUser + 1, former.epoch)) ?? this.#refuse()
+      const kept = (await store.start(session, rules.sessionsPerUser + 1, former)) ?? this.#refuse()
       // Of two concurrent rotations, and of one and an end, only one finds the former session.
       if (!(await this.#end(former))) {
         await this.#end(kept)

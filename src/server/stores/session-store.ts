@@ -44,10 +44,10 @@ export interface SessionStore {
   /**
    * Keeps a new session.
    * @param mostOfUser the user's sessions beyond this number that expire first are ended.
-   * @param epoch of a session that this one continues.
-   * @returns `undefined` if all sessions of the user were ended since that epoch.
+   * @param former session of the user that this one continues.
+   * @returns `undefined` if the former one was ended with all sessions of the user.
    */
-  start(session: NewSession, mostOfUser: number, epoch?: number): Promise<KeptSession | undefined>
+  start(session: NewSession, mostOfUser: number, former?: KeptSession): Promise<KeptSession | undefined>
   /** Replaces the data. @returns `undefined` if the session has ended; it is not revived. */
   write(session: KeptSession, data: string, now: number): Promise<KeptSession | undefined>
   /** Notes a use. Does nothing if the session has ended, or was changed since it was read. */
@@ -67,16 +67,25 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       const entry = await store.get(id, now)
       return entry && toSession(entry)
     },
-    async start(session, mostOfGroup, epoch) {
-      const options = { ifAbsent: true, mostOfGroup, ...(epoch !== undefined && { epoch }) }
-      const { kept } = await store.put(toEntry(session), session.seenAt, options)
-      return kept && toSession(kept)
+    async start(session, mostOfGroup, former) {
+      const { seenAt: now } = session
+      let epoch = former?.epoch
+      for (let tried = 0; tried < MOST_TRIES; tried += 1) {
+        const options = { ifAbsent: true, mostOfGroup, ...(epoch !== undefined && { epoch }) }
+        const { kept } = await store.put(toEntry(session), now, options)
+        if (kept !== undefined) return toSession(kept)
+        // Another request of the former one may have ended all others: then it is still there, with a later epoch.
+        const known = former && (await store.get(former.id, now))
+        if (known === undefined || known.epoch === epoch) return undefined
+        epoch = known.epoch
+      }
+      return undefined
     },
     async write(session, data, now) {
       let known: KeptSession | undefined = session
       for (let tried = 0; known !== undefined && tried < MOST_TRIES; tried += 1) {
-        const { version: ifVersion, epoch } = known
-        const { kept, found } = await store.put(toEntry({ ...known, data }), now, { ifVersion, epoch })
+        // One that is still there was not ended with the others of its user, whatever epoch it was read with.
+        const { kept, found } = await store.put(toEntry({ ...known, data }), now, { ifVersion: known.version })
         if (kept) return toSession(kept)
         known = found && toSession(found)
       }
@@ -84,8 +93,7 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       return undefined
     },
     async touch(session, use) {
-      const { version, epoch } = session
-      await store.put(toEntry({ ...session, ...use }), use.seenAt, { ifVersion: version, epoch })
+      await store.put(toEntry({ ...session, ...use }), use.seenAt, { ifVersion: session.version })
     },
     async list(user, now) {
       const sessions = (await store.list(user, now)).map(toSession)

@@ -113,6 +113,19 @@ test.each(['start', 'end'] as const)(
   },
 )
 
+test.each(['set', 'rotate'] as const)(
+  'ending all others leaves another request of the same browser signed in, which goes on with its %s',
+  async (change) => {
+    const { owner, thief, open, take, isSignedIn } = await signedInTwice()
+    const quick = await open(owner)
+    const slow = await open(owner)
+    expect(await quick.endOthers()).toBe(1)
+    await (change === 'set' ? slow.set({ user: 'ann' }) : slow.rotate())
+    take(owner)
+    expect([await isSignedIn(owner), await isSignedIn(thief)]).toEqual([true, false])
+  },
+)
+
 test('a new id ends no session of another device where the user has as many as are allowed', async () => {
   const { owner, thief, open, take, isSignedIn } = await signedInTwice()
   await (await open(owner)).rotate()

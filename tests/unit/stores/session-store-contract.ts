@@ -109,18 +109,20 @@ export function sessionStoreContract(
     ] as const)
       await one.start(sessionOf(user, id), 5)
     expect((await other.endAll('ann', NOW)).ended).toBe(2)
-    expect(await one.start(sessionOf('ann', 'next'), 5, session.epoch)).toBeUndefined()
+    expect(await one.start(sessionOf('ann', 'next'), 5, session)).toBeUndefined()
     expect(await one.write(session, '{}', NOW)).toBeUndefined()
     expect([await idsOf(one, 'ann'), await idsOf(one, 'bob')]).toEqual([[], ['c']])
     expect(await one.start(sessionOf('ann', 'new'), 5)).toBeDefined()
   })
 
-  it('ends all of a user but one, which may get a new id', async () => {
+  it('ends all of a user but one, which may be changed and get a new id, as it was read before', async () => {
     const [one, other] = await open()
     for (const id of ['a', 'b', 'c']) await one.start(sessionOf('ann', id), 5)
-    const { ended, epoch } = await other.endAll('ann', NOW, 'b')
+    const before = await one.read('b', NOW)
+    const { ended } = await other.endAll('ann', NOW, 'b')
     expect([ended, await idsOf(one, 'ann')]).toEqual([2, ['b']])
-    expect(await one.start(sessionOf('ann', 'b, renewed'), 5, epoch)).toBeDefined()
+    expect(before && (await one.write(before, '{"n":2}', NOW))).toMatchObject({ data: '{"n":2}' })
+    expect(await one.start(sessionOf('ann', 'b, renewed'), 5, before)).toBeDefined()
   })
 
   it('ends those of the user that expire first when there are too many, and none of others', async () => {
