@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 
 /** What a provider says of somebody. */
 export interface ProviderUser {
@@ -18,12 +18,17 @@ export interface OpenidProvider extends AsyncDisposable {
   user: ProviderUser
   /** Codes that were exchanged for tokens. */
   readonly exchanged: readonly string[]
+  /** Says something else of a user than what is true. */
+  forge: ((claims: JWTPayload) => JWTPayload | string) | undefined
+  /** Answers a request in another way; without an answer, nothing is ever said. */
+  misbehave: ((pathname: string, res: ServerResponse) => boolean) | undefined
 }
 
 interface Grant {
   readonly challenge: string
   readonly user: ProviderUser
   readonly clientId: string
+  readonly redirectUri: string
 }
 
 /** Speaks the authorization code flow with PKCE (S256) as far as a client can tell. */
@@ -32,7 +37,11 @@ export async function startOpenid(): Promise<OpenidProvider> {
   const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'RS256', use: 'sig' }
   const grants = new Map<string, Grant>()
   const exchanged: string[] = []
-  const provider = { user: { sub: 'nobody' } as ProviderUser }
+  const provider: Pick<OpenidProvider, 'user' | 'forge' | 'misbehave'> = {
+    user: { sub: 'nobody' },
+    forge: undefined,
+    misbehave: undefined,
+  }
 
   async function exchange(req: IncomingMessage): Promise<object | undefined> {
     let body = ''
@@ -45,21 +54,21 @@ export async function startOpenid(): Promise<OpenidProvider> {
       .update(form.get('code_verifier') ?? '')
       .digest('base64url')
     if (grant === undefined || grant.challenge !== challenge) return undefined
+    if (form.get('redirect_uri') !== grant.redirectUri) return undefined
     exchanged.push(code)
-    const { sub, ...claims } = grant.user
-    const idToken = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'RS256', kid: 'test' })
-      .setIssuer(issuer)
-      .setAudience(grant.clientId)
-      .setSubject(sub)
-      .setIssuedAt()
-      .setExpirationTime('5m')
-      .sign(privateKey)
+    const iat = Math.floor(Date.now() / 1_000)
+    const honest: JWTPayload = { ...grant.user, iss: issuer, aud: grant.clientId, iat, exp: iat + 300 }
+    const said = provider.forge?.(honest) ?? honest
+    const idToken =
+      typeof said === 'string'
+        ? said
+        : await new SignJWT(said).setProtectedHeader({ alg: 'RS256', kid: 'test' }).sign(privateKey)
     return { access_token: randomUUID(), token_type: 'Bearer', expires_in: 300, id_token: idToken }
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(req.url ?? '/', issuer)
+    if (provider.misbehave?.(pathname, res)) return
     const json = (value: object, status = 200): unknown =>
       res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
     if (pathname === '/.well-known/openid-configuration') {
@@ -80,8 +89,10 @@ export async function startOpenid(): Promise<OpenidProvider> {
     }
     const code = randomUUID()
     const challenge = searchParams.get('code_challenge') ?? ''
-    grants.set(code, { challenge, user: provider.user, clientId: searchParams.get('client_id') ?? '' })
-    const back = new URL(searchParams.get('redirect_uri') ?? '')
+    const clientId = searchParams.get('client_id') ?? ''
+    const redirectUri = searchParams.get('redirect_uri') ?? ''
+    grants.set(code, { challenge, user: provider.user, clientId, redirectUri })
+    const back = new URL(redirectUri)
     back.search = String(new URLSearchParams({ code, state: searchParams.get('state') ?? '' }))
     res.writeHead(303, { Location: back.href }).end()
   }
