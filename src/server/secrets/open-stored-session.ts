@@ -88,19 +88,20 @@ export async function openStoredSession<Data>(
   store: SessionStore,
   rules: StoredSessionRules<Data>,
 ): Promise<StoredSession<Data>> {
-  const [current, flash] = await Promise.all([
+  const [found, flash] = await Promise.all([
     readCurrent(context, store, rules),
     openFlash(rules.name, context, rules.now),
   ])
-  if (current !== undefined && context.prefetch !== true) noteUse(current.kept, store, rules)
-  return new OpenStoredSession<Data>({ context, store, rules }, flash, current)
+  const isRead = found !== undefined && 'value' in found
+  if (isRead && context.prefetch !== true) noteUse(found.kept, store, rules)
+  return new OpenStoredSession<Data>({ context, store, rules }, flash, isRead ? found : found?.kept)
 }
 
 async function readCurrent<Data>(
   context: SessionContext,
   store: SessionStore,
   rules: StoredSessionRules<Data>,
-): Promise<Current<Data> | undefined> {
+): Promise<Current<Data> | Pick<Current<Data>, 'kept'> | undefined> {
   const { schema } = rules
   const cookie = sealedCookieName(rules.name, context)
   const secret = context.cookie(cookie)
@@ -109,7 +110,7 @@ async function readCurrent<Data>(
   const kept = await store.read(idOf(cookie, secret), now)
   if (kept === undefined || endOf(kept, rules) <= now) return undefined
   const checked = await checkData(schema, JSON.parse(kept.data))
-  return 'value' in checked ? { kept, value: checked.value } : undefined
+  return 'value' in checked ? { kept, value: checked.value } : { kept }
 }
 
 /** The lifetimes of this build count, also for sessions that a former one has started. */
@@ -151,18 +152,21 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   readonly takeFlash: Session<Data>['takeFlash']
   readonly #parts: OpenParts<Data>
   #current: Current<Data> | undefined
+  /** The browser's session, if another build has written what this one does not take: none here, until it is replaced. */
+  #unread: KeptSession | undefined
   /** Changes run one after the other, in the order of their calls. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(
     parts: OpenParts<Data>,
     { flash, takeFlash }: Pick<Session<Data>, 'flash' | 'takeFlash'>,
-    current: Current<Data> | undefined,
+    found: Current<Data> | KeptSession | undefined,
   ) {
     this.#parts = parts
     this.flash = flash
     this.takeFlash = takeFlash
-    this.#current = current
+    if (found !== undefined && 'value' in found) this.#current = found
+    else this.#unread = found
     this.#note()
   }
 
@@ -185,7 +189,8 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       // A change that began earlier may have started a session since.
       const started = this.#current
       this.#leave()
-      for (const one of new Set([current, started])) if (one !== undefined) await this.#end(one.kept)
+      for (const one of new Set([current?.kept, started?.kept])) if (one !== undefined) await this.#end(one)
+      await this.#endUnread()
     })
   }
 
@@ -269,6 +274,13 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const kept = (await store.start(session, rules.sessionsPerUser)) ?? this.#refuse()
     this.#adopt({ kept, value }, secret)
     if (current !== undefined) await this.#end(current.kept)
+    await this.#endUnread()
+  }
+
+  async #endUnread(): Promise<void> {
+    const unread = this.#unread
+    this.#unread = undefined
+    if (unread !== undefined) await this.#end(unread)
   }
 
   /** @param former session of the same user that this one continues. */
