@@ -198,3 +198,37 @@ test('tunnels end with the application', async () => {
   app.dispose()
   expect((await connection.end()).rest).toHaveLength(0)
 })
+
+const OWN_PATHS = [
+  '/',
+  '/nope',
+  '/_m/data/',
+  '/_m/build.json',
+  '/_m/assets/a.js',
+  '/_m/reports/a',
+  '/healthz',
+  '/readyz',
+]
+
+test.for(
+  OWN_PATHS.flatMap((path) => ['websocket', 'h2c', 'websocket, h2c'].map((protocol) => [path, protocol] as const)),
+)(
+  'where no rule leads elsewhere, %s with Upgrade: %s is answered as without it, and its body holds no request',
+  async ([path, protocol]) => {
+    const { port, heads } = await tunnelling()
+    const hidden = getRequest('/hidden')
+    const statusOf = async (upgrade: Readonly<Record<string, string>>, body = ''): Promise<readonly unknown[]> => {
+      using connection = await connectRaw(port)
+      await connection.send(getRequest(path, { ...upgrade, 'Sec-WebSocket-Version': '13' }) + body)
+      const { status } = await connection.response()
+      return [status, (await connection.end()).rest.length]
+    }
+    const plain = await statusOf({ Connection: 'close' })
+    const upgrade = { Connection: 'Upgrade, HTTP2-Settings, close', Upgrade: protocol, 'HTTP2-Settings': 'AAMAAABk' }
+    const chunked = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+    expect(await statusOf(upgrade)).toEqual(plain)
+    expect(await statusOf({ ...upgrade, 'Content-Length': String(hidden.length) }, hidden)).toEqual(plain)
+    expect(await statusOf({ ...upgrade, 'Transfer-Encoding': 'chunked' }, chunked)).toEqual(plain)
+    expect(heads).toEqual([])
+  },
+)
