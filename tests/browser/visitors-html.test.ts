@@ -31,17 +31,27 @@ const ELEMENTS = [
   (name: string) => `<svg id="${name}"><title>{"v":3}</title></svg>`,
 ] // prettier-ignore
 
-/** Opens the page and uses it: what React has taken over counts clicks and repeats what is typed. */
-async function expectAlive(page: Page, html: string, late: string | undefined): Promise<void> {
-  const search = new URLSearchParams({ html, ...(late === undefined ? {} : { late }) })
-  const answer = await page.goto(`/visitors?${search.toString()}`)
-  expect(answer?.status()).toBe(200)
+async function expectClicks(page: Page): Promise<void> {
   await expect
     .poll(async () => {
       await page.locator('[data-testid=clicks]').click()
       return Number(await page.locator('[data-testid=clicks]').textContent())
     })
     .toBeGreaterThan(0)
+}
+
+async function expectCut(page: Page, late: string): Promise<void> {
+  await page.goto(`/visitors?name=${encodeURIComponent('mill 🌾')}${late}`)
+  await expectClicks(page)
+  expect(await page.locator('[data-testid=start]').textContent()).toBe('mill \ufffd')
+}
+
+/** Opens the page and uses it: what React has taken over counts clicks and repeats what is typed. */
+async function expectAlive(page: Page, html: string, late: string | undefined): Promise<void> {
+  const search = new URLSearchParams({ html, ...(late === undefined ? {} : { late }) })
+  const answer = await page.goto(`/visitors?${search.toString()}`)
+  expect(answer?.status()).toBe(200)
+  await expectClicks(page)
   await page.locator('[data-testid=typed]').fill('typed')
   expect(await page.locator('[data-testid=echo]').textContent()).toBe('typed')
   // In its place, and not left where the server has put it.
@@ -65,6 +75,11 @@ describe.for(ELEMENTS.map((element) => ({ element, html: element('x') })))('$htm
       await expectAlive(page, '', names.map(element).join(''))
     }
   })
+})
+
+routerTest('a text that was cut through an emoji is hydrated as it is in the document', async ({ open }) => {
+  const page = await open()
+  for (const late of ['', '&late=later']) await expectCut(page, late)
 })
 
 const anyName = string({ minLength: 1, maxLength: 12 }).map((text) => text.replaceAll(/["&<>]/g, '_'))

@@ -11,9 +11,11 @@ import { escapeJson } from '../../../src/server/request/answer/escape-json.ts'
 import { escapeHtml } from '../../../src/shared/escape-html.ts'
 import { detachedRequest } from '../request/request-context.ts'
 
-const EVIL = '</script><script>alert(1)</script><!-- <SCRIPT \u2028\u2029 & " \' \\ \ud800'
+const EVIL = '</script><script>alert(1)</script><!-- <SCRIPT \u2028\u2029 & " \' \\'
+/** As UTF-8 has them. */
+const HALVES = 'a\ud800b\udc00\ud83d \\ud800 \\\ud800 🌾'
 const SHARED = { text: EVIL }
-const evilText = string({ unit: 'binary' }).map((text) => text + EVIL)
+const evilText = string({ unit: 'binary' }).map((text) => text.toWellFormed() + EVIL)
 
 afterEach(() => void Reflect.deleteProperty(globalThis, HYDRATION_DATA_GLOBAL))
 
@@ -103,6 +105,15 @@ describe('loader data in the browser', () => {
     )
   })
 
+  test('have halves of surrogate pairs as the HTML has them, which is to be hydrated', async () => {
+    const whole = Buffer.from(HALVES).toString()
+    const data = { text: HALVES, [HALVES]: [HALVES] }
+    expect(await roundTrip(data)).toEqual({ text: whole, [whole]: [whole] })
+    const rich = { map: new Map([[HALVES, HALVES]]), late: Promise.resolve(HALVES) }
+    const { map, late } = (await roundTrip(rich)) as typeof rich
+    expect([map, await late]).toEqual([new Map([[whole, whole]]), whole])
+  })
+
   test('hold promises that settle as the loader’s do', async () => {
     const soon = Promise.withResolvers<string>()
     const html = written({ soon: soon.promise, fails: Promise.reject(new Error('secret-canary')) })
@@ -179,9 +190,9 @@ test('a late script carries the nonce of its document', async () => {
 
 describe('escaping', () => {
   test('for a script element leaves the same JSON, with nothing in it that ends element or string', () => {
-    const escaped = escapeJson(JSON.stringify(EVIL))
+    const escaped = escapeJson(JSON.stringify(EVIL + HALVES))
     expect(escaped).not.toMatch(/[<>&\u2028\u2029]/)
-    expect(JSON.parse(escaped)).toBe(EVIL)
+    expect(JSON.parse(escaped)).toBe(EVIL + HALVES)
   })
 
   test('for HTML covers content and quoted attributes', () => {

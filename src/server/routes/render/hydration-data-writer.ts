@@ -153,11 +153,21 @@ function postedMember(posted: HydrationValues['posted']): string {
 function json(value: unknown): string {
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
     return '{}'
-  return escapeJson(JSON.stringify(value))
+  return escapeJson(asInHtml(JSON.stringify(value)))
+}
+
+/**
+ * Half of a surrogate pair, such as an emoji that was cut through, is U+FFFD in HTML, because UTF-8 has no halves. Hydration
+ * would find another text, and React would render the document again.
+ * @param text of JSON, which writes halves alone as escapes.
+ */
+function asInHtml(text: string): string {
+  if (!text.includes('\\ud')) return text
+  return text.replace(/\\(?:ud[89a-f][\da-f]{2}|[^])/g, (escape) => (escape.startsWith('\\ud') ? '\ufffd' : escape))
 }
 
 function pushScript(chunk: string | null, nonce: string): string {
-  const argument = escapeJson(JSON.stringify(chunk))
+  const argument = escapeJson(JSON.stringify(chunk === null ? null : asInHtml(chunk)))
   // Not by `??=`: an element with this id or name would be taken for the list.
   const list = `Object.hasOwn(self,"${HYDRATION_DATA_GLOBAL}")?${HYDRATION_DATA_GLOBAL}:self.${HYDRATION_DATA_GLOBAL}=[]`
   return `<script nonce="${nonce}">(${list}).push(${argument})</script>`
