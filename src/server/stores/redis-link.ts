@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 import { RedisChannels } from './redis-channels.ts'
+import { readRedisMemory } from './redis-info.ts'
 import { openConnection, type RedisClient, type RedisConnection } from './redis-connection.ts'
 
 const COMMAND_LIMIT_MS = 500 // requests wait for commands: a slower store counts as gone
@@ -33,6 +34,8 @@ export interface RedisLink {
   readonly prefix: string
   /** Whether commands can be sent now. */
   readonly connected: boolean
+  /** Bytes that Redis may take, as it said when it was last connected; `Infinity` if it did not, or without a bound. */
+  readonly maxmemory: number
   /**
    * Runs commands. After one that took too long, the store counts as gone until it answers.
    * @param limitMs for all of them together.
@@ -191,23 +194,35 @@ export function openRedis(
   log: Logger,
   { application = '', pingEveryMs = PING_EVERY_MS }: RedisLinkOptions = {},
 ): RedisLink {
+  const memory = { max: Infinity }
   const listeners: (() => void)[] = []
   const tell = (): void => {
     if (commands.client === undefined) return
     for (const listener of listeners) listener()
   }
   const commands = new RedisCommands(log, tell)
+  /** Before any other command of a connection: bounds follow from it. */
+  async function askMemory(): Promise<void> {
+    const told = await commands.run(readRedisMemory).catch(() => undefined) // a service that does not tell
+    memory.max = told?.maxmemory || Infinity
+  }
+  listeners.push(() => void askMemory())
   const loaded = import('@redis/client').then((module) => module.createClient)
-  const tried = loaded.then(
-    (create) => commands.connect(create, url, pingEveryMs),
-    (error: Error) => commands.complain(error),
-  )
+  const tried = loaded
+    .then(
+      (create) => commands.connect(create, url, pingEveryMs),
+      (error: Error) => commands.complain(error),
+    )
+    .then(askMemory)
   const channels = new RedisChannels({ loaded, url, pingEveryMs, onHeard: tell })
 
   return {
     prefix: prefixOf(url, application),
     get connected() {
       return commands.client !== undefined
+    },
+    get maxmemory() {
+      return memory.max
     },
     tried,
     run: (work, limitMs) => commands.run(work, limitMs),

@@ -15,7 +15,7 @@
  * Expiries are in microseconds, epochs in milliseconds since the epoch. A script's first change is one that Redis allows
  * when it is full, where it only frees or ends; Redis then allows the rest as well.
  */
-import { CLIENT_SHARE, EPOCH_LIFETIME_MS, MOST_EPOCHS } from './store.ts'
+import { CLIENT_SHARE, EPOCH_LIFETIME_MS } from './store.ts'
 
 /** Entries that one call removes at most, where it adds one. */
 const MOST_REMOVED = 64
@@ -117,6 +117,8 @@ local current = group ~= '' and tonumber(redis.call('ZSCORE', p .. ':h', group) 
 local epoch = tonumber(ARGV[9]) or current
 if epoch < current then return { {}, {} } end
 sweep(now)
+makeRoom(client, 'entries', tonumber(ARGV[11]))
+makeRoom(client, 'bytes', tonumber(ARGV[12]))
 local version, isMore = save(key, value, group, client, expires, epoch)
 if ARGV[10] ~= '' then
   local excess = redis.call('ZCARD', p .. ':g:' .. group) - tonumber(ARGV[10])
@@ -152,7 +154,7 @@ end
 return entries
 `
 
-/** group, now, the same in milliseconds, key that stays. Gives the number that were removed, and the epoch. */
+/** group, now, the same in milliseconds, key that stays, most epochs. Gives the number that were removed, and the epoch. */
 export const ADVANCE = `${COMMON}
 redis.call('DEL', p .. ':none')
 local group, now = ARGV[1], tonumber(ARGV[2])
@@ -168,7 +170,7 @@ for _, key in ipairs(redis.call('ZRANGE', p .. ':g:' .. group, 0, -1)) do
 end
 redis.call('ZADD', p .. ':h', whole(epoch), group)
 redis.call('ZREMRANGEBYSCORE', p .. ':h', '-inf', whole(tonumber(ARGV[3]) - ${EPOCH_LIFETIME_MS}))
-redis.call('ZREMRANGEBYRANK', p .. ':h', 0, -${MOST_EPOCHS + 1})
+redis.call('ZREMRANGEBYRANK', p .. ':h', 0, -tonumber(ARGV[5]) - 1)
 return { ended, whole(epoch) }
 `
 
@@ -182,6 +184,7 @@ local owner = found and found[3] or client
 local taken = stands + interval
 if taken <= latest then
   sweep(now)
+  makeRoom(owner, 'entries', tonumber(ARGV[6]))
   local _, isMore = save(key, '', '', owner, taken, 0)
   if isMore then makeRoom(owner, 'entries', tonumber(ARGV[6])) end
   return '0'

@@ -1,7 +1,12 @@
 import { ALLOWED, rateCells, refusal, toMicros } from './rate-cells.ts'
 import type { RedisLink } from './redis-link.ts'
+import { redisRoom } from './redis-memory.ts'
 import { ADVANCE, GET, LIST, PUT, REMOVE, TAKE } from './redis-store-scripts.ts'
-import type { Store, StoredEntry, StoreKind } from './store.ts'
+import { MOST_EPOCHS, type Store, type StoredEntry, type StoreKind } from './store.ts'
+
+/** What Redis takes for an entry beside its value, at most: its hash, its places in sets, and a set of its group. */
+const ENTRY_BYTES = { limits: 512, calls: 1_024, sessions: 1_024 } as const
+const EPOCH_BYTES = 192
 
 /** Of an entry: value, group, client, expiry in microseconds, version, epoch; empty without one. */
 type Fields = readonly string[]
@@ -11,10 +16,16 @@ type Fields = readonly string[]
  * minutes. All keys of a kind are in one slot of a cluster.
  * @throws {RedisGone} from all of its members, and errors of Redis.
  */
-export function createRedisStore(link: Pick<RedisLink, 'script' | 'prefix'>, kind: StoreKind): Store {
+export function createRedisStore(link: Pick<RedisLink, 'script' | 'prefix' | 'maxmemory'>, kind: StoreKind): Store {
   const prefix = `${link.prefix}:{${kind.name}}`
   const run = (lua: string, ...given: readonly (string | number)[]): Promise<unknown> =>
     link.script({ lua, keys: [prefix], arguments: given.map(String) })
+
+  /** Of the kind, as far as Redis has the memory for it. */
+  const mostEntries = (): number =>
+    atMost(kind.entries, redisRoom(link, `${kind.name} entries`) / ENTRY_BYTES[kind.name])
+  const mostBytes = (): number => atMost(kind.bytes, redisRoom(link, `${kind.name} bytes`))
+  const mostEpochs = (): number => atMost(MOST_EPOCHS, redisRoom(link, 'epochs') / EPOCH_BYTES)
 
   return {
     async get(key, now) {
@@ -23,7 +34,7 @@ export function createRedisStore(link: Pick<RedisLink, 'script' | 'prefix'>, kin
     async put(entry, now, { ifAbsent = false, ifVersion = '', epoch = '', mostOfGroup = '' } = {}) {
       const { key, value, group, client, expiresAt } = entry
       const given = [key, value, group, client, toMicros(expiresAt), toMicros(now)]
-      const options = [ifAbsent ? 1 : '', ifVersion, epoch, mostOfGroup, kind.entries, kind.bytes]
+      const options = [ifAbsent ? 1 : '', ifVersion, epoch, mostOfGroup, mostEntries(), mostBytes()]
       const [kept, found] = (await run(PUT, ...given, ...options)) as readonly [Fields, Fields]
       const [version, own] = kept
       if (version === undefined) return { found: toEntry(key, found) }
@@ -35,17 +46,20 @@ export function createRedisStore(link: Pick<RedisLink, 'script' | 'prefix'>, kin
       return entries.map(([key, fields]) => toEntry(key, fields)).filter((entry) => entry !== undefined)
     },
     async advance(group, now, except = '') {
-      const [ended, epoch] = (await run(ADVANCE, group, toMicros(now), Math.trunc(now), except)) as readonly unknown[]
+      const given = [group, toMicros(now), Math.trunc(now), except, mostEpochs()]
+      const [ended, epoch] = (await run(ADVANCE, ...given)) as readonly unknown[]
       return { ended: Number(ended), epoch: Number(epoch) }
     },
     async take(key, limit, nowMs, client) {
       const cells = rateCells(limit)
       const now = toMicros(nowMs)
-      const fullAt = Number(await run(TAKE, key, client, now, cells.window, cells.interval, kind.entries))
+      const fullAt = Number(await run(TAKE, key, client, now, cells.window, cells.interval, mostEntries()))
       return fullAt === 0 ? ALLOWED : refusal(fullAt, now, cells)
     },
   }
 }
+
+const atMost = (bound: number, room: number): number => Math.min(bound, Math.max(1, Math.trunc(room)))
 
 function toEntry(key: string, fields: Fields): StoredEntry | undefined {
   const [value, group = '', client = '', expires, version, epoch] = fields

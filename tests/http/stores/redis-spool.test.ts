@@ -104,6 +104,18 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
     }
   })
 
+  test('leaves the most of 20 MB to all else, and what is larger than a share to the disk', async () => {
+    const before = await openLink()
+    await before.run((client) => client.configSet({ maxmemory: '20mb', 'maxmemory-policy': 'volatile-lru' }))
+    const spool = createRedisSpool(await openLink(), { destination: 'one' })
+    for (let at = 0; at < 200; at += 1) await spool.accept(sampleEnvelope({ eventId: `${at}`, bytes: 100_000 }))
+    await spool.accept(sampleEnvelope({ client: 'honest', eventId: 'honest', bytes: 100_000 }))
+    expect((await spool.size()).bytes).toBeLessThan(1_300_000)
+    expect((await spool.list('error', 0, 100)).map(({ eventId }) => eventId)).toContain('honest')
+    const large = spool.accept(sampleEnvelope({ bytes: 700_000 }))
+    await expect(large).rejects.toMatchObject({ name: 'RedisGone' })
+  })
+
   test('delivers and counts even while Redis is full', async () => {
     const link = await openLink()
     const spool = createRedisSpool(link, { destination: 'one' })

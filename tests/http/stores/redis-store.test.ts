@@ -3,6 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedis, type RedisLink } from '../../../src/server/stores/redis-link.ts'
 import { createRedisStore } from '../../../src/server/stores/redis-store.ts'
 import { checkRedisMemory } from '../../../src/server/stores/redis-memory.ts'
+import { CALLS } from '../../../src/server/stores/idempotency-store.ts'
+import { LIMITS } from '../../../src/server/stores/rate-limits.ts'
+import { SESSIONS } from '../../../src/server/stores/session-store.ts'
 import type { StoreKind } from '../../../src/server/stores/store.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
@@ -102,6 +105,50 @@ describe.skipIf(findProgram('redis-server') === undefined)('a store in Redis', (
     expect((await store.put(entryOf('new'), NOW)).kept).toBeDefined()
     expect((await store.advance('ann', NOW)).ended).toBe(21)
   })
+
+  test.for([
+    ['calls', 8_000],
+    ['sessions', 100],
+    ['sessions', 4_000],
+  ] as const)('keeps room for others while one client fills 20 MB with %s of %d bytes', async ([name, bytes]) => {
+    const { link, isWritten } = await small()
+    const store = createRedisStore(link, name === 'calls' ? CALLS : SESSIONS)
+    const value = 'x'.repeat(bytes)
+    await many(Math.ceil(30_000_000 / (bytes + 1_000)), (at) =>
+      store.put({ key: `${at}`, value, group: `${at}`, client: GREEDY, expiresAt: NOW + HOUR }, NOW),
+    )
+    await expect(isWritten()).resolves.toBe(true)
+  })
+
+  test('keeps room for others while one client fills 20 MB with limits, and others with epochs', async () => {
+    const { link, isWritten } = await small()
+    const [limits, sessions] = [createRedisStore(link, LIMITS), createRedisStore(link, SESSIONS)]
+    await many(50_000, (at) => limits.take(`${at}`.padEnd(44, 'x'), { points: 1, seconds: 3_600 }, NOW, GREEDY))
+    await many(50_000, (at) => sessions.advance(`${at}`.padEnd(44, 'x'), NOW))
+    await expect(isWritten()).resolves.toBe(true)
+  })
+
+  /** A Redis of 20 MB. */
+  async function small() {
+    const before = await connect()
+    await before.run((client) => client.configSet({ maxmemory: '20mb', 'maxmemory-policy': 'volatile-lru' }))
+    const link = await connect()
+    /** Whether half of the memory is free for all else, and each kind takes what is new. */
+    async function isWritten(): Promise<boolean> {
+      const used = /used_memory:(\d+)/.exec(await link.run((client) => client.info('memory')))?.[1]
+      const put = (kind: StoreKind) => createRedisStore(link, kind).put(entryOf('new', { client: HONEST }), NOW)
+      const results = await Promise.all([CALLS, SESSIONS].map(put))
+      return Number(used) < 10_500_000 && results.every(({ kept }) => kept !== undefined)
+    }
+    return { link, isWritten }
+  }
+
+  async function many(count: number, work: (at: number) => Promise<unknown>): Promise<void> {
+    const AT_ONCE = 500
+    for (let at = 0; at < count; at += AT_ONCE) {
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - at) }, (_, more) => work(at + more)))
+    }
+  }
 
   test('ends groups and removes entries also when Redis takes nothing more, and then has room again', async () => {
     const [link, store] = [await connect(), await open(ROOMY)]

@@ -5,7 +5,8 @@
  * delivers any more are removed by instances that deliver to another.
  */
 import type { RedisClient } from '../../stores/redis-connection.ts'
-import type { RedisLink } from '../../stores/redis-link.ts'
+import { RedisGone, type RedisLink } from '../../stores/redis-link.ts'
+import { redisRoom } from '../../stores/redis-memory.ts'
 import { lossReport, type Loss } from './outcomes.ts'
 import { ACCEPT, EXPIRE, REPORT_LOSSES, SETTLE } from './redis-spool-scripts.ts'
 import type { SpoolBounds } from './spool-room.ts'
@@ -54,7 +55,12 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
 
   return {
     async accept(envelope) {
-      const { bytes, clientBytes = bytes } = bounds
+      const { bytes: most, clientBytes: mostOfClient = most } = bounds
+      const bytes = Math.min(most, Math.trunc(redisRoom(link, 'spool')))
+      const clientBytes = Math.min(mostOfClient, bytes * (mostOfClient / most))
+      // For the instance's own disk: waiting would bring no room.
+      if (clientBytes < mostOfClient && spooledSize(envelope) > clientBytes)
+        throw new RedisGone('Larger than its share')
       const given = [...fieldsOf(envelope), String(bytes), String(clientBytes), String(MOST_EVICTED)]
       const kept = await run(ACCEPT, given, limitOf(envelope.body.length))
       if (kept !== 1) throw new SpoolFullError('bound')
