@@ -202,6 +202,17 @@ const UNCLEAR = [
   'multipart/related; boundary=x',
 ] as const
 
+/** Texts that no header can have, or that browsers read in another way. */
+const UNSENDABLE = [
+  'image/png\u{2028}text/html',
+  'image/png\r\nX-Made-Up: 1',
+  'image/png\0',
+  'image/png;a="\u{20ac}"',
+  '\u{ff54}ext/html',
+  'image/png\u{a0}',
+  '\u{a0}text/html',
+] as const
+
 const SHOWN = [
   'image/png',
   'IMAGE/JPEG',
@@ -229,7 +240,7 @@ describe('a script of those who uploaded the file', () => {
   })
 
   test.for([
-    ...UNCLEAR.map((type) => ({ options: { type } })),
+    ...[...UNCLEAR, ...UNSENDABLE].map((type) => ({ options: { type } })),
     ...UNCLEAR.map((type) => ({ options: { type, download: 'a.png' } })),
     ...[...UNCLEAR, 'image', ';'].map((type) => ({ headers: { 'Content-Type': type } })),
     { options: { type: 'image/png,text/html' }, headers: { 'Content-Security-Policy': `script-src 'unsafe-inline'` } },

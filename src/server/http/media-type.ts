@@ -2,6 +2,8 @@ import { readParameters } from './header-parameters.ts'
 
 const OF_BYTES = 'application/octet-stream'
 const ESSENCE = /^[^/]+\/[^/]+$/
+/** Other characters cannot be sent in a header, or are space to some and letters to others. */
+const SENDABLE = /^[\t -~]*$/
 
 /** What browsers show without running anything in it. A name that ends in `+xml` is never among them. */
 const PASSIVE: ReadonlySet<string> = new Set([
@@ -26,7 +28,7 @@ export type ContentRisk = 'passive' | 'active' | 'unclear'
  * @returns `undefined` for what is no media type, such as two of them: browsers would choose one, and others another.
  */
 export function essenceOf(mediaType: string): string | undefined {
-  const value = readParameters(mediaType)?.value
+  const value = SENDABLE.test(mediaType) ? readParameters(mediaType)?.value : undefined
   return value !== undefined && ESSENCE.test(value) ? value : undefined
 }
 

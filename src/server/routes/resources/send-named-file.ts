@@ -107,9 +107,10 @@ function setHeaders(
     else if (!preset.has(lower) && lower !== 'content-length') res.setHeader(name, value)
   }
   const name = basename(path)
-  if (!res.hasHeader('content-type')) res.type(type ?? name)
+  const isUnclear = !res.hasHeader('content-type') && type?.includes('/') && contentRisk(type) === 'unclear'
+  if (!res.hasHeader('content-type')) res.type(isUnclear ? 'bin' : (type ?? name))
   const kind = String(res.getHeader('content-type') ?? '')
-  const risk = contentRisk(kind)
+  const risk = isUnclear ? 'unclear' : contentRisk(kind)
   if (download !== false || risk === 'unclear') {
     // Half a character cannot be encoded.
     res.attachment(typeof download === 'string' ? basename(download).toWellFormed() : name)
