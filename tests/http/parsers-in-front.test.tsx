@@ -195,6 +195,8 @@ describe('a call whose JSON was read in front', () => {
     ['{"__proto__":{"input":1}}', 400],
     [`{"input":${'['.repeat(40)}${']'.repeat(40)}}`, 400],
     [`{"input":${'['.repeat(40_000)}${']'.repeat(40_000)}}`, 400],
+    ['{"input":{"a":[1e999]}}', 400],
+    ['{"input":-1e999}', 400],
     ['', 400],
   ] as const)('is checked as any other: %#', async ([body, status]) => {
     for (const parser of [strict, loose]) {

@@ -85,8 +85,13 @@ function isJsonText(body: string, { headers }: IncomingMessage): boolean {
 
 function writeJson(body: unknown): string | undefined {
   try {
-    return JSON.stringify(body)
+    return JSON.stringify(body, (_name, value: unknown) => {
+      // `1e999` is read as Infinity, and would be written as `null`.
+      if (value === Infinity || value === -Infinity) throw new BodyError(400, 'JSON with a number that is too large')
+      return value
+    })
   } catch (thrown) {
+    if (thrown instanceof BodyError) throw thrown
     // `JSON.parse` reads any number of levels, `JSON.stringify` fails at some thousands.
     if (thrown instanceof RangeError) throw new BodyError(400, 'JSON with too many levels')
     return undefined
