@@ -35,6 +35,7 @@ export function failClosed(open: () => SessionStore, onChange: (user: string) =>
     touch: (...given) => ask((store) => store.touch(...given)),
     list: (...given) => ask((store) => store.list(...given)),
     end: (...given) => change(given[0], (store) => store.end(...given)),
+    endByFirstId: (...given) => change(given[0], (store) => store.endByFirstId(...given)),
     endAll: (...given) => change(given[0], (store) => store.endAll(...given)),
   }
 }

@@ -18,7 +18,7 @@ const MARK_CHARACTERS = 10 // tells sessions of one browser apart
 
 /** One of the sessions of a user. */
 export interface SessionDevice {
-  /** For `end`. It signs nobody in, so a page may contain it. */
+  /** For `end`; it stays when the session gets a new id. It signs nobody in, so a page may contain it. */
   readonly id: string
   /** Whether this request has it. */
   readonly isCurrent: boolean
@@ -139,6 +139,11 @@ function idOf(cookie: string, secret: string): string {
   return hash('sha256', `${cookie} ${secret}`, 'base64url')
 }
 
+/** Stays when a session gets a new id. */
+function firstIdOf({ id, firstId = id }: KeptSession): string {
+  return firstId
+}
+
 /** Parts of an open session. */
 interface OpenParts<Data> {
   readonly context: SessionContext
@@ -189,7 +194,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       // A change that began earlier may have started a session since.
       const started = this.#current
       this.#leave()
-      for (const one of new Set([current?.kept, started?.kept])) if (one !== undefined) await this.#end(one)
+      for (const one of new Set([current?.kept, started?.kept])) if (one !== undefined) await this.#endWhole(one)
       await this.#endUnread()
     })
   }
@@ -217,8 +222,9 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { store, rules } = this.#parts
     const own = this.#current.kept.id
     const sessions = await store.list(this.#current.kept.user, rules.now())
-    return sessions.map(({ id, startedAt, seenAt, userAgent }) => {
-      return { id, isCurrent: id === own, startedAt, seenAt, userAgent }
+    return sessions.map((one) => {
+      const { id, startedAt, seenAt, userAgent } = one
+      return { id: firstIdOf(one), isCurrent: id === own, startedAt, seenAt, userAgent }
     })
   }
 
@@ -226,8 +232,9 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     return this.#change(async () => {
       const current = this.#current
       if (current === undefined) return false
-      const isEnded = await this.#parts.store.end(current.kept.user, id)
-      if (id === current.kept.id) this.#leave()
+      const { store, rules } = this.#parts
+      const isEnded = await store.endByFirstId(current.kept.user, id, rules.now())
+      if (id === firstIdOf(current.kept)) this.#leave()
       return isEnded
     })
   }
@@ -273,7 +280,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { session, secret } = this.#make(value, text)
     const kept = (await store.start(session, rules.sessionsPerUser)) ?? this.#refuse()
     this.#adopt({ kept, value }, secret)
-    if (current !== undefined) await this.#end(current.kept)
+    if (current !== undefined) await this.#endWhole(current.kept)
     await this.#endUnread()
   }
 
@@ -294,6 +301,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const session: NewSession = {
       id: idOf(cookie, secret),
       user,
+      ...(former !== undefined && { firstId: firstIdOf(former) }),
       userMarks: former?.userMarks ?? userMarks(context, user),
       client: clientKey(context.address ?? ''),
       data,
@@ -317,6 +325,12 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   #end({ id, user }: KeptSession): Promise<boolean> {
     return this.#parts.store.end(user, id)
+  }
+
+  /** Also where another request gives it a new id at this moment, or has done so since it was read. */
+  async #endWhole(kept: KeptSession): Promise<void> {
+    const { store, rules } = this.#parts
+    if (!(await this.#end(kept))) await store.endByFirstId(kept.user, firstIdOf(kept), rules.now())
   }
 
   /** The session was ended elsewhere while this request ran. */

@@ -13,6 +13,8 @@ const MOST_TRIES = 8 // of a change, when another one comes in between
 export interface NewSession {
   /** Hash of the id in the cookie. */
   readonly id: string
+  /** The session's first id, if it has got a new one since. */
+  readonly firstId?: string
   /** Its user and kind, in bounded length. */
   readonly user: string
   /** Client that started it, as `clientKey` names it. */
@@ -54,8 +56,10 @@ export interface SessionStore {
   touch(session: KeptSession, use: Pick<KeptSession, 'seenAt' | 'expiresAt'>): Promise<void>
   /** The user's sessions that have not expired, most recently seen first. */
   list(user: string, now: number): Promise<readonly KeptSession[]>
-  /** Ends a session of a user. The ids of others are ignored. @returns whether there was one. */
+  /** Ends a session of a user by its present id. The ids of others are ignored. @returns whether there was one. */
   end(user: string, id: string): Promise<boolean>
+  /** Ends a session of a user, also if it gets a new id at this moment. @returns whether there was one. */
+  endByFirstId(user: string, firstId: string, now: number): Promise<boolean>
   /** Ends all sessions of a user, those included that get a new id at this moment. @param except id of one that stays. */
   endAll(user: string, now: number, except?: string): Promise<Advance>
 }
@@ -100,16 +104,26 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       return sessions.toSorted((one, other) => other.seenAt - one.seenAt || (one.id < other.id ? -1 : 1))
     },
     end: (user, id) => store.remove(id, user),
+    async endByFirstId(user, firstId, now) {
+      let isEnded = await store.remove(firstId, user)
+      for (let tried = 0; !isEnded && tried < MOST_TRIES; tried += 1) {
+        const ids = (await store.list(user, now)).map(toSession).filter((one) => one.firstId === firstId)
+        if (ids.length === 0) return false
+        for (const { id } of ids) if (await store.remove(id, user)) isEnded = true
+      }
+      return isEnded
+    },
     endAll: (user, now, except) => store.advance(user, now, except),
   }
 }
 
-type Fixed = Pick<KeptSession, 'userMarks' | 'userAgent' | 'startedAt' | 'seenAt'>
+type Fixed = Pick<KeptSession, 'userMarks' | 'userAgent' | 'startedAt' | 'seenAt' | 'firstId'>
 
 /** The data is a line of its own: it is JSON already. */
 function toEntry({ id, user, client, data, expiresAt, ...rest }: NewSession): StoreEntry {
-  const { userMarks, userAgent, startedAt, seenAt } = rest
-  const fixed: Fixed = { ...(userMarks !== undefined && { userMarks }), userAgent, startedAt, seenAt }
+  const { userMarks, firstId, userAgent, startedAt, seenAt } = rest
+  const named = { ...(userMarks !== undefined && { userMarks }), ...(firstId !== undefined && { firstId }) }
+  const fixed: Fixed = { ...named, userAgent, startedAt, seenAt }
   return { key: id, value: `${JSON.stringify(fixed)}\n${data}`, group: user, client, expiresAt }
 }
 

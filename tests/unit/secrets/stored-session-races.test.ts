@@ -69,6 +69,42 @@ async function signedInTwice() {
   return { before, owner, thief, open, take, endAll, isSignedIn }
 }
 
+describe('signing out', () => {
+  test.for(['start', 'end'] as const)('ends a session that gets a new id, in front of its %s', async (step) => {
+    const { before, thief, open, take, isSignedIn } = await signedInTwice()
+    const [rotated, cleared] = [await open(thief), await open(thief)]
+    before[step] = () => cleared.clear()
+    await expect(rotated.rotate()).rejects.toThrow(RefusalSignal)
+    await rotated.clear()
+    expect(await isSignedIn(thief)).toBe(false)
+    take(thief)
+  })
+
+  test.for([1, 3])('ends a session that has got %d new ids since it was read', async (times) => {
+    const { thief, open, take, isSignedIn } = await signedInTwice()
+    const cleared = await open(thief)
+    for (let time = 0; time < times; time += 1) {
+      await (await open(thief)).rotate()
+      take(thief)
+    }
+    await cleared.clear()
+    expect(await isSignedIn(thief)).toBe(false)
+  })
+
+  test('of a device ends it by the id of a list that was read before it got new ones', async () => {
+    const { owner, thief, open, take, isSignedIn } = await signedInTwice()
+    const own = await open(owner)
+    const listed = (await own.devices()).find(({ isCurrent }) => !isCurrent)
+    for (let time = 0; time < 2; time += 1) {
+      await (await open(thief)).rotate()
+      take(thief)
+    }
+    expect((await own.devices()).map(({ id }) => id)).toContain(listed?.id)
+    expect(await own.end(listed?.id ?? '')).toBe(true)
+    expect([await isSignedIn(thief), await isSignedIn(owner)]).toEqual([false, true])
+  })
+})
+
 describe('ending all sessions of a user', () => {
   test.each(['start', 'end'] as const)('ends one that gets a new id, in front of its %s', async (step) => {
     const { before, thief, open, take, endAll, isSignedIn } = await signedInTwice()
