@@ -6,11 +6,12 @@ import { hash } from 'node:crypto'
 import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 import { RedisChannels } from './redis-channels.ts'
-import { readRedisMemory } from './redis-info.ts'
+import { readRedisMemory, removeValues } from './redis-info.ts'
 import { openConnection, type RedisClient, type RedisConnection } from './redis-connection.ts'
 
 const COMMAND_LIMIT_MS = 500 // requests wait for commands: a slower store counts as gone
 const PING_EVERY_MS = 2_000
+const FREE_EVERY_MS = 1_000 // where there was nothing to free
 
 /** There is no connection, or a command took too long; it may still have taken effect. */
 export class RedisGone extends Error {
@@ -42,7 +43,7 @@ export interface RedisLink {
    * @throws {RedisGone} at once without a connection, and when they take too long; also the errors of the commands.
    */
   run<Result>(work: (client: RedisClient) => Promise<Result>, limitMs?: number): Promise<Result>
-  /** Runs a script; as `run`. */
+  /** Runs a script; as `run`. Values of loaders make room for it in a Redis that is full and evicts nothing. */
   script(script: RedisScript, limitMs?: number): Promise<unknown>
   /**
    * Subscribes to a channel, also after each reconnect. Messages published in between are lost.
@@ -81,6 +82,8 @@ function prefixOf(url: string, application: string): string {
 class RedisCommands {
   readonly #log: Logger
   readonly #onUsable: () => void
+  #freeing: Promise<number> | undefined
+  #nothingToFreeAt = -FREE_EVERY_MS
   /** Checksums by which scripts are called. Bound: the scripts in our code. */
   readonly #checksums = new Map<string, string>()
   #connection: RedisConnection | undefined
@@ -137,6 +140,15 @@ class RedisCommands {
       if (!(thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))) throw thrown
       return client.eval(lua, options)
     }
+  }
+
+  /** @returns whether there is more room than before. All who ask meanwhile share one attempt. */
+  async makeRoom(prefix: string): Promise<boolean> {
+    if (performance.now() - this.#nothingToFreeAt < FREE_EVERY_MS) return false
+    this.#freeing ??= this.run((client) => removeValues(client, prefix)).finally(() => (this.#freeing = undefined))
+    const freed = await this.#freeing
+    if (freed === 0) this.#nothingToFreeAt = performance.now()
+    return freed > 0
   }
 
   /** Logs the first failure since the store was last usable. */
@@ -216,8 +228,10 @@ export function openRedis(
     .then(askMemory)
   const channels = new RedisChannels({ loaded, url, pingEveryMs, onHeard: tell })
 
+  const prefix = prefixOf(url, application)
+
   return {
-    prefix: prefixOf(url, application),
+    prefix,
     get connected() {
       return commands.client !== undefined
     },
@@ -226,7 +240,16 @@ export function openRedis(
     },
     tried,
     run: (work, limitMs) => commands.run(work, limitMs),
-    script: (script, limitMs) => commands.run((client) => commands.runScript(client, script), limitMs),
+    async script(script, limitMs) {
+      const run = (): Promise<unknown> => commands.run((client) => commands.runScript(client, script), limitMs)
+      try {
+        return await run()
+      } catch (thrown) {
+        const isFull = thrown instanceof Error && thrown.message.startsWith('OOM')
+        if (isFull && (await commands.makeRoom(prefix))) return run()
+        throw thrown
+      }
+    },
     subscribe: (channel, listener) => channels.subscribe(channel, listener),
     onConnect(listener) {
       listeners.push(listener)

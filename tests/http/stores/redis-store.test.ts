@@ -150,6 +150,24 @@ describe.skipIf(findProgram('redis-server') === undefined)('a store in Redis', (
     }
   }
 
+  test('has values of loaders make room where Redis is full and evicts nothing', async () => {
+    const [link, store] = [await connect(), await open(ROOMY)]
+    const keyOf = (at: number) => `${link.prefix}:data:build:${at}`
+    await link.run(async (client) => {
+      for (let at = 0; at < 1_000; at += 1) {
+        await client.set(keyOf(at), 'x'.repeat(1_000), { expiration: { type: 'EX', value: 60 } })
+      }
+      await client.set('of another application', 'x')
+      await client.configSet({ maxmemory: '1500kb', 'maxmemory-policy': 'noeviction' })
+    }, 20_000)
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, at) => {
+        expect((await store.put(entryOf(`${at}`), NOW)).kept).toBeDefined()
+      }),
+    )
+    expect(await link.run((client) => client.exists('of another application'))).toBe(1)
+  })
+
   test('ends groups and removes entries also when Redis takes nothing more, and then has room again', async () => {
     const [link, store] = [await connect(), await open(ROOMY)]
     const { kept } = await store.put(entryOf('a'), NOW)
