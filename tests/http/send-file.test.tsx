@@ -156,6 +156,15 @@ test.skipIf(process.platform === 'win32')('a pipe is not found: its reader would
 })
 
 describe('a download', () => {
+  test('offers a name of thousands of characters by its start and its ending, in a header that proxies take', async () => {
+    const { app } = await fileApp({ options: { download: `${'\u{1f600}'.repeat(2_000)}.tar.gz` } })
+    const disposition = String(
+      (await request(app).get('/files/letters.txt').expect(200)).headers['content-disposition'],
+    )
+    expect(disposition.length).toBeLessThan(1_800)
+    expect(disposition).toMatch(/^attachment; filename="\?+\.gz"; filename\*=UTF-8''(%F0%9F%98%80)+(%EF%BF%BD)?\.gz$/)
+  })
+
   test.for([
     [true, 'letters.txt', 'attachment; filename=letters.txt'],
     [true, 'sub%2F%C3%A4%20%22b%22.txt', `attachment; filename="? \\"b\\".txt"; filename*=UTF-8''%C3%A4%20%22b%22.txt`],
@@ -211,6 +220,7 @@ const UNSENDABLE = [
   '\u{ff54}ext/html',
   'image/png\u{a0}',
   '\u{a0}text/html',
+  `image/png; a="${'x'.repeat(8_000)}"`,
 ] as const
 
 const SHOWN = [

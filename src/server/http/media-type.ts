@@ -2,8 +2,11 @@ import { readParameters } from './header-parameters.ts'
 
 const OF_BYTES = 'application/octet-stream'
 const ESSENCE = /^[^/]+\/[^/]+$/
-/** Other characters cannot be sent in a header, or are space to some and letters to others. */
-const SENDABLE = /^[\t -~]*$/
+/**
+ * Other characters cannot be sent in a header, or are space to some and letters to others. A type and its subtype have
+ * 127 characters each at most (RFC 6838), and proxies take a few kilobytes of headers.
+ */
+const SENDABLE = /^[\t -~]{0,1000}$/
 
 /** What browsers show without running anything in it. A name that ends in `+xml` is never among them. */
 const PASSIVE: ReadonlySet<string> = new Set([

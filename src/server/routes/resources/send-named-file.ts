@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, extname, join, relative, sep } from 'node:path'
 import type { Response as ExpressResponse } from 'express'
 import type { NamedFile } from '../../api/send-file.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
@@ -23,6 +23,9 @@ interface FoundFile {
 /** No script of a file runs with the rights of the site: visitors may have uploaded it. */
 const SANDBOX = `default-src 'none'; style-src 'unsafe-inline'; sandbox`
 const POLICY = 'content-security-policy'
+
+const MOST_NAME_CHARACTERS = 200 // file systems take 255 bytes, and proxies a header of a few kilobytes
+const MOST_ENDING_CHARACTERS = 20
 
 const NOT_FOUND = { status: 404, text: 'Not found' }
 const REASONS: Readonly<Record<number, string>> = {
@@ -112,13 +115,20 @@ function setHeaders(
   const kind = String(res.getHeader('content-type') ?? '')
   const risk = isUnclear ? 'unclear' : contentRisk(kind)
   if (download !== false || risk === 'unclear') {
-    // Half a character cannot be encoded.
-    res.attachment(typeof download === 'string' ? basename(download).toWellFormed() : name)
+    res.attachment(typeof download === 'string' ? offeredName(basename(download)) : name)
     // `attachment` guesses the type by the offered name.
     res.setHeader('content-type', risk === 'unclear' ? 'application/octet-stream' : kind)
   } else if (risk === 'active' && !headers.includes(POLICY) && !context.hasRuledPolicy) {
     res.appendHeader(POLICY, SANDBOX)
   }
+}
+
+/** A long name keeps its ending, by which systems choose the program. */
+function offeredName(name: string): string {
+  const ending = extname(name).slice(0, MOST_ENDING_CHARACTERS)
+  const isLong = name.length > MOST_NAME_CHARACTERS
+  const offered = isLong ? `${name.slice(0, MOST_NAME_CHARACTERS - ending.length)}${ending}` : name
+  return offered.toWellFormed() // half a character cannot be encoded
 }
 
 function statusOf(failure: unknown): number {
