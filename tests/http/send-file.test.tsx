@@ -93,6 +93,12 @@ describe('a range', () => {
     else expect(answer.headers['cache-control']).toBe('no-store')
   })
 
+  test('is of no interest to HEAD', async () => {
+    const { app } = await fileApp()
+    const answer = await request(app).head('/files/letters.txt').set('Range', 'bytes=0-4').expect(200)
+    expect([answer.headers['content-length'], answer.headers['content-range']]).toEqual(['26', undefined])
+  })
+
   test('counts only for the file that the client has begun with', async () => {
     const { app, root } = await fileApp()
     const ask = (validator: string) =>

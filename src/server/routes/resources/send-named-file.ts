@@ -48,6 +48,8 @@ export async function sendNamedFile(file: NamedFile, response: Response, context
   const before = new Set(res.getHeaderNames())
   setHeaders(file, found, response, context)
   if (outlastsAnswer(context.req)) res.shouldKeepAlive = false
+  // RFC 9110, 14.2: a range is of GET alone.
+  if (context.req.method === 'HEAD') delete context.req.headers.range
   const failure = await new Promise<unknown>((resolve) => {
     const { root, path } = found
     // A dot may be in the path of a symbolic link's target; the path that was asked for has been checked.
