@@ -17,14 +17,16 @@ interface SiteOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly idleSeconds?: number
   readonly sessionsPerUser?: number
+  /** Of its sessions. */
+  readonly clock?: () => number
   /** Whether the stream opens its session when it has begun already. */
   readonly isLate?: boolean
 }
 
 /** A site whose visitors sign in, listen and sign out by handlers. */
-async function site({ environment = {}, isLate = false, ...options }: SiteOptions = {}) {
-  const stored = defineStoredSession({ schema, user, ...options })
-  const sealed = defineSession({ name: 'sealed', schema, user, maxAgeSeconds: 1 })
+async function site({ environment = {}, isLate = false, clock, ...options }: SiteOptions = {}) {
+  const stored = defineStoredSession({ schema, user, ...options }, clock)
+  const sealed = defineSession({ name: 'sealed', schema, user, maxAgeSeconds: 1 }, clock)
   const does = {
     signIn: async ({ context, request }: LoaderArgs) =>
       (await stored.open(context)).set({ user: new URL(request.url).searchParams.get('user') ?? '' }),
@@ -130,10 +132,13 @@ describe('a stream of a session on the server', () => {
     expect(await untilOver(stream)).toBe(true)
   })
 
-  test('ends when nobody has used the session for long enough', async () => {
-    const { act, listen } = await site({ idleSeconds: 1 })
-    expect(await untilOver(await listen('/events', await act('signIn?user=ann')))).toBe(true)
-  })
+  test.each(['the server', 'its own'])(
+    'ends when nobody has used the session for long enough by the clock of %s',
+    async (whose) => {
+      const { act, listen } = await site({ idleSeconds: 1, ...(whose === 'its own' && { clock: tomorrow }) })
+      expect(await untilOver(await listen('/events', await act('signIn?user=ann')))).toBe(true)
+    },
+  )
 
   test('ends where the session was ended before the stream was there, or is opened later than the stream', async () => {
     const { act, listen } = await site({ isLate: true })
@@ -157,7 +162,12 @@ describe('a stream of a session on the server', () => {
   })
 })
 
-test('a stream of a session in a cookie ends when that expires', async () => {
-  const { act, listen } = await site()
-  expect(await untilOver(await listen('/sealed-events', await act('seal')))).toBe(true)
-})
+test.each(['the server', 'its own'])(
+  'a stream of a session in a cookie ends when that expires by the clock of %s',
+  async (whose) => {
+    const { act, listen } = await site(whose === 'its own' ? { clock: tomorrow } : {})
+    expect(await untilOver(await listen('/sealed-events', await act('seal')))).toBe(true)
+  },
+)
+
+const tomorrow = (): number => Date.now() + 86_400_000

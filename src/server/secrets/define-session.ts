@@ -97,9 +97,9 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
       openFlash(name, context, now),
     ])
     const life: SessionLife = {
-      async until() {
+      async leftMs() {
         const leftSeconds = maxAgeSeconds - main.ageSeconds
-        return leftSeconds > 0 ? now() + leftSeconds * 1_000 : undefined
+        return leftSeconds > 0 ? leftSeconds * 1_000 : undefined
       },
     }
     const note = (): void => {

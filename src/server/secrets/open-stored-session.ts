@@ -354,11 +354,12 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { id = '', user = '', userMarks: known } = this.#current?.kept ?? {}
     const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${known ?? userMarks(context, user)}` : NO_SESSION
     context.noteSession(rules.name, mark, {
-      topic: sessionTopic(user),
-      async until() {
+      kept: { id, topic: sessionTopic(user) },
+      async leftMs() {
         const now = rules.now()
         const kept = await store.read(id, now)
-        return kept && endOf(kept, rules) > now ? endOf(kept, rules) : undefined
+        const left = kept && endOf(kept, rules) - now
+        return left !== undefined && left > 0 ? left : undefined
       },
     })
   }

@@ -1,12 +1,17 @@
 /** How long a session lasts that a request has opened; for answers that stay open. */
 export interface SessionLife {
-  /** The target of `revalidate` by which processes tell each other that sessions of its user may have ended. */
-  readonly topic?: string
+  /** Of a session on the server. */
+  readonly kept?: {
+    /** The same for all requests of the session. */
+    readonly id: string
+    /** The target of `revalidate` by which processes tell each other that sessions of its user may have ended. */
+    readonly topic: string
+  }
   /**
-   * @returns when it ends if nothing happens, in milliseconds since the epoch; `undefined` if it has ended. Fails if its
-   * store is unavailable.
+   * @returns how long it lasts if nothing happens, in milliseconds on the clock of its kind; `undefined` if it has ended.
+   * Fails if its store is unavailable.
    */
-  until(): Promise<number | undefined>
+  leftMs(): Promise<number | undefined>
 }
 
 /** The topic of a user's sessions. @param user as `KeptSession` names it. */

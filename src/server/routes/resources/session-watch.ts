@@ -7,7 +7,8 @@
  * | expires, by its age or because nobody uses it         | then                                                   |
  * | in a cookie: is erased                                | when the tab learns of it (`client/hooks/shared-events.ts`) |
  *
- * While the store of sessions is unavailable, streams stay open.
+ * While the store of sessions is unavailable, streams stay open. A session is looked up once for all of its streams, and
+ * once more for all drops that are heard meanwhile: a client with many streams must not multiply what a sign-in costs.
  */
 import type { RequestServices } from '../../request/context.ts'
 import type { SessionLife } from '../../secrets/session-life.ts'
@@ -18,52 +19,89 @@ const LONGEST_TIMER_MS = 3_600_000
 /** Watches the sessions of open streams. */
 export interface SessionWatch {
   /**
-   * @param ended called once, if one of the sessions ends.
+   * @param ended called once, if the session ends.
    * @returns ends the watch.
    */
   follow(life: SessionLife, ended: () => void): () => void
 }
 
-/** Listens to drops from the first session on. */
-export function createSessionWatch(services: Pick<RequestServices, 'data' | 'now'>): SessionWatch {
-  /** By topic. Bound: sessions of open streams. */
-  const followers = new Map<string, Set<() => void>>()
+/** Listens to drops from the first session on the server on. */
+export function createSessionWatch(services: Pick<RequestServices, 'data'>): SessionWatch {
+  /** By topic and id. Bound: sessions of open streams. */
+  const topics = new Map<string, Map<string, WatchedSession>>()
   let isListening = false
 
   function note(dropped: readonly string[] | undefined): void {
-    const concerned = dropped === undefined ? followers.values() : dropped.map((target) => followers.get(target) ?? [])
-    for (const some of concerned) for (const look of some) look()
+    const concerned = dropped === undefined ? topics.values() : dropped.map((target) => topics.get(target))
+    for (const sessions of concerned) for (const session of sessions?.values() ?? []) void session.look()
   }
 
-  function join(topic: string, look: () => void): () => void {
+  function watchedOf({ id, topic }: NonNullable<SessionLife['kept']>): WatchedSession {
     if (!isListening) services.data.onDrop(note)
     isListening = true
-    const own = followers.get(topic) ?? new Set()
-    followers.set(topic, own.add(look))
-    return () => {
-      own.delete(look)
-      if (own.size === 0 && followers.get(topic) === own) followers.delete(topic)
-    }
+    const sessions = topics.get(topic) ?? new Map<string, WatchedSession>()
+    topics.set(topic, sessions)
+    const known = sessions.get(id)
+    if (known !== undefined) return known
+    const made = new WatchedSession(() => {
+      sessions.delete(id)
+      if (sessions.size === 0) topics.delete(topic)
+    })
+    sessions.set(id, made)
+    return made
   }
 
   return {
     follow(life, ended) {
-      let isOver = false
-      let timer: NodeJS.Timeout | undefined
-      const look = async (): Promise<void> => {
-        const until = await life.until().catch(() => services.now() + LOOK_AGAIN_MS)
-        if (isOver) return
-        if (until === undefined) return ended()
-        clearTimeout(timer)
-        timer = setTimeout(look, Math.min(Math.max(1, until - services.now()), LONGEST_TIMER_MS)).unref()
-      }
-      const leave = life.topic === undefined ? undefined : join(life.topic, () => void look())
-      void look()
-      return () => {
-        isOver = true
-        clearTimeout(timer)
-        leave?.()
-      }
+      const session = life.kept === undefined ? new WatchedSession() : watchedOf(life.kept)
+      return session.follow({ life, ended })
     },
+  }
+}
+
+interface Follower {
+  readonly life: SessionLife
+  readonly ended: () => void
+}
+
+/** A session, and the streams that end with it. */
+class WatchedSession {
+  readonly #left: () => void
+  readonly #followers = new Set<Follower>()
+  #timer: NodeJS.Timeout | undefined
+  #isLooking = false
+  /** Whether it may have ended since the look began. */
+  #isStale = false
+
+  /** @param left called when nobody follows it any more. */
+  constructor(left: () => void = () => undefined) {
+    this.#left = left
+  }
+
+  follow(follower: Follower): () => void {
+    this.#followers.add(follower)
+    void this.look()
+    return () => {
+      if (!this.#followers.delete(follower) || this.#followers.size > 0) return
+      clearTimeout(this.#timer)
+      this.#left()
+    }
+  }
+
+  async look(): Promise<void> {
+    this.#isStale = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    let left: number | undefined = LOOK_AGAIN_MS
+    while (this.#isStale && left !== undefined) {
+      this.#isStale = false
+      const [first] = this.#followers
+      left = await first?.life.leftMs().catch(() => LOOK_AGAIN_MS)
+    }
+    this.#isLooking = false
+    clearTimeout(this.#timer)
+    if (left === undefined) for (const { ended } of this.#followers) ended()
+    else if (this.#followers.size > 0)
+      this.#timer = setTimeout(() => void this.look(), Math.min(left, LONGEST_TIMER_MS)).unref()
   }
 }
