@@ -1,4 +1,5 @@
 /** An event stream belongs to the session that opened it, and ends with it. */
+import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -21,10 +22,12 @@ interface SiteOptions {
   readonly clock?: () => number
   /** Whether the stream opens its session when it has begun already. */
   readonly isLate?: boolean
+  /** Whether the function that sends runs for as long as the stream. */
+  readonly isLong?: boolean
 }
 
 /** A site whose visitors sign in, listen and sign out by handlers. */
-async function site({ environment = {}, isLate = false, clock, ...options }: SiteOptions = {}) {
+async function site({ environment = {}, isLate = false, isLong = false, clock, ...options }: SiteOptions = {}) {
   const stored = defineStoredSession({ schema, user, ...options }, clock)
   const sealed = defineSession({ name: 'sealed', schema, user, maxAgeSeconds: 1 }, clock)
   const does = {
@@ -41,9 +44,10 @@ async function site({ environment = {}, isLate = false, clock, ...options }: Sit
     (kind: typeof stored | typeof sealed) =>
     async ({ context }: LoaderArgs) => {
       if (!isLate) await kind.open(context)
-      return eventStream(async ({ send }) => {
+      return eventStream(async ({ send, signal }) => {
         if (isLate) await kind.open(context)
         send({ data: 'hello' })
+        if (isLong) await once(signal, 'abort')
       })
     }
   const { app } = tinyApp({
@@ -140,13 +144,16 @@ describe('a stream of a session on the server', () => {
     },
   )
 
-  test('ends where the session was ended before the stream was there, or is opened later than the stream', async () => {
-    const { act, listen } = await site({ isLate: true })
-    const cookie = await act('signIn?user=ann')
-    const stream = await listen('/events', cookie)
-    await act('signOut', cookie)
-    expect(await untilOver(stream)).toBe(true)
-  })
+  test.each([false, true])(
+    'ends where the session is opened later than the stream, by what sends: for long %s',
+    async (isLong) => {
+      const { act, listen } = await site({ isLate: true, isLong })
+      const cookie = await act('signIn?user=ann')
+      const stream = await listen('/events', cookie)
+      await act('signOut', cookie)
+      expect(await untilOver(stream)).toBe(true)
+    },
+  )
 
   // `scripts/test.ts` says in one line when there is no Redis.
   test.skipIf(findProgram('redis-server') === undefined)('ends on another instance', async () => {

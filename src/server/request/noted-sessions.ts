@@ -5,12 +5,15 @@ import type { SessionLife } from '../secrets/session-life.ts'
 export class NotedSessions {
   readonly #marks = new Map<string, string>()
   readonly #lives = new Map<string, SessionLife>()
+  /** Called when a session is noted. */
+  onNote: (() => void) | undefined
 
   /** Replaces what was noted of a session before. */
   note(name: string, mark: string, life: SessionLife): void {
     this.#marks.set(name, mark)
     if (mark === NO_SESSION) this.#lives.delete(name)
     else this.#lives.set(name, life)
+    this.onNote?.()
   }
 
   /** As `session-marks.ts` has them. */

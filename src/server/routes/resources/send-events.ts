@@ -26,6 +26,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { NotedSessions } from '../../request/noted-sessions.ts'
 import type { SessionLife } from '../../secrets/session-life.ts'
 import type { DropEvent, DropTopics } from './drop-topics.ts'
 import { sendFault } from './send-fault.ts'
@@ -108,6 +109,7 @@ class OpenStream {
       this.#cleanups.push(leave)
       res.write(opening)
     }
+    ;(this.#context.sessions ??= new NotedSessions()).onNote = () => this.#followSessions()
     this.#followSessions()
     if (!this.#ended.signal.aborted) void this.#run()
   }
@@ -121,7 +123,6 @@ class OpenStream {
     }
     try {
       const cleanup = await this.#declared.start(stream)
-      this.#followSessions()
       if (typeof cleanup !== 'function') return
       if (this.#ended.signal.aborted) cleanup()
       else this.#cleanups.push(cleanup)
@@ -130,7 +131,7 @@ class OpenStream {
     }
   }
 
-  /** Also those that the handler opens while it begins to send. */
+  /** Also those that the handler opens while it sends. */
   #followSessions(): void {
     for (const life of this.#context.sessions?.lives ?? []) {
       if (this.#lives.has(life) || this.#ended.signal.aborted) continue
