@@ -265,6 +265,11 @@ describe('assets', () => {
     const part = await get(server, entry, { Range: 'bytes=2-5' })
     expect([part.status, part.text]).toEqual([206, plain.text.slice(2, 6)])
     expect(part.header('content-range')).toBe(`bytes 2-5/${plain.body.length}`)
+    // RFC 9110, 14.2: a range is of GET alone.
+    const asked = getRequest(entry, { Connection: 'close', Range: 'bytes=2-5' }).toString().replace('GET', 'HEAD')
+    const head = await requestRaw(server.port, asked)
+    expect([head.status, head.header('content-length')]).toEqual([200, String(plain.body.length)])
+    expect(head.header('content-range')).toBeUndefined()
     for (const [headers, status, text] of [
       [{ Range: 'bytes=999999999-' }, 416, 'The file has no such range\n'],
       [{ 'If-Match': '"other"' }, 412, 'The file is another one\n'],

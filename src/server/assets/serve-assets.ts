@@ -52,6 +52,8 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   res.setHeader('ETag', `"${file.name}${encoding === undefined ? '' : ENCODING_SUFFIX[encoding]}"`)
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
   const name = encoding === undefined ? file.name : file.name + ENCODING_SUFFIX[encoding]
+  // RFC 9110, 14.2: a range is of GET alone.
+  if (req.method === 'HEAD') delete req.headers.range
   res.sendFile(name, { root: file.root, cacheControl: false, lastModified: false, etag: false }, (error) => {
     if (error === undefined || res.headersSent) return
     for (const header of ['Cache-Control', 'ETag', 'Content-Encoding', 'Content-Type']) res.removeHeader(header)
