@@ -1,4 +1,5 @@
 import { NO_SESSION, writeSessionMarks } from '../../shared/protocol/session-marks.ts'
+import type { RequestContext } from './context.ts'
 import type { SessionLife } from '../secrets/session-life.ts'
 
 /** The sessions that a request has opened, by name. */
@@ -25,4 +26,21 @@ export class NotedSessions {
   get lives(): readonly SessionLife[] {
     return [...this.#lives.values()]
   }
+}
+
+/**
+ * Ends sessions in a request that have ended elsewhere since it has opened them: the end of a slow body is decided long
+ * after its beginning was let in.
+ * @returns whether there were any; guards must be asked again then.
+ * @throws {UnavailableError} if their store cannot be read.
+ */
+export async function forgetEnded(context: Pick<RequestContext, 'sessions' | 'forgetReads'>): Promise<boolean> {
+  let hasEnded = false
+  for (const { kept, leftMs } of context.sessions?.lives ?? []) {
+    if (kept === undefined || (await leftMs()) !== undefined) continue
+    kept.forget()
+    hasEnded = true
+  }
+  if (hasEnded) context.forgetReads()
+  return hasEnded
 }

@@ -343,8 +343,13 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   #leave(): void {
     const { context, rules } = this.#parts
     const cookie = sealedCookieName(rules.name, context)
-    this.#current = undefined
     replaceCookie(context.headers, cookie, cookieLine(cookie, '', 0))
+    this.#forget()
+  }
+
+  /** Here only: the browser may have a new session already. */
+  #forget(): void {
+    this.#current = undefined
     this.#note()
   }
 
@@ -354,7 +359,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { id = '', user = '', userMarks: known } = this.#current?.kept ?? {}
     const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${known ?? userMarks(context, user)}` : NO_SESSION
     context.noteSession(rules.name, mark, {
-      kept: { id, topic: sessionTopic(user) },
+      kept: { id, topic: sessionTopic(user), forget: () => this.#forget() },
       async leftMs() {
         const now = rules.now()
         const kept = await store.read(id, now)

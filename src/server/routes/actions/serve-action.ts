@@ -8,6 +8,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { forgetEnded } from '../../request/noted-sessions.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from '../../http/body/body-error.ts'
 import { BODY_SILENCE_MS, MAX_STREAMED_FIELD_BYTES } from '../../http/body/body-limits.ts'
@@ -83,6 +84,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     dropBody(context.req, context.res)
     return guarded
   }
+  const isWhole = context.req.complete
   const limits = limitsOf(named, parts.bodyLimit)
   using held = parts.heldBodies.open(
     limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes,
@@ -93,6 +95,14 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     const body = await readBody(context.req, limits, context.signal, held.hold)
     const declared = named ?? namedInBody(body, registry)
     if (declared?.id === undefined) return refuse(hasIdField(body) || page.takesForms === true ? 404 : 405)
+    if (!isWhole && (await forgetEnded(context)) && named?.definition.guarded !== false) {
+      const refused = await askGuards(parts, page, context)
+      if (refused !== undefined) {
+        if (body.kind === 'form') body.discard()
+        dropBody(context.req, context.res)
+        return refused
+      }
+    }
     // Not earlier: slow senders must not take places of pages. Uploads take none, because they need their time.
     const shed = declared.definition.upload === undefined ? await admission.enter(context) : undefined
     if (shed !== undefined) {

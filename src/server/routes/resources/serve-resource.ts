@@ -12,6 +12,7 @@ import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendLocation, sendMethods } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { forgetEnded } from '../../request/noted-sessions.ts'
 import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { askGuards } from '../load/ask-guards.ts'
 import { checkParams } from '../load/check-params.ts'
@@ -77,12 +78,14 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
     const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
     if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return answerMethod(module, method, context)
     const limit = setLimit(module.bodyLimit ?? parts.bodyLimit, page, context)
-    if (guards.length > 0) {
+    const letIn = async (): Promise<void> => {
       asked.isGuard = true
       const { refusal } = await askGuards(page, context, modules)
       if (refusal !== undefined) throw refusal.thrown
       asked.isGuard = false
     }
+    if (guards.length > 0) await letIn()
+    const isWhole = context.req.complete
     const schema = bodySchema(module, method, route.key)
     asked.parsesBody = schema !== undefined
     if (Number(context.req.headers['content-length'] ?? 0) > limit) throw overLimit('bytes', limit)
@@ -92,6 +95,7 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
     if (issues !== undefined) return refuseIssues({ status: 400, what: 'search params', issues }, context)
     using held = schema && holdBody(limit, context, parts.bodies)
     const parsed = schema && held && (await parseBody(schema, held, context, parts.bodies))
+    if (parsed && !isWhole && (await forgetEnded(context)) && guards.length > 0) await letIn()
     if (parsed?.issues !== undefined) return refuseIssues({ status: 422, what: 'body', ...parsed }, context)
     const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)({
       params,
