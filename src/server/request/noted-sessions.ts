@@ -1,5 +1,4 @@
 import { NO_SESSION, writeSessionMarks } from '../../shared/protocol/session-marks.ts'
-import type { RequestContext } from './context.ts'
 import type { SessionLife } from '../secrets/session-life.ts'
 
 /** The sessions that a request has opened, by name. */
@@ -28,13 +27,19 @@ export class NotedSessions {
   }
 }
 
+/** The part of a request that has to do with sessions. */
+interface SessionUser {
+  readonly sessions: NotedSessions | undefined
+  forgetReads(): void
+}
+
 /**
  * Ends sessions in a request that have ended elsewhere since it has opened them: the end of a slow body is decided long
  * after its beginning was let in.
  * @returns whether there were any; guards must be asked again then.
  * @throws {UnavailableError} if their store cannot be read.
  */
-export async function forgetEnded(context: Pick<RequestContext, 'sessions' | 'forgetReads'>): Promise<boolean> {
+export async function forgetEnded(context: SessionUser): Promise<boolean> {
   let hasEnded = false
   for (const { kept, leftMs } of context.sessions?.lives ?? []) {
     if (kept === undefined || (await leftMs()) !== undefined) continue
