@@ -1,3 +1,5 @@
+import { NEWS } from '../stores/cache/revalidation-targets.ts'
+
 /** How long a session lasts that a request has opened; for answers that stay open. */
 export interface SessionLife {
   /** Of a session on the server. */
@@ -18,5 +20,5 @@ export interface SessionLife {
 
 /** The topic of a user's sessions. @param user as `KeptSession` names it. */
 export function sessionTopic(user: string): string {
-  return `millrace:session ${user}`
+  return NEWS + user
 }

@@ -3,6 +3,8 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { createDataCache, type DataCacheOptions } from '../../../src/server/stores/cache/data-cache.ts'
 import type { CachedOptions, CacheKey, CachedRead } from '../../../src/server/stores/cache/cached-read.ts'
+import { DropTimes } from '../../../src/server/stores/cache/drop-times.ts'
+import { sessionTopic } from '../../../src/server/secrets/session-life.ts'
 import { notFound } from '../../../src/shared/control-flow.ts'
 
 const MINUTE: CachedOptions = { seconds: 60, staleSeconds: 600 }
@@ -350,4 +352,17 @@ describe('a key', () => {
       await expect(read(['n', part as never], () => 1)).rejects.toThrow(/^cached: part 2 of the key is of type/)
     },
   )
+})
+
+test('what processes tell each other of sessions is heard, and pushes no drop of data out', async () => {
+  const drops = new DropTimes(() => 1_000)
+  const { cache } = cacheWorld({ drops })
+  const heard: unknown[] = []
+  cache.onDrop((targets) => void heard.push(targets))
+  await cache.revalidate(['news'])
+  const dropped = drops.of('other')
+  for (let user = 0; user < 11_000; user += 1) await cache.revalidate([sessionTopic(`user ${user}`)])
+  expect(drops.of('other')).toBe(dropped)
+  expect(cache.revalidations.now).toBe(1)
+  expect([heard.length, heard.at(-1)]).toEqual([11_001, [sessionTopic('user 10999')]])
 })

@@ -21,6 +21,7 @@ import { MemoryValues } from './memory-values.ts'
 import { currentReadScope, type ReadScope } from './read-scope.ts'
 import { createRevalidations, type Revalidations } from './revalidations.ts'
 import { createSharedValues } from './shared-values.ts'
+import { targetsOfData } from './revalidation-targets.ts'
 import { ValueSource, type NamedCall } from './value-source.ts'
 import { textToValue } from './value-text.ts'
 
@@ -115,13 +116,14 @@ export function createDataCache(options: DataCacheOptions): DataCache {
   // What other instances have dropped before is not known.
   if (redis !== undefined) drops.note(undefined)
   const tell = (targets?: readonly string[], told?: number): number => {
-    const at = drops.note(targets, told)
+    const at = drops.note(targets && targetsOfData(targets), told)
     for (const listener of listeners) listener(targets, at)
     return at
   }
   /** @returns its time; that of an early drop follows. */
   const drop = (targets: readonly string[], isEarly = false, told?: number): number => {
-    revalidations.add(targets)
+    const ofData = targetsOfData(targets)
+    if (ofData.length > 0) revalidations.add(ofData)
     return isEarly ? drops.last : tell(targets, told)
   }
   // Data of other processes would count as older than what this one may have missed.

@@ -14,6 +14,14 @@ export function normalTarget(name: string): string {
   return parts.length <= MOST_DEPTH ? target : `/${parts.slice(0, MOST_DEPTH).join('/')}/*`
 }
 
+/** Begins targets of the runtime that no data has: they tell processes of something else, and nothing is kept of them. */
+export const NEWS = 'millrace:session '
+
+/** Those of them that data may have. */
+export function targetsOfData(targets: readonly string[]): readonly string[] {
+  return targets.filter((target) => !target.startsWith(NEWS))
+}
+
 /**
  * All targets that include a page's path, by the same rule as the browser's cache (`matchesTarget`).
  * @param path still percent-encoded.

@@ -7,7 +7,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { RedisGone, type RedisLink } from '../redis-link.ts'
-import { normalTarget } from './revalidation-targets.ts'
+import { normalTarget, targetsOfData } from './revalidation-targets.ts'
 
 /** Longest life of a shared value. Milliseconds. */
 export const LONGEST_MS = 86_400_000
@@ -140,7 +140,7 @@ export class SharedRevalidations {
       await this.#parts.link.script({
         lua: REVALIDATE,
         keys: [this.#clock, this.#marks],
-        arguments: [this.#firstClock(), this.#channel, JSON.stringify(message), ...targets.map(markOf)],
+        arguments: [this.#firstClock(), this.#channel, JSON.stringify(message), ...targetsOfData(targets).map(markOf)],
       })
       this.#complained = false
       return true
